@@ -56,17 +56,19 @@ def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
 
 def subjects_of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, SubjectRow]:
     """Return the subjects among `models` that have a role, in the order of the table."""
-    wanted = set(models)
-    return {name: each for name, each in subjects(root or project()).items() if name in wanted and each.role == role}
+    names = set(models)
+    return {
+        name: subject for name, subject in subjects(root or project()).items() if name in names and subject.role == role
+    }
 
 
 @functools.lru_cache(maxsize=8)
 def _read_subjects(path: Path, stamp: tuple[int, int]) -> dict[str, SubjectRow]:
     by_name: dict[str, SubjectRow] = {}
     for _, row in rows(path):
-        words = _pick_columns(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
-        seed = _whole_number(words.pop("seed"), SUBJECTS)
-        by_name[words["model"]] = SubjectRow(**words, seed=seed)
+        cells = _pick_columns(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
+        seed = _whole_number(cells.pop("seed"), SUBJECTS)
+        by_name[cells["model"]] = SubjectRow(**cells, seed=seed)
     return by_name
 
 
@@ -81,4 +83,4 @@ def _whole_number(text: str, where: str) -> int | None:
     try:
         return int(text) if text else None
     except ValueError:
-        raise DataError(f"{where}: {text!r} is not a whole number") from None
+        raise DataError(f"{where}: {text!r} is not a whole number; correct the column `seed`") from None

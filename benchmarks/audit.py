@@ -51,14 +51,14 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
 
 def relations_held(table: ReadTable) -> list[relations.ColumnRelation]:
     """Return relations that hold in every row of a table with at least two rows."""
-    return [each for each in relations.accepted(table) if not each.broken and len(each.kept) > 1]
+    return [each for each in relations.accepted(table) if not each.deviations and len(each.agreeing_rows) > 1]
 
 
 def plant_slip(
     table: ReadTable, relation: relations.ColumnRelation, rng: random.Random
 ) -> tuple[ReadTable, bool, str] | None:
     """Change one digit in a cell of a relation; return the table, whether the relation breaks, and the cell."""
-    line, sideways = rng.choice(relation.kept), relation.table.sideways
+    line, sideways = rng.choice(relation.agreeing_rows), relation.table.is_transposed
     index = rng.choice(relation.columns).index
     numeric = sorted(each.index for each in table.columns)
     row, column = (index - 1, numeric[line]) if sideways else (line, index)
@@ -71,13 +71,13 @@ def plant_slip(
     digit = rng.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
     cells = (*old[:column], text[:place] + digit + text[place + 1 :], *old[column + 1 :])
     new = replace(table, rows=(*table.rows[:row], cells, *table.rows[row + 1 :]))
-    seen = new.turned() if sideways else new
+    seen = new.transposed() if sideways else new
     named = {(each.name, each.index): each for each in seen.columns}
     columns = tuple(named[key] for each in relation.columns if (key := (each.name, each.index)) in named)
     fares = len(columns) == len(relation.columns) and relations.fit_relation(
         seen, relation.formula, columns, total=relation.total
     )
-    return new, not fares or line not in fares.kept, cells[column].strip()
+    return new, not fares or line not in fares.agreeing_rows, cells[column].strip()
 
 
 def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:

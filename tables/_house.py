@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 GUARD = "guard smallest attainable p"
 
 
-def model_marks(rows: pd.DataFrame, full: int, *, scored: bool = True) -> list[str]:
-    """Return footnote names by row: `short` if captured below `full` tokens, `base` if another checkpoint was scored.
+def model_marks(rows: pd.DataFrame, longest: int, *, scored: bool = True) -> list[str]:
+    """Return footnote names by row: `short` if captured below `longest` tokens, `base` if another model was scored.
 
     Reads the column `captured_context`, and with `scored` the column `checkpoint_match`.
     """
     marks = []
     for _, row in rows.iterrows():
-        names = ["short"] if row["captured_context"] < full else []
+        names = ["short"] if row["captured_context"] < longest else []
         if scored and str(row["checkpoint_match"]).startswith("base captured"):
             names.append("base")
         marks.append(",".join(names))
@@ -33,7 +33,7 @@ def model_footnotes(rows: pd.DataFrame, longest: int) -> Mapping[str, str]:
     short = rows[rows["captured_context"] < longest]["captured_context"]
     return {
         "short": (
-            f"Captured over {' and '.join(whole(each) for each in sorted(set(short)))} tokens, not {whole(longest)}: "
+            f"Captured over {' and '.join(whole(n) for n in sorted(set(short)))} tokens, not {whole(longest)}: "
             "plasticity and drop of a shorter range, which do not compare."
         ),
         "base": "The base checkpoint was captured, the instruction-tuned one scored.",
@@ -45,21 +45,21 @@ def rounded_bias(rows: pd.DataFrame) -> str:
 
     Reads `bias_half`: half a unit of the last digit kept when a bias per token was rounded.
     """
-    half = float(rows["bias_half"].max())
-    if rows["bias_half"].min() == half:
+    largest = float(rows["bias_half"].max())
+    if rows["bias_half"].min() == largest:
         subject = "Biases"
     else:
-        subject = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < half, 'display_name'])},"
+        subject = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < largest, 'display_name'])},"
     return (
         f"{subject} were rounded to $10^{{-4}}$ before they were printed with two zeros: each is within "
-        f"${1e4 * half:g} \\times 10^{{-4}}$, a relative error of that amount over the bias."
+        f"${1e4 * largest:g} \\times 10^{{-4}}$, a relative error of that amount over the bias."
     )
 
 
 def spread_tests(
     tests: pd.DataFrame, values: Sequence[str] = ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted")
 ) -> pd.DataFrame:
-    """Pivot a frame of tests: one row per comparison, one column `TEST_VALUE` per test and value.
+    """Return one row per comparison of a frame of tests, with a column `TEST_VALUE` per test and value.
 
     `TEST_guard` is `guard` where even the test's smallest attainable p is not significant.
     """

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 @cache
 def function(claim):
-    """Return a claim, defined as a function or declared as cells; only the claim's module is imported."""
+    """Return a claim, a function or a declaration of cells; no module but the claim's own is imported."""
     files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
     (path,) = (path for path in files if re.search(rf"^(def {claim}\(|{claim} = )", path.read_text(), re.M))
     return getattr(importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), claim)
@@ -30,39 +30,39 @@ def prints(columns, *values):
 
 def states(**printed):
     """Return a source of numbers stated in prose, by statement; a pair gives the text and the number that it means."""
-    collected = []
-    for statement, text in printed.items():
-        words, number = (text, None) if isinstance(text, str) else text
-        about = "about" if words.startswith("~") else ""
-        collected.append((statement, statement.replace("_", " "), "", words, number, about))
-    frame = prints("statement quantity model printed as_number qualifier", *collected)
+    values = []
+    for statement, printed_text in printed.items():
+        text, number = (printed_text, None) if isinstance(printed_text, str) else printed_text
+        about = "about" if text.startswith("~") else ""
+        values.append((statement, statement.replace("_", " "), "", text, number, about))
+    frame = prints("statement quantity model printed as_number qualifier", *values)
     return frame.assign(as_number=frame["as_number"].astype(float))
 
 
-def say(claim, *frames, **named):
+def say(claim, *frames, **frames_by_name):
     """Return the verdict of a claim and the value it recomputed, by key; frames follow the claim's parameters."""
-    result = function(claim)(*frames, **named)
-    made = result if isinstance(result, list) else [result]
-    return {each.key: f"{each.verdict}: {each.recomputed}".removesuffix(": ") for each in made}
+    result = function(claim)(*frames, **frames_by_name)
+    judged = result if isinstance(result, list) else [result]
+    return {verdict.key: f"{verdict.verdict}: {verdict.recomputed}".removesuffix(": ") for verdict in judged}
 
 
-def says(claim, *frames, **named):
+def says(claim, *frames, **frames_by_name):
     """Return the verdict and the recomputed value of a claim with a single verdict."""
-    (answer,) = say(claim, *frames, **named).values()
+    (answer,) = say(claim, *frames, **frames_by_name).values()
     return answer
 
 
-def verdicts(claim, *frames, **named):
+def verdicts(claim, *frames, **frames_by_name):
     """Return only the verdicts of a claim, by key."""
-    return {key: answer.partition(":")[0] for key, answer in say(claim, *frames, **named).items()}
+    return {key: answer.partition(":")[0] for key, answer in say(claim, *frames, **frames_by_name).items()}
 
 
-def verdict(claim, *frames, **named):
+def verdict(claim, *frames, **frames_by_name):
     """Return only the verdict of a claim with a single verdict."""
-    (answer,) = verdicts(claim, *frames, **named).values()
+    (answer,) = verdicts(claim, *frames, **frames_by_name).values()
     return answer
 
 
-def reason(claim, *frames, **named):
+def reason(claim, *frames, **frames_by_name):
     """Return the reason of a claim with a single verdict."""
-    return function(claim)(*frames, **named).reason
+    return function(claim)(*frames, **frames_by_name).reason

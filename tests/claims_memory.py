@@ -63,7 +63,7 @@ def source(name):
 
 
 class Memory:
-    """Artifacts by name: changed ones, recomputed ones that depend on them, and the committed rest.
+    """Artifacts by name: changed, recomputed because they depend on a changed one, or as committed.
 
     Parameters
     ----------
@@ -74,35 +74,35 @@ class Memory:
     def __init__(self, changed):
         self.frames = dict(changed)
         self.changed = set(changed)
-        self.moved = {}
+        self.affected_by_name = {}
 
     def affected(self, name):
         """Return whether an artifact is changed, or depends on a changed artifact."""
-        if name not in self.moved:
+        if name not in self.affected_by_name:
             step = graph().steps.get(f"result:{name}")
-            self.moved[name] = name in self.changed or bool(step and any(map(self.affected, step.artifacts)))
-        return self.moved[name]
+            self.affected_by_name[name] = name in self.changed or bool(step and any(map(self.affected, step.artifacts)))
+        return self.affected_by_name[name]
 
     def frame(self, name):
         """Return a copy of the artifact."""
         if name not in self.frames:
             if self.affected(name):
                 step = graph().steps[f"result:{name}"]
-                made = function(step)(**self.given(step))
-                self.frames[name] = _read_back(name, text(made, name))
+                result = function(step)(**self.arguments(step))
+                self.frames[name] = _read_back(name, text(result, name))
             else:
                 self.frames[name] = source(name)
         return self.frames[name].copy()
 
-    def given(self, step):
+    def arguments(self, step):
         """Return the arguments of a study or claim; sources keep only rows of the examined documents, as in a build."""
         frames = {name: self.frame(name) for name in step.artifacts}
         place = getattr(function(step), "stated", None)
-        whose = document_scope(ROOT, place.document if place else THESIS)
+        scope = document_scope(ROOT, place.document if place else THESIS)
         named = [each for each in vocabulary(ROOT).named if each.table in frames]
-        added = {each.key: whose.foreign_keys(frames[each.table], each.key) for each in named}
+        added = {each.key: scope.foreign_keys(frames[each.table], each.key) for each in named}
         return {
-            name: whose.examined(frame, added) if f"source:{name}" in graph().steps else frame
+            name: scope.examined(frame, added) if f"source:{name}" in graph().steps else frame
             for name, frame in frames.items()
         }
 
@@ -118,11 +118,11 @@ class Memory:
         by_claim = {}
         for step in self.claims() if steps is None else steps:
             try:
-                made = function(step)(**self.given(step))
+                answer = function(step)(**self.arguments(step))
             except Exception as error:
                 by_claim[step.name] = {"verdict": "error", "reason": f"{type(error).__name__}: {error}"}
                 continue
-            for verdict in made if isinstance(made, list) else [made]:
+            for verdict in answer if isinstance(answer, list) else [answer]:
                 by_claim[step.name + (f".{verdict.key}" if verdict.key else "")] = asdict(verdict)
         return by_claim
 

@@ -20,8 +20,8 @@ def models(**changed):
     return table.assign(**changed)
 
 
-def pair(metric, one, two):
-    return [(SMALL, metric, one), (BIG, metric, two)]
+def pair(metric, small, big):
+    return [(SMALL, metric, small), (BIG, metric, big)]
 
 
 def cells(*values):
@@ -38,10 +38,10 @@ def test_recovery_is_compared_with_level_minus_dip():
 
 
 def test_dip_and_level_are_compared_with_means_of_two_deciles():
-    deciles = prints("model decile printed", *[(SMALL, place, f"0.{place}0") for place in range(1, 10)])
+    deciles = prints("model decile printed", *[(SMALL, index, f"0.{index}0") for index in range(1, 10)])
     table = cells((SMALL, "dip", "0.45"), (SMALL, "recovery_level", "0.75"))
-    verdicts = say("c000_models_deciles", table, deciles)
-    assert verdicts == {f"{SMALL}-dip": "holds: 0.4500", f"{SMALL}-recovery_level": "contradicted: 0.6500"}
+    answers = say("c000_models_deciles", table, deciles)
+    assert answers == {f"{SMALL}-dip": "holds: 0.4500", f"{SMALL}-recovery_level": "contradicted: 0.6500"}
 
 
 def test_recovery_inherits_the_agreement_with_its_deciles():
@@ -62,26 +62,27 @@ def test_copied_recoveries_are_compared():
 
 
 @pytest.mark.parametrize(
-    ("printed", "family", "message"), [("32", "Llama", "holds"), ("40", "Llama", ""), ("32", "Qwen", "")]
+    ("printed", "family", "expected"),
+    [("32", "Llama", "holds"), ("40", "Llama", "contradicted"), ("32", "Qwen", "contradicted")],
 )
-def test_stated_layers_and_family_are_compared_with_the_configuration(printed, family, message):
+def test_stated_layers_and_family_are_compared_with_the_configuration(printed, family, expected):
     table = prints("model family metric printed", (SMALL, family, "layers", printed))
-    known = rows("model text_layers", (SMALL, 32))
-    assert verdicts("c000_recovery_layers", table, models(), known) == {SMALL: message or "contradicted"}
+    configuration = rows("model text_layers", (SMALL, 32))
+    assert verdicts("c000_recovery_layers", table, models(), configuration) == {SMALL: expected}
 
 
 @pytest.mark.parametrize(
-    ("layers", "bare", "expected"),
+    ("layers", "nope_layers", "expected"),
     [
         ("32 (SA) + 8 (CA)", "8", ("holds", "holds")),
         ("23 (SA) + 8 (CA)", "8", ("contradicted", "holds")),
         ("40", "9", ("contradicted", "contradicted")),
     ],
 )
-def test_stated_layer_kinds_are_compared_with_the_configuration(layers, bare, expected):
-    table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", bare))
-    known = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
-    judged = verdicts("c000_models_layers", table, known)
+def test_stated_layer_kinds_are_compared_with_the_configuration(layers, nope_layers, expected):
+    table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", nope_layers))
+    models = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
+    judged = verdicts("c000_models_layers", table, models)
     assert (judged[f"{SMALL}-layers"], judged[f"{SMALL}-nope_layers"]) == ("holds", "holds")
     assert (judged[f"{BIG}-layers"], judged[f"{BIG}-nope_layers"]) == expected
 
@@ -114,8 +115,8 @@ def test_adjacency_groups_are_compared_with_the_listed_layers():
         "layer group listed", (4, "after", "after"), (2, "before", "before"), (0, "far", "far"), (1, "far", "after")
     )
     table = prints("group metric printed", ("after", "layers", "1"), ("before", "layers", "2"), ("far", "layers", "2"))
-    verdicts = say("c000_adjacency_groups", groups, table)
-    assert verdicts == {"after": "contradicted: 1", "before": "contradicted: 1", "far": "contradicted: 2"}
+    answers = say("c000_adjacency_groups", groups, table)
+    assert answers == {"after": "contradicted: 1", "before": "contradicted: 1", "far": "contradicted: 2"}
     right = groups.assign(listed=groups["group"])
     assert say("c000_adjacency_groups", right, table)["after"] == "holds: 1"
     assert say("c000_adjacency_groups", right, table)["before"] == "contradicted: 1"
@@ -133,14 +134,10 @@ def test_mean_over_adjacency_groups_is_weighted_by_layers():
 
 def facts(**changed):
     values = {
-        "layers": "5",
-        "self_attention_layers": "4",
-        "cross_attention_layers": "1",
+        "layers": "5", "self_attention_layers": "4", "cross_attention_layers": "1",
         "self_attention_indices": "0–2, 4",
-        "cross_attention_period": "5",
-        "cross_attention_first": "3",
-        "cross_attention_default": "3",
-    }
+        "cross_attention_period": "5", "cross_attention_first": "3", "cross_attention_default": "3",
+    }  # fmt: skip
     return prints("fact printed", *{**values, **changed}.items())
 
 
@@ -194,11 +191,11 @@ def rise(**changed):
 
 
 def test_nope_layers_are_not_the_cause_when_a_model_without_them_rises():
-    none, some = cells((SMALL, "nope_layers", "0")), cells((SMALL, "nope_layers", "8"))
-    assert verdict("c000_f1_not_cause", models(), none, rise()) == "holds"
-    assert "could not have been the cause" in reason("c000_f1_not_cause", models(), none, rise())
-    assert "could not" not in reason("c000_f1_not_cause", models(attention="full"), none, rise())
-    for table, risen in ((some, rise()), (none, rise(shape="falls")), (none, rise(recovery_low=-0.01))):
+    without, with_layers = cells((SMALL, "nope_layers", "0")), cells((SMALL, "nope_layers", "8"))
+    assert verdict("c000_f1_not_cause", models(), without, rise()) == "holds"
+    assert "could not have been the cause" in reason("c000_f1_not_cause", models(), without, rise())
+    assert "could not" not in reason("c000_f1_not_cause", models(attention="full"), without, rise())
+    for table, risen in ((with_layers, rise()), (without, rise(shape="falls")), (without, rise(recovery_low=-0.01))):
         assert verdict("c000_f1_not_cause", models(), table, risen) == "contradicted"
 
 
@@ -391,14 +388,14 @@ def test_claim_on_deep_models_needs_most_networks_of_two_depths():
 def test_rope_base_is_compared_for_all_models():
     assert says("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), models()) == "holds: 500000"
     assert verdict("c000_hypotheses_base", states(hypotheses_rope_base="10,000"), models()) == "contradicted"
-    one = models(rope_theta=[500000.0, 500000.0, 500000.0, 10000.0])
-    assert "3 of 4" in reason("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), one)
+    mixed = models(rope_theta=[500000.0, 500000.0, 500000.0, 10000.0])
+    assert "3 of 4" in reason("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), mixed)
 
 
 def test_frequency_hypothesis_is_contradicted_by_an_equal_base_without_recovery():
     factors = prints("fact printed", *[(f"rope_factor_{model}", "8") for model in models()["model"]])
-    verdicts = says("c000_hypotheses_frequency", models(), recovery(), factors)
-    assert verdicts == "contradicted: 1 model with the same frequencies falls"
+    answers = says("c000_hypotheses_frequency", models(), recovery(), factors)
+    assert answers == "contradicted: 1 model with the same frequencies falls"
     other = models(rope_theta=[500000.0, 500000.0, 10000.0, 10000.0])
     assert verdict("c000_hypotheses_frequency", other, recovery(), factors) == "not testable"
     scaled = prints(
@@ -421,7 +418,7 @@ def test_wavelengths_in_a_range_are_counted_before_and_after_scaling():
         return says("c000_hypotheses_cycles", states(hypotheses_interference_range=(range_, None)), small, facts_)
 
     assert found("0–1K", "1") == "holds: 2 and 2 of 2"
-    assert found("0–1K", "4") == "contradicted: 2 and 1 of 2".replace("contradicted", "holds")
+    assert found("0–1K", "4") == "holds: 2 and 1 of 2"
     assert found("1–2K", "2") == "contradicted: 0 and 1 of 2"
     assert found("1–2K", "1") == "contradicted: 0 and 0 of 2"
 
@@ -472,10 +469,10 @@ def test_no_depth_pattern_claim_needs_a_test_over_half_of_the_layers():
 def extremes(*values):
     """Return a frame with plasticity, slope and R2 of position for each layer."""
     table = []
-    for layer, category, *three in values:
+    for layer, category, *texts in values:
         table += [
             (layer, category, name, text)
-            for name, text in zip(("ap_overall", "beta_norm", "r2_pos"), three, strict=True)
+            for name, text in zip(("ap_overall", "beta_norm", "r2_pos"), texts, strict=True)
         ]
     return prints("layer category metric printed", *table)
 

@@ -6,7 +6,7 @@ import pytest
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 DECILES = " ".join(f"d{number}" for number in range(10))
-DEEP = "ministral3-14b"
+MINISTRAL = "ministral3-14b"
 
 
 def word(text, number=None):
@@ -18,14 +18,10 @@ def captured(**drops):
     """Return captured models of several families, with their drops."""
     values = {
         "ministral3-3b": 0.05,
-        "qwen3-0.6b": 0.19,
-        "qwen3-4b": 0.18,
-        "qwen3-14b": 0.16,
-        "llama3.2-1b": 0.23,
-        "llama3.2-3b": 0.22,
-        "llama3.1-8b": 0.17,
-        "mistral-v0.2-7b": 0.10,
-    }
+        "qwen3-0.6b": 0.19, "qwen3-4b": 0.18, "qwen3-14b": 0.16,
+        "llama3.2-1b": 0.23, "llama3.2-3b": 0.22,
+        "llama3.1-8b": 0.17, "mistral-v0.2-7b": 0.10,
+    }  # fmt: skip
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3", "mis": "Mistral"}
     return rows(
         "model display_name family ap_drop",
@@ -36,7 +32,7 @@ def captured(**drops):
 def deciles(rising=()):
     """Return falling profiles; those of the models in `rising` rise once by more than rounding."""
     names = ("ministral3-3b", "qwen3-4b", "llama3.2-1b", "llama3.2-3b", "llama3.1-8b")
-    falling = tuple(0.9 - 0.05 * place for place in range(10))
+    falling = tuple(0.9 - 0.05 * index for index in range(10))
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3"}
     table = [
         (name, name, families[name[:3]], 100_000, *falling, name in rising, 0.1 * (name in rising), 0.001)
@@ -55,18 +51,18 @@ def test_number_of_analyses_is_counted_in_the_overview():
     assert says("c001_analyses_count", stated, titles.iloc[1:]) == "contradicted: 2"
 
 
-def axis(one, two):
+def axis(first, second):
     """Return the correlations with the drift axis of keys and queries, for two models of two families."""
-    mechanistic = rows("model metric value", ("a", "r_k_a", one[0]), ("a", "r_q_a", one[1]))
-    ruler = rows("model metric value", ("b", "r_k_a", two[0]), ("b", "r_q_a", two[1]))
-    known = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))
-    return mechanistic, ruler, known
+    mechanistic = rows("model metric value", ("a", "r_k_a", first[0]), ("a", "r_q_a", first[1]))
+    ruler = rows("model metric value", ("b", "r_k_a", second[0]), ("b", "r_q_a", second[1]))
+    models = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))
+    return mechanistic, ruler, models
 
 
 def test_drift_axis_means_are_compared_over_all_models_or_a_family():
     stated = states(pca_rotation_r_k="0.87", pca_rotation_r_q="0.74")
-    verdicts = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
-    assert verdicts == "holds: 0.87 and 0.74"
+    answers = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
+    assert answers == "holds: 0.87 and 0.74"
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.74), (0.5, 0.1))) == "holds"
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.5), (0.5, 0.74))) == "not supported"
 
@@ -98,12 +94,16 @@ def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
     assert set(verdicts("c001_stated_again", restated, other).values()) == {"holds"}
     off = states(**{**dict.fromkeys(RESTATED, "0.17"), "decomposition_excess": "0.27"})
     judged = verdicts("c001_stated_again", off, other)
-    assert [key for key, each in judged.items() if each != "holds"] == ["decomposition_excess"]
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["decomposition_excess"]
 
 
 def test_longbench_lengths_are_those_with_a_bin():
     lengths = rows(
-        "model tokens plasticity", (DEEP, 4096, None), (DEEP, 8192, 0.5), (DEEP, 131072, 0.4), ("qwen3-4b", 262144, 0.3)
+        "model tokens plasticity",
+        (MINISTRAL, 4096, None),
+        (MINISTRAL, 8192, 0.5),
+        (MINISTRAL, 131072, 0.4),
+        ("qwen3-4b", 262144, 0.3),
     )
     stated = states(longbench_ministral3_14b_first_length="8K", longbench_ministral3_14b_last_length="128K")
     assert set(verdicts("c001_longbench_lengths", stated, lengths).values()) == {"holds"}
@@ -177,7 +177,9 @@ def test_family_order_is_compared_with_the_scores():
 
 def test_a_second_factor_needs_every_corrected_test():
     def tests(*p):
-        table = [("pearson", f"ap_drop, mode {place}", 0.8, each / 2, each, 7) for place, each in enumerate(p)]
+        table = [
+            ("pearson", f"ap_drop, mode {index}", 0.8, adjusted / 2, adjusted, 7) for index, adjusted in enumerate(p)
+        ]
         other = ("spearman", "ap_drop, mode 0", 0.1, 0.9, 0.9, 7)
         return rows("test comparison estimate p_value p_adjusted n", *table, other)
 
@@ -216,10 +218,10 @@ def test_claim_of_the_only_scored_model_needs_exactly_one():
 def test_declines_are_recomputed_from_their_end_values():
     ends = prints(
         "model length metric printed",
-        (DEEP, "8k", "plasticity", "0.80"),
-        (DEEP, "128k", "plasticity", "0.60"),
-        (DEEP, "8k", "lbp", "50.0"),
-        (DEEP, "128k", "lbp", "40.0"),
+        (MINISTRAL, "8k", "plasticity", "0.80"),
+        (MINISTRAL, "128k", "plasticity", "0.60"),
+        (MINISTRAL, "8k", "lbp", "50.0"),
+        (MINISTRAL, "128k", "lbp", "40.0"),
     )
     keys = [f"longbench_ministral3_14b_{metric}_decline" for metric in ("plasticity", "lbp")]
     right = states(**dict(zip(keys, ("25%", "20%"), strict=True)))
@@ -232,7 +234,7 @@ def test_shallower_plasticity_decline_is_compared_with_both_modes():
     def lengths(thinking, plain):
         table = []
         for mode, score in (("thinking", thinking), ("nonthinking", plain)):
-            table += [(DEEP, mode, "8k", 100.0, 1.0), (DEEP, mode, "128k", score, 0.9)]
+            table += [(MINISTRAL, mode, "8k", 100.0, 1.0), (MINISTRAL, mode, "128k", score, 0.9)]
         return rows("model mode length lbp plasticity", *table)
 
     assert says("c001_longbench_shallower", lengths(80.0, 70.0)) == "holds: 10.0 against 20.0 and 30.0 %"
@@ -335,11 +337,11 @@ def test_early_level_is_compared_with_the_first_stage(after, expected):
 
 def test_bias_near_zero_must_be_below_one_logit():
     stated = states(training_bias_left=word("≈0", 0))
-    known = rows("model head_dim", ("smollm3-3b", 100))
-    assert verdict("c001_bias_near_zero", stated, trajectory(), known) == "contradicted"  # 50 / 10 = 5
+    models = rows("model head_dim", ("smollm3-3b", 100))
+    assert verdict("c001_bias_near_zero", stated, trajectory(), models) == "contradicted"  # 50 / 10 = 5
     small = trajectory(bias_window=[1.0, 2.0, 3.0, 4.0, 9.0])
-    assert verdict("c001_bias_near_zero", stated, small, known) == "holds"  # .9
-    assert verdict("c001_bias_near_zero", stated, small, known.assign(head_dim=64)) == "contradicted"  # 9 / 8
+    assert verdict("c001_bias_near_zero", stated, small, models) == "holds"  # .9
+    assert verdict("c001_bias_near_zero", stated, small, models.assign(head_dim=64)) == "contradicted"  # 9 / 8
 
 
 def test_residual_claim_needs_a_reduced_bias():

@@ -21,13 +21,13 @@ def test_claim_of_no_relation_needs_an_interval_below_the_other_estimate():
 
 def observed(table, metric, values):
     lines = []
-    for place, (model, value) in enumerate(values.items()):
-        lines += [(table, model, metric, value), (table, model, "lbp", str(40 - place))]
+    for index, (model, value) in enumerate(values.items()):
+        lines += [(table, model, metric, value), (table, model, "lbp", str(40 - index))]
     return prints("table model metric printed", *lines)
 
 
 def test_highest_aggregate_must_have_the_sixth_score():
-    names = {f"m{place}": f"0.{place}" for place in range(1, 6)}
+    names = {f"m{index}": f"0.{index}" for index in range(1, 6)}
     table = observed("aggregate", "ap_overall", {**names, "ministral3-3b": "0.9", "last": "0.05"})
     everyone = prints("model metric printed", ("a", "ap_overall", "0.95"))
     assert says("c002_aggregate_highest", table, everyone) == "holds: 0.900"
@@ -104,8 +104,8 @@ def test_order_of_models_by_score_is_compared_with_their_drops():
     down, turned = ("40.1", "37.8", "30.2"), ("30.2", "37.8", "40.1")
     assert verdict("c002_drop_ministral_order", stated, table(down, "0.06", "0.05", "0.04")) == "holds"
     assert verdict("c002_drop_ministral_order", stated, table(down, "0.07", "0.05", "0.04")) == "contradicted"
-    verdicts = says("c002_drop_ministral_order", stated, table(turned, "0.06", "0.05", "0.04"))
-    assert verdicts == "contradicted: 3B (0.04) > 8B (0.05) > 14B (0.06)"
+    answers = says("c002_drop_ministral_order", stated, table(turned, "0.06", "0.05", "0.04"))
+    assert answers == "contradicted: 3B (0.04) > 8B (0.05) > 14B (0.06)"
 
 
 def test_anomalous_model_must_be_below_its_siblings():

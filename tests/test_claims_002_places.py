@@ -9,13 +9,13 @@ NAMES = "model display_name family layers " + " ".join(f"d{number}" for number i
 BUMP = (0.90, 0.80, 0.70, 0.60, 0.50, 0.52, 0.54, 0.56, 0.48, 0.30)
 
 
-def profiles(first=BUMP, second=BUMP):
-    return rows(NAMES, ("llama3.1-8b", "L8", "Llama 3", 32, *first), ("llama3.2-11b", "L11", "Llama 3", 40, *second))
+def profiles(small=BUMP, vision=BUMP):
+    return rows(NAMES, ("llama3.1-8b", "L8", "Llama 3", 32, *small), ("llama3.2-11b", "L11", "Llama 3", 40, *vision))
 
 
-def swapped(one, other):
+def swapped(first, second):
     values = list(BUMP)
-    values[one], values[other] = values[other], values[one]
+    values[first], values[second] = values[second], values[first]
     return values
 
 
@@ -41,12 +41,12 @@ def test_dip_is_placed_by_the_middle_of_its_decile(stated, expected):
 
 def test_the_dip_is_the_lowest_of_the_first_eight_deciles():
     first = [*BUMP[:3], 0.4, *BUMP[4:]]
-    assert says("c002_profile_11b_dip", landmarks(llama32_11b_dip="40K-50K"), profiles(second=first)).endswith(
+    assert says("c002_profile_11b_dip", landmarks(llama32_11b_dip="40K-50K"), profiles(vision=first)).endswith(
         "39K-52K"
     )
     late = [*BUMP[:7], 0.4, *BUMP[8:]]
-    verdicts = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(second=late))
-    assert verdicts == "holds: 92K-105K"
+    answers = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(vision=late))
+    assert answers == "holds: 92K-105K"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_recovery_level_is_the_mean_of_the_named_deciles(level, expected):
 def test_recovery_must_exceed_the_dip():
     stated = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="70K-100K")
     higher = [*BUMP[:4], 0.53, *BUMP[5:]]
-    assert verdict("c002_profile_11b_recovery", stated, profiles(second=higher)) == "contradicted"
-    assert "not all above the dip of 0.530" in reason("c002_profile_11b_recovery", stated, profiles(second=higher))
+    assert verdict("c002_profile_11b_recovery", stated, profiles(vision=higher)) == "contradicted"
+    assert "not all above the dip of 0.530" in reason("c002_profile_11b_recovery", stated, profiles(vision=higher))
     narrow = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="80K-90K")
     assert reason("c002_profile_11b_recovery", narrow, profiles()).startswith(
         "The deciles whose middle lies there (0.540)"
@@ -73,9 +73,9 @@ def test_a_collapse_is_the_lowest_value_after_the_largest_step():
     stated = landmarks(llama32_11b_collapse="120K+")
     assert says("c002_profile_11b_collapse", stated, profiles()) == "holds: 0.300"
     late = [*BUMP[:8], 0.29, 0.30]
-    assert verdict("c002_profile_11b_collapse", stated, profiles(second=late)) == "contradicted"
+    assert verdict("c002_profile_11b_collapse", stated, profiles(vision=late)) == "contradicted"
     earlier = [0.90, 0.70, *BUMP[2:9], 0.29]  # -.20 first, -.19 last
-    assert verdict("c002_profile_11b_collapse", stated, profiles(second=earlier)) == "contradicted"
+    assert verdict("c002_profile_11b_collapse", stated, profiles(vision=earlier)) == "contradicted"
 
 
 def test_dimensions_named_by_a_cluster_must_exist_in_every_model():
@@ -115,18 +115,12 @@ def test_zero_position_claim_is_not_supported_when_dimensions_rotate():
 
 
 def test_dip_recovery_and_collapse_are_checked_in_the_named_deciles():
-    places = {
-        **{f"t4_llama32_11b_{part}_place": text for part, text in (("recovery", "70-80%"), ("collapse", "90-100%"))},
-        **{
-            f"{start}_{part}_place": text
-            for start in ("t4_llama31_8b", "h8")
-            for part, text in (("dip", "40-50%"), ("recovery", "70-80%"), ("collapse", "90-100%"))
-        },
-        "ruler_llama_collapse_place": "90-100%",
-        **{f"ruler_llama32_11b_{part}_place": t for part, t in (("recovery", "70-80%"), ("collapse", "90-100%"))},
-    }
+    texts = {"dip": "40-50%", "recovery": "70-80%", "collapse": "90-100%"}
+    keys = [f"{start}_{feature}" for start in ("t4_llama31_8b", "h8") for feature in texts]
+    keys += [f"{start}_llama32_11b_{feature}" for start in ("t4", "ruler") for feature in ("recovery", "collapse")]
+    places = {f"{key}_place": texts[key.rpartition("_")[2]] for key in (*keys, "ruler_llama_collapse")}
     assert set(verdicts("c002_profile_places", states(**places), profiles()).values()) == {"holds"}
-    moved = profiles(first=swapped(4, 3), second=swapped(7, 6))
+    moved = profiles(small=swapped(4, 3), vision=swapped(7, 6))
     judged = say("c002_profile_places", states(**places), moved)
     assert judged["t4_llama31_8b_dip_place"] == judged["h8_dip_place"] == "contradicted: 30 to 40 %"
     assert judged["t4_llama32_11b_recovery_place"] == "contradicted: 60 to 70 %"
@@ -263,25 +257,25 @@ def test_nope_layers_are_compared_with_the_counted_ones(text, expected):
 
 def test_identical_patterns_share_the_deciles_of_dip_peak_and_low():
     assert says("c002_h8_identical", profiles()) == "holds: same deciles"
-    assert says("c002_h8_identical", profiles(second=swapped(4, 5))) == "contradicted: other deciles"
+    assert says("c002_h8_identical", profiles(vision=swapped(4, 5))) == "contradicted: other deciles"
     assert "into other deciles (40, 70, 90 % on against 50, 70, 90 %)" in reason(
-        "c002_h8_identical", profiles(second=swapped(4, 5))
+        "c002_h8_identical", profiles(vision=swapped(4, 5))
     )
-    assert says("c002_h8_identical", profiles(second=swapped(7, 6))) == "contradicted: other deciles"
-    assert says("c002_h8_identical", profiles(second=swapped(8, 9))) == "contradicted: other deciles"
+    assert says("c002_h8_identical", profiles(vision=swapped(7, 6))) == "contradicted: other deciles"
+    assert says("c002_h8_identical", profiles(vision=swapped(8, 9))) == "contradicted: other deciles"
     both = swapped(4, 5)
     assert says("c002_h8_identical", profiles(both, both)) == "contradicted: same deciles"
     lower = [value - 0.01 for value in BUMP[:9]] + [0.27]
-    assert "differ by up to 0.030" in reason("c002_h8_identical", profiles(second=lower))
+    assert "differ by up to 0.030" in reason("c002_h8_identical", profiles(vision=lower))
     late = [*BUMP[:7], 0.49, 0.48, 0.30]  # a decrease after the seventh decile is not a dip
     assert says("c002_h8_identical", profiles(late, late)) == "contradicted: same deciles"
 
 
-def spread(one, two, layers="32"):
+def spread(llama31, llama32, layers="32"):
     return states(
-        h8_llama31_8b_recovering=one,
+        h8_llama31_8b_recovering=llama31,
         h8_llama31_8b_layers=layers,
-        h8_llama32_11b_recovering=two,
+        h8_llama32_11b_recovering=llama32,
         h8_llama32_11b_layers=layers,
         h8_recovery_spread=("nearly all", None),
     )
@@ -314,7 +308,7 @@ def test_spread_claim_needs_nine_tenths_of_layers_in_two_networks(one, two, text
     assert ("so 0 layers change sides" in explanation) == (text == "llama3.1-8b")
 
 
-def others(recovery, rise):
+def profiles_with_rises(recovery, rise):
     return rows(
         "model display_name family recovery rise_shown draw_up",
         ("llama3.1-8b", "L8", "Llama 3", 0.02, True, 0.06),
@@ -333,7 +327,7 @@ def others(recovery, rise):
     ],
 )
 def test_absent_pattern_claim_is_contradicted_by_a_rise(recovery, rise, expected):
-    assert says("c002_h8_absent", others(recovery, rise)) == expected
+    assert says("c002_h8_absent", profiles_with_rises(recovery, rise)) == expected
 
 
 @pytest.mark.parametrize(

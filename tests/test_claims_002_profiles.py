@@ -51,13 +51,13 @@ def test_matches_are_counted():
 
 
 def test_a_match_is_exact_if_the_scored_checkpoint_was_captured():
-    known = FAMILIES.assign(
+    models = FAMILIES.assign(
         captured_checkpoint="org/" + FAMILIES["display_name"], scored_checkpoint=FAMILIES["display_name"]
     )
-    assert says("c002_overlap_exact", overlap(), known) == "holds: 2 of 2"
-    base = known.assign(scored_checkpoint=["M3-it", *known["scored_checkpoint"][1:]])
+    assert says("c002_overlap_exact", overlap(), models) == "holds: 2 of 2"
+    base = models.assign(scored_checkpoint=["M3-it", *models["scored_checkpoint"][1:]])
     assert says("c002_overlap_exact", overlap(), base) == "contradicted: 1 of 2"
-    assert "the two checkpoints differ" not in reason("c002_overlap_exact", overlap(), known)
+    assert "the two checkpoints differ" not in reason("c002_overlap_exact", overlap(), models)
 
 
 def test_context_windows_are_compared_with_the_claims_of_the_makers():

@@ -51,10 +51,10 @@ def test_stated_attention_windows_are_compared_with_the_configuration():
     ("tokens", "expected"), [(131072, "holds"), (128000, "contradicted"), (131071, "contradicted")]
 )
 def test_full_coverage_must_equal_the_captured_tokens(tokens, expected):
-    verdicts = says(
+    answers = says(
         "c002_t8_llama_coverage", states(t8_llama31_8b_coverage="128K"), rows("model captured_context", (LLAMA, tokens))
     )
-    assert verdicts == f"{expected}: {tokens:,}"
+    assert answers == f"{expected}: {tokens:,}"
 
 
 def test_second_half_bin_is_not_testable_and_its_decile_mean_reported():
@@ -222,7 +222,7 @@ def test_option_a_repository_and_field_are_compared_with_the_authors():
 
 @pytest.mark.parametrize(("texts", "expected"), [(("8K", "16K"), "holds"), (("16K", "8K"), "contradicted")])
 def test_option_a_lengths_are_compared_with_the_published_summaries(texts, expected):
-    stated = states(**{f"instructions_lengths_{place}": text for place, text in enumerate(texts)}, other="32K")
+    stated = states(**{f"instructions_lengths_{index}": text for index, text in enumerate(texts)}, other="32K")
     published = rows("length questions", ("8k", 250), ("16k", 250), ("8k", 250), ("overall", 1500))
     assert says("c002_option_a_lengths", stated, published) == f"{expected}: 8k, 16k"
     assert "with 250 questions each" in reason("c002_option_a_lengths", stated, published)
@@ -250,8 +250,8 @@ def test_models_to_run_are_those_without_scores(score, expected):
     )
     stated = states(instructions_models_to_run=("two", None), instructions_models_to_ask_for="3")
     stated.loc[0, ["low", "high", "value", "decimals"]] = (1.5, 2.5, 2.0, 0.0)
-    verdicts = say("c002_option_b_models", stated, table)
-    assert verdicts == {"to_run": expected, "to_ask_for": "holds: 3"}
+    answers = say("c002_option_b_models", stated, table)
+    assert answers == {"to_run": expected, "to_ask_for": "holds: 3"}
 
 
 def memory(*totals):

@@ -32,13 +32,13 @@ def test_flatter_claim_needs_every_ministral_below_every_steep_model():
 def test_spread_exceeds_its_bound_only_beyond_rounding():
     stated = states(t2_qwen_spread="<0.02")
 
-    def two(one, other):
-        table = [("qwen3-4b", "0-8K", one), ("qwen3-14b", "0-8K", other), ("llama3.2-3b", "0-8K", "0.1")]
+    def bins_of(small, large):
+        table = [("qwen3-4b", "0-8K", small), ("qwen3-14b", "0-8K", large), ("llama3.2-3b", "0-8K", "0.1")]
         return prints("model bin printed", *table, ("qwen3-4b", "total", "0.9"))
 
-    assert says("c002_t2_qwen_spread", stated, two("0.710", "0.700"), FAMILIES) == "holds: 0.0100"
-    assert says("c002_t2_qwen_spread", stated, two("0.750", "0.700"), FAMILIES) == "contradicted: 0.0500"
-    assert verdict("c002_t2_qwen_spread", stated, two("0.72", "0.70"), FAMILIES) == "holds"  # .01 with the rounding
+    assert says("c002_t2_qwen_spread", stated, bins_of("0.710", "0.700"), FAMILIES) == "holds: 0.0100"
+    assert says("c002_t2_qwen_spread", stated, bins_of("0.750", "0.700"), FAMILIES) == "contradicted: 0.0500"
+    assert verdict("c002_t2_qwen_spread", stated, bins_of("0.72", "0.70"), FAMILIES) == "holds"  # .01 with the rounding
 
 
 def test_mode_of_scores_is_identified_by_equal_values():
@@ -56,7 +56,7 @@ def test_mode_of_scores_is_identified_by_equal_values():
 def test_a_metric_is_simpler_than_counting_parameters_only_if_it_goes_closer():
     def table(drops):
         lines = [
-            (drop, score, place, True) for place, (drop, score) in enumerate(zip(drops, (4, 3, 2, 1), strict=True))
+            (drop, score, index, True) for index, (drop, score) in enumerate(zip(drops, (4, 3, 2, 1), strict=True))
         ]
         return rows("ap_drop lbp log_parameters in_source", *lines, (9.0, 9.0, 9.0, False))
 
@@ -74,7 +74,7 @@ def test_two_stated_drops_of_a_model_must_have_one_sign(drop, expected):
 # --- hypotheses on the score
 
 
-def better(estimate, low, high, p=0.01):
+def contrasts_of(estimate, low, high, p=0.01):
     contrasts = [
         (f"{first} - ap_overall, n = {n}", "spearman_difference", estimate, low, high, p, n)
         for first in ("ap_drop", "ap_last_20")
@@ -89,10 +89,10 @@ def better(estimate, low, high, p=0.01):
 
 @pytest.mark.parametrize("claim", ["c002_h1_ordering", "c002_h2_tracks"])
 def test_better_metric_claim_needs_a_significant_difference(claim):
-    assert says(claim, *better(0.4, 0.1, 0.7)) == "holds: +0.40"
-    assert verdict(claim, *better(0.4, -0.1, 0.9, 0.2)) == "not significant"
-    assert verdict(claim, *better(-0.4, -0.9, 0.1, 0.2)) == "not supported"
-    assert verdict(claim, *better(-0.4, -0.7, -0.1)) == "contradicted"
+    assert says(claim, *contrasts_of(0.4, 0.1, 0.7)) == "holds: +0.40"
+    assert verdict(claim, *contrasts_of(0.4, -0.1, 0.9, 0.2)) == "not significant"
+    assert verdict(claim, *contrasts_of(-0.4, -0.9, 0.1, 0.2)) == "not supported"
+    assert verdict(claim, *contrasts_of(-0.4, -0.7, -0.1)) == "contradicted"
 
 
 def test_order_within_families_must_be_perfect_in_one_and_ambiguous_in_the_other():
@@ -115,7 +115,7 @@ def test_score_range_must_hold_the_scores_of_the_family():
 
 def test_an_order_at_each_length_needs_every_test():
     def tests(*values):
-        table = [("spearman", str(place), rho, p / 2, p, 7) for place, (rho, p) in enumerate(values)]
+        table = [("spearman", str(index), rho, p / 2, p, 7) for index, (rho, p) in enumerate(values)]
         return rows("test comparison estimate p_value p_adjusted n", *table)
 
     assert verdict("c002_h3_orders", tests((0.9, 0.01), (0.8, 0.04))) == "holds"
@@ -166,8 +166,8 @@ def test_comparable_drops_must_be_nearer_than_half_way_to_the_next_family():
 
 
 def test_base_capability_claim_needs_low_short_score_and_least_fall():
-    def declines(own, *others):
-        table = [("ministral3-3b", *own), *[(f"m{place}", *each) for place, each in enumerate(others)]]
+    def declines(ministral, *others):
+        table = [("ministral3-3b", *ministral), *[(f"m{index}", *other) for index, other in enumerate(others)]]
         lines = [("nonthinking", True, model, model, start, fall) for model, start, fall in table]
         return rows("mode in_source model display_name lbp_8k decline", *lines)
 

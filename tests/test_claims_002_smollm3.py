@@ -124,7 +124,7 @@ def test_claim_that_a_smaller_bias_is_not_sufficient_needs_a_smaller_bias():
     assert "move together" not in reason("c002_h4_not_sufficient", changes(bias_window=9.0))
 
 
-def against(token):
+def comparison(token):
     return rows(
         "model family bias_strength_of_smollm3 bias_window_of_smollm3 bias_strength bias_window",
         ("ministral3-3b", "Ministral 3", 1 / token, 0.5, 0.001, 60.0),
@@ -138,8 +138,8 @@ def against(token):
 )
 def test_comparable_means_less_than_twice(claim, stated):
     stated_words = states(**{stated: word("comparable")})
-    assert says(claim, stated_words, against(1.9)) == "holds: 1.9 times"
-    assert says(claim, stated_words, against(2.1)) == "contradicted: 2.1 times"
+    assert says(claim, stated_words, comparison(1.9)) == "holds: 1.9 times"
+    assert says(claim, stated_words, comparison(2.1)) == "contradicted: 2.1 times"
 
 
 def test_stated_excess_is_the_difference_of_two_drops():

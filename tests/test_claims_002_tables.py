@@ -15,8 +15,8 @@ def test_drops_are_first_fifth_minus_last_fifth():
 def test_totals_are_last_bin_minus_first_bin():
     table = [("a", "0-8K", "0.80"), ("a", "64K-128K", "0.60")]
     assert say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "-0.20"))) == {"a": "holds: -0.2000"}
-    verdicts = say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "0.20")))
-    assert verdicts == {"a": "contradicted: -0.2000"}
+    answers = say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "0.20")))
+    assert answers == {"a": "contradicted: -0.2000"}
 
 
 def test_sorted_table_claim_is_contradicted_by_a_rise():
@@ -26,10 +26,10 @@ def test_sorted_table_claim_is_contradicted_by_a_rise():
 
 
 def test_fifths_are_means_of_two_deciles():
-    deciles = prints("model decile printed", *[("a", place, f"0.{place}0") for place in range(10)])
+    deciles = prints("model decile printed", *[("a", index, f"0.{index}0") for index in range(10)])
     table = prints("model metric printed", ("a", "ap_first_20", "0.05"), ("a", "ap_last_20", "0.80"))
-    verdicts = say("c002_t4_ends", table, deciles)
-    assert verdicts == {"a-ap_first_20": "holds: 0.0500", "a-ap_last_20": "contradicted: 0.8500"}
+    answers = say("c002_t4_ends", table, deciles)
+    assert answers == {"a-ap_first_20": "holds: 0.0500", "a-ap_last_20": "contradicted: 0.8500"}
 
 
 def test_declines_are_changes_from_the_first_length():

@@ -1,6 +1,7 @@
 """Claims on document 002 about one training run, on hand-made frames that make each claim true or false."""
 
 import inspect
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -62,7 +63,7 @@ def test_factor_that_drives_a_product_must_grow_most(bias, slope, expected):
     assert "up to stage1-step-2 the bias grows 2.50-fold and alpha_K 1.25-fold" in explanation
 
 
-def changed(*cells):
+def factors(*cells):
     """Return the factor of each metric over each span, from 1 to `fold`, with a range of plus or minus 0.1."""
     table = [(span, metric, fold, fold - 0.1, fold + 0.1, 1.0, fold) for span, metric, fold in cells]
     return rows("span metric fold fold_low fold_high before after", *table)
@@ -83,16 +84,16 @@ def test_stated_factor_is_compared_with_the_ratio_over_its_span(claim, statement
     others = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
     stated = states(**{**others, statement: (text, 4)})
     for fold, expected in ((4.0, "holds"), (3.45, "holds after rounding"), (3.35, "contradicted")):
-        cells = {(one, two): 9.0 for one in ("pretraining", "onset", "second") for two in ("ap_drop", "bias_strength")}
+        cells = dict.fromkeys(product(("pretraining", "onset", "second"), ("ap_drop", "bias_strength")), 9.0)
         cells |= {("onset", "alpha_k"): 9.0, (span, metric): fold}
-        changes = changed(*[(*place, value) for place, value in cells.items()])
+        changes = factors(*[(*place, value) for place, value in cells.items()])
         assert say(claim, stated, changes)[key] == f"{expected}: {fold:.2f}"
 
 
 def test_uniform_decline_is_checked_in_time_and_over_positions():
     def decline(overall, *late):
-        positions = [(FIRST, each, value) for each, value in enumerate((0.90, 0.80, 0.70))]
-        positions += [(ANNEALED, each, value) for each, value in enumerate(late)]
+        positions = [(FIRST, index, value) for index, value in enumerate((0.90, 0.80, 0.70))]
+        positions += [(ANNEALED, index, value) for index, value in enumerate(late)]
         return (
             states(phase1_overall_shape=("uniform", None)),
             run(ap_overall=(*overall, 0.1, 0.2, 0.3)),
@@ -210,20 +211,19 @@ def test_fall_of_distant_positions_is_compared_where_both_were_measured(far, exp
 
 def test_jumps_of_two_metrics_are_compared_with_stated_percentages():
     def jumps(ratio, low, high):
-        columns = "span metric ratio ratio_low ratio_high before after"
         return rows(
-            columns,
+            "span metric ratio ratio_low ratio_high before after",
             ("onset", "separation_strength", ratio, low, high, 1.0, ratio),
             ("onset", "plane_var", 1.1, 1.09, 1.11, 1.0, 1.1),
         )
 
     stated = states(phase2_separation_change="12%", phase2_plane_var_change="10%")
-    verdicts = say("c002_onset_separation_jumps", stated, jumps(1.12, 1.11, 1.13))
-    assert verdicts == {"separation_strength": "holds: 12.0", "plane_var": "holds: 10.0"}
-    verdicts = say("c002_onset_separation_jumps", stated, jumps(1.13, 1.12, 1.14))
-    assert verdicts["separation_strength"] == "holds after rounding: 13.0"
-    verdicts = say("c002_onset_separation_jumps", stated, jumps(1.14, 1.13, 1.15))
-    assert verdicts["separation_strength"] == "contradicted: 14.0"
+    answers = say("c002_onset_separation_jumps", stated, jumps(1.12, 1.11, 1.13))
+    assert answers == {"separation_strength": "holds: 12.0", "plane_var": "holds: 10.0"}
+    answers = say("c002_onset_separation_jumps", stated, jumps(1.13, 1.12, 1.14))
+    assert answers["separation_strength"] == "holds after rounding: 13.0"
+    answers = say("c002_onset_separation_jumps", stated, jumps(1.14, 1.13, 1.15))
+    assert answers["separation_strength"] == "contradicted: 14.0"
     first, _ = function("c002_onset_separation_jumps")(stated, jumps(1.14, 1.13, 1.15))
     assert "13.0 to 15.0 percent" in first.reason
 
@@ -313,7 +313,7 @@ def test_bias_part_of_a_drop_is_proportional_to_the_bias(ratio, expected):
 
 
 def test_training_windows_are_compared_with_the_checkpoints():
-    tokens = {checkpoint: 4096 * (1 + place) for place, checkpoint in enumerate(dict.fromkeys(CONTEXTS.values()))}
+    tokens = {checkpoint: 4096 * (1 + index) for index, checkpoint in enumerate(dict.fromkeys(CONTEXTS.values()))}
     frame = rows("checkpoint captured_context", *tokens.items())
     stated = {key: f"{tokens[checkpoint] // 1024}K" for key, checkpoint in CONTEXTS.items()}
     assert set(verdicts("c002_training_windows", states(**stated), frame).values()) == {"holds"}

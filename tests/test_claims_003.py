@@ -10,17 +10,12 @@ def landmarks(**changed):
     """Return landmarks alike in both charts: start -5, trough -50, ends from -20 to -30, answer band down to -10."""
     values = {
         "start-delta_p": "-5",
-        "lowest-delta_p": "-50",
-        "lowest-layer": "8",
-        "trough-layer_low": "7",
-        "trough-layer_high": "9",
-        "end-delta_p_high": "-20",
-        "end-delta_p_low": "-30",
-        "end-layer": "14",
-        "degraded-layer_low": "6",
-        "degraded-layer_high": "10",
+        "lowest-delta_p": "-50", "lowest-layer": "8",
+        "trough-layer_low": "7", "trough-layer_high": "9",
+        "end-delta_p_high": "-20", "end-delta_p_low": "-30", "end-layer": "14",
+        "degraded-layer_low": "6", "degraded-layer_high": "10",
         "band-delta_p_low": "-10",
-    }
+    }  # fmt: skip
     table = []
     for model in (ONE, THREE):
         for key, text in {**values, **changed.get(model, changed.get("both", {}))}.items():
@@ -64,23 +59,19 @@ def test_near_zero_curve_must_stay_above_the_start_of_the_others():
     assert verdict("c003_near_zero", words, high) == "holds"
 
 
-def said(**changed):
+def stated_counts(**changed):
     values = {
-        "overview_anchorings": 2.0,
-        "overview_data_sets": 4.0,
-        "overview_conditions": 8.0,
-        "axes_series": 8.0,
-        "overview_charts": 2.0,
-        "overview_models": 2.0,
-    }
+        "overview_anchorings": 2.0, "overview_data_sets": 4.0, "overview_conditions": 8.0,
+        "axes_series": 8.0, "overview_charts": 2.0, "overview_models": 2.0,
+    }  # fmt: skip
     return rows("statement as_number", *{**values, **changed}.items())
 
 
 def test_number_of_series_is_the_product_of_its_factors():
-    assert says("c003_series", said()) == "holds: 8"
+    assert says("c003_series", stated_counts()) == "holds: 8"
     for changed in ({"overview_data_sets": 3.0}, {"axes_series": 6.0}, {"overview_charts": 3.0}):
-        assert verdict("c003_series", said(**changed)) == "contradicted"
-    assert reason("c003_series", said()) != reason("c003_series", said(axes_series=6.0))
+        assert verdict("c003_series", stated_counts(**changed)) == "contradicted"
+    assert reason("c003_series", stated_counts()) != reason("c003_series", stated_counts(axes_series=6.0))
 
 
 def axes(**changed):

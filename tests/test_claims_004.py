@@ -8,7 +8,7 @@ from claims_cases import prints, reason, rows, say, says, states, verdict, verdi
 
 
 def sections(*numbers, kind="section"):
-    table = [("004", kind, number, f"heading {place}", place) for place, number in enumerate(numbers)]
+    table = [("004", kind, number, f"heading {index}", index) for index, number in enumerate(numbers)]
     return rows("document kind number heading position", *table, ("000", kind, "1", "other", 0))
 
 
@@ -33,7 +33,9 @@ def cells(*values):
     return rows("positional protocol context format share beyond correct trials ci_low ci_high digits", *table)
 
 
-TWO = cells(("DroPE", "formats", 2048, "ruler", 80.0, False), ("DroPE", "formats", 2048, "simple", 40.0, False))
+FORMAT_CELLS = cells(
+    ("DroPE", "formats", 2048, "ruler", 80.0, False), ("DroPE", "formats", 2048, "simple", 40.0, False)
+)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ TWO = cells(("DroPE", "formats", 2048, "ruler", 80.0, False), ("DroPE", "formats
 def test_format_effect_needs_a_significant_corrected_test(low, p, expected):
     columns = "study comparison estimate ci_low ci_high p_value p_adjusted n"
     test = rows(columns, ("formats", "both contexts", 40.0, low, 70.0, p / 2, p, 20))
-    assert verdict("c004_fmt_matters", test, TWO) == expected
+    assert verdict("c004_fmt_matters", test, FORMAT_CELLS) == expected
 
 
 def test_doubling_claim_needs_a_ratio_of_two_at_every_length():
@@ -113,17 +115,17 @@ def test_ranking_ends_are_limited_to_the_training_length():
     table = prints(
         "aspect positional printed", ("verification_range", "RoPE", "60–90%"), ("verification_range", "DroPE", "30–50%")
     )
-    verdicts = say("c004_fmt_ranges", table, ranking)
-    assert verdicts == {
+    answers = say("c004_fmt_ranges", table, ranking)
+    assert answers == {
         "RoPE-low": "holds: 60",
         "RoPE-high": "holds: 90",
         "DroPE-low": "holds: 30",
         "DroPE-high": "holds: 50",
     }
     later = ranking.assign(context=[2048, 4096, 4096, 4096, 16384])
-    verdicts = say("c004_fmt_ranges", table, later)
-    assert verdicts["RoPE-low"] == "contradicted: 0"
-    assert verdicts["DroPE-high"] == "holds: 30"  # within the printed range
+    answers = say("c004_fmt_ranges", table, later)
+    assert answers["RoPE-low"] == "contradicted: 0"
+    assert answers["DroPE-high"] == "holds: 30"  # within the printed range
 
 
 # --- digits of wrong answers
@@ -133,7 +135,7 @@ def test_off_by_one_claim_is_judged_by_the_number_of_digits():
     stated = states(s11_4_passkey_digits="5")
 
     def examples(*outputs):
-        return rows("example output", *[(f"generic_{place}", text) for place, text in enumerate(outputs)])
+        return rows("example output", *[(f"generic_{index}", text) for index, text in enumerate(outputs)])
 
     assert says("c004_ans_off_by_one", examples("12345", "123"), stated) == "holds"
     assert says("c004_ans_off_by_one", examples("12345", "1234"), stated) == "not supported: 1234"

@@ -38,9 +38,9 @@ def test_percentages_are_counts_over_trials():
         "positional context category metric printed",
         *[("DroPE", 2048, kind, "share", text) for kind, text in kinds.items()],
     )
-    verdicts = say("c004_ans_shares", table, SHORT)
-    assert verdicts["2048-wrong_length"] == "contradicted: 15"
-    assert {verdicts[f"2048-{kind}"].partition(":")[0] for kind in list(kinds)[:3]} == {"holds"}
+    answers = say("c004_ans_shares", table, SHORT)
+    assert answers["2048-wrong_length"] == "contradicted: 15"
+    assert {answers[f"2048-{kind}"].partition(":")[0] for kind in list(kinds)[:3]} == {"holds"}
 
 
 @pytest.mark.parametrize(

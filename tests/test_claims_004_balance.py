@@ -16,35 +16,25 @@ def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
     return rows(COLUMNS, *table)
 
 
-def summed(name="2-31", **values):
+def summary_row(name="2-31", **values):
     """Return the summary row of some layers."""
     numbers = {
-        "layers_above_five_points": 0,
-        "mean_difference": 0.1,
-        "mean_absolute_difference": 1.0,
-        "largest_difference_layer": 5,
-        "largest_difference": 2.0,
+        "layers_above_five_points": 0, "mean_difference": 0.1,
+        "mean_absolute_difference": 1.0, "largest_difference_layer": 5, "largest_difference": 2.0,
         "n": 30,
-        "mean_rope": 35.0,
-        "mean_drope": 35.0,
-        "low_rope": 20.0,
-        "low_drope": 20.0,
-        "high_rope": 50.0,
-        "high_drope": 50.0,
-        "total_share": 4.0,
-        "total_share_squared": 90.0,
-        "attention_ratio": 1.0,
-        "mlp_ratio": 1.0,
-    } | values
+        "mean_rope": 35.0, "mean_drope": 35.0,
+        "low_rope": 20.0, "low_drope": 20.0, "high_rope": 50.0, "high_drope": 50.0,
+        "total_share": 4.0, "total_share_squared": 90.0, "attention_ratio": 1.0, "mlp_ratio": 1.0,
+    } | values  # fmt: skip
     return rows(" ".join(["layers", *numbers]), (name, *numbers.values()))
 
 
 def test_stated_mean_is_judged_by_the_farther_model():
     stated = states(s10_4_later_attention="~35%", s10_4_later_mlp="~65%")
-    verdicts = say("c004_bal_about_a_third", stated, summed(mean_rope=35.2, mean_drope=38.0))
+    verdicts = say("c004_bal_about_a_third", stated, summary_row(mean_rope=35.2, mean_drope=38.0))
     # 35 means 33.5 to 36.5, and 65 means 63.5 to 66.5
     assert verdicts == {"attention": "contradicted: 38.0", "mlp": "contradicted: 62.0"}
-    verdicts = say("c004_bal_about_a_third", stated, summed(mean_rope=36.0, mean_drope=34.5))
+    verdicts = say("c004_bal_about_a_third", stated, summary_row(mean_rope=36.0, mean_drope=34.5))
     assert verdicts == {"attention": "holds: 36.0", "mlp": "holds: 64.0"}
 
 
@@ -54,9 +44,9 @@ def test_near_identity_is_contradicted_by_a_layer_five_points_apart():
         "statement printed", ("fig_23_identical_layers", "2-31"), ("fig_22_identical_after", "2"), ("other", "9")
     )
     for above, expected in ((0, "holds: 1.0000"), (1, "not supported: 1.0000")):
-        whole = summed(layers_above_five_points=above)
-        assert says("c004_bal_nearly_identical", whole, tests, captions) == expected
-        assert says("c004_bal_after_layer2", summed("3-31", layers_above_five_points=above), captions) == expected
+        later_layers = summary_row(layers_above_five_points=above)
+        assert says("c004_bal_nearly_identical", later_layers, tests, captions) == expected
+        assert says("c004_bal_after_layer2", summary_row("3-31", layers_above_five_points=above), captions) == expected
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.5, "holds: 0.5000"), (-0.6, "contradicted: 0.6000")])
@@ -77,19 +67,19 @@ def test_identical_layers_differ_by_at_most_half_a_point(gap, expected):
 )
 def test_localized_rewiring_needs_twice_the_difference_in_the_first_two_layers(differences, expected):
     stated = states(s10_4_rewired_layers=("first two", 2))
-    assert verdict("c004_bal_localized", layers(*differences), summed("0-1"), stated) == expected
-    third = "others layer 2 most" in reason("c004_bal_localized", layers(*differences), summed("0-1"), stated)
+    assert verdict("c004_bal_localized", layers(*differences), summary_row("0-1"), stated) == expected
+    third = "others layer 2 most" in reason("c004_bal_localized", layers(*differences), summary_row("0-1"), stated)
     assert third == (abs(differences[2]) > abs(differences[3]))
 
 
 def test_entire_change_leaves_less_than_five_percent_to_other_layers():
-    assert says("c004_bal_entirely", summed(total_share=4.0)) == "holds: 4.0000"
-    assert says("c004_bal_entirely", summed(total_share=5.0)) == "contradicted: 5.0000"
+    assert says("c004_bal_entirely", summary_row(total_share=4.0)) == "holds: 4.0000"
+    assert says("c004_bal_entirely", summary_row(total_share=5.0)) == "contradicted: 5.0000"
 
 
 def test_inverted_layers_are_compared_between_both_captions():
-    def captions(one, other):
-        return prints("statement printed", ("fig_22_inverted_layers", one), ("fig_g_inverted_layers", other))
+    def captions(fig_22, fig_g):
+        return prints("statement printed", ("fig_22_inverted_layers", fig_22), ("fig_g_inverted_layers", fig_g))
 
     table = layers(-30.0, 40.0, 1.0, inverted=(0, 1))
     assert says("c004_bal_inverted_layers", table, captions("0-1", "0-1")) == "holds: layer 0, 1"
@@ -103,16 +93,16 @@ def test_inverted_layers_are_compared_between_both_captions():
 
 
 @pytest.mark.parametrize(
-    ("zero", "one", "expected"),
+    ("gap_0", "gap_1", "expected"),
     [
         (-30.0, 40.0, "holds: -30.0 and +40.0"),
         (30.0, 40.0, "contradicted: 30.0 and +40.0"),
         (-30.0, -4.0, "contradicted: -30.0 and -4.0"),
     ],
 )
-def test_opposite_changes_are_a_fall_followed_by_a_rise(zero, one, expected):
+def test_opposite_changes_are_a_fall_followed_by_a_rise(gap_0, gap_1, expected):
     captions = prints("statement printed", ("fig_23_opposite_layers", "0-1"))
-    assert says("c004_bal_opposite", layers(zero, one, 5.0), captions) == expected
+    assert says("c004_bal_opposite", layers(gap_0, gap_1, 5.0), captions) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,7 +126,7 @@ def test_amplified_attention_is_judged_by_its_output():
 )  # fmt: skip
 def test_unchanged_layers_must_keep_their_output_norm(attention, mlp, count, expected):
     table = layers(-30.0, 40.0, 0.0, 0.0, attention=attention, mlp=mlp)
-    assert verdict("c004_bal_unchanged", table, summed(), states(s10_5_unchanged_layers=count)) == expected
+    assert verdict("c004_bal_unchanged", table, summary_row(), states(s10_5_unchanged_layers=count)) == expected
 
 
 def test_back_to_normal_layer_is_no_further_off_than_later_layers():

@@ -12,13 +12,13 @@ EFFECTS = (
 )
 
 
-def effects(*, four=1.0, six=60.0, nats=5.0, rope_nats=7.0):
+def effects(*, share_4=1.0, share_6=60.0, nats=5.0, rope_nats=7.0):
     """Return write shares of the removed layer, and effects in nats: DroPE in experiments 4 and 6, RoPE in 4."""
     return rows(
         EFFECTS,
         (4, "RoPE", 1, 99.0, 900.0, 910.0, rope_nats, rope_nats, 1000.0, 999, 1001, "1000x", "10000", "10.0"),
-        (4, "DroPE", 2, four, 9.0, 900.0, 0.01, 0.0, 1.01, 1.0, 1.02, "1.0x", "10.1", "10.0"),
-        (6, "DroPE", 1, six, 900.0, 900.0, nats, nats, 150.0, 149, 151, "150x", "1500", "10.0"),
+        (4, "DroPE", 2, share_4, 9.0, 900.0, 0.01, 0.0, 1.01, 1.0, 1.02, "1.0x", "10.1", "10.0"),
+        (6, "DroPE", 1, share_6, 900.0, 900.0, nats, nats, 150.0, 149, 151, "150x", "1500", "10.0"),
     )
 
 
@@ -30,8 +30,8 @@ def test_ablated_layer_must_be_the_one_that_writes_the_spike():
 
 def test_perplexity_ratio_is_judged_within_its_rounding():
     printed = prints("positional metric printed", ("RoPE", "ppl_ratio", "1001x"), ("DroPE", "ppl_ratio", "1.04x"))
-    verdicts = say("c004_bos_mlp_ratios", printed, effects())
-    assert verdicts == {"RoPE": "holds after rounding: 1000.0", "DroPE": "contradicted: 1.010"}
+    answers = say("c004_bos_mlp_ratios", printed, effects())
+    assert answers == {"RoPE": "holds after rounding: 1000.0", "DroPE": "contradicted: 1.010"}
 
 
 @pytest.mark.parametrize(("nats", "expected"), [(4.7, "holds: 1000×"), (4.5, "contradicted: 1000×")])
@@ -42,7 +42,7 @@ def test_perplexity_explosion_means_a_hundredfold(nats, expected):
 
 @pytest.mark.parametrize(("share", "expected"), [(51.0, "holds: 150x"), (49.0, "not supported: 150x")])
 def test_unaffected_claim_is_not_supported_when_little_was_removed(share, expected):
-    assert says("c004_fig13_drope_unaffected", effects(four=share)) == expected
+    assert says("c004_fig13_drope_unaffected", effects(share_4=share)) == expected
 
 
 def test_position_information_claim_is_not_supported_by_a_constant_state():
@@ -111,9 +111,8 @@ def test_claim_that_the_model_cannot_function_is_not_supported_by_answers():
 
 
 def test_category_means_are_judged_within_rounding():
-    columns = "positional condition category mean"
     means = rows(
-        columns,
+        "positional condition category mean",
         ("DroPE", "baseline", "parametric", 65.2),
         ("DroPE", "bos_mlp_ablation", "parametric", 65.5),
         ("DroPE", "baseline", "contextual", 19.5),
@@ -133,7 +132,7 @@ def test_category_means_are_judged_within_rounding():
     assert say("c004_drope_category_means", means, table, stated) == {
         "parametric-baseline": "holds: 65.2",
         "parametric-ablated": "holds: 65.50",
-        "contextual-baseline": "contradicted: 19.5",  # the cells give a ratio of 19 to 20
+        "contextual-baseline": "contradicted: 19.5",  # the cells allow a mean of 19 to 20
         "contextual-ablated": "holds: 18.0",
     }
 
@@ -145,22 +144,20 @@ TASKS = ("cities", "sports", "passkey", "imdb")
     ("share", "p", "expected"), [(60.0, 0.2, "holds"), (60.0, 0.04, "not supported"), (40.0, 0.2, "not supported")]
 )
 def test_unchanged_needs_that_something_was_removed(share, p, expected):
-    columns = "comparison p_value ci_low ci_high n"
     tests = rows(
-        columns,
+        "comparison p_value ci_low ci_high n",
         *[(f"DroPE, {task}, bos_mlp_ablation against baseline", p, -0.3, 0.1, 20) for task in ("passkey", "imdb")],
     )
-    assert verdict("c004_drope_unchanged", tests, effects(four=share)) == expected
-    assert ("little was taken" in reason("c004_drope_unchanged", tests, effects(four=share))) == (share < 50)
+    assert verdict("c004_drope_unchanged", tests, effects(share_4=share)) == expected
+    assert ("little was taken" in reason("c004_drope_unchanged", tests, effects(share_4=share))) == (share < 50)
 
 
 def test_passkey_destruction_needs_an_interval_below_zero():
-    tasks = cells(*[(model, arm, "passkey", 5, 10) for model in ("RoPE", "DroPE") for arm in ("baseline", HIT)])
-    columns = "comparison estimate ci_low ci_high p_value p_adjusted n"
+    tasks = cells(*[(model, arm, "passkey", 5, 10) for model in ("RoPE", "DroPE") for arm in ("baseline", DISRUPTED)])
     tests = rows(
-        columns,
-        (f"RoPE, passkey, {HIT} against baseline", -0.9, -1.0, -0.5, 0.001, 0.01, 20),
-        (f"DroPE, passkey, {HIT} against baseline", -0.2, -0.5, 0.1, 0.4, 0.9, 20),
+        "comparison estimate ci_low ci_high p_value p_adjusted n",
+        (f"RoPE, passkey, {DISRUPTED} against baseline", -0.9, -1.0, -0.5, 0.001, 0.01, 20),
+        (f"DroPE, passkey, {DISRUPTED} against baseline", -0.2, -0.5, 0.1, 0.4, 0.9, 20),
     )
     judged = say("c004_qk_passkey", tasks, tests)
     assert judged == {"rope": "holds: -90 points", "drope": "not significant: -20 points"}
@@ -168,19 +165,19 @@ def test_passkey_destruction_needs_an_interval_below_zero():
     assert verdicts("c004_qk_passkey", tasks, worse) == {"rope": "contradicted", "drope": "contradicted"}
 
 
-HIT = "qk_disruption"
+DISRUPTED = "qk_disruption"
 
 
 def test_stable_tasks_change_by_at_most_ten_points():
     means = rows(
         "positional condition category mean",
         ("DroPE", "baseline", "parametric", 55.0),
-        ("DroPE", HIT, "parametric", 60.0),
+        ("DroPE", DISRUPTED, "parametric", 60.0),
     )
 
     def tasks(sports, read):
         before = [("DroPE", "baseline", task, 5, 10) for task in ("cities", "sports")]
-        return cells(*before, ("DroPE", HIT, "cities", 5, 10), ("DroPE", HIT, "sports", sports, read))
+        return cells(*before, ("DroPE", DISRUPTED, "cities", 5, 10), ("DroPE", DISRUPTED, "sports", sports, read))
 
     assert says("c004_drope_parametric_stable", tasks(6, 10), means) == "holds: +10 points in sports"
     assert says("c004_drope_parametric_stable", tasks(3, 10), means) == "not supported: -20 points in sports"
@@ -195,7 +192,7 @@ def test_stable_tasks_change_by_at_most_ten_points():
 def test_massive_value_roles_claim_is_contradicted_by_a_loss_in_drope():
     def tasks(left):
         arms = [(model, "baseline", "passkey", 9, 10) for model in ("RoPE", "DroPE")]
-        return cells(*arms, ("RoPE", HIT, "passkey", 0, 10), ("DroPE", HIT, "passkey", left, 10))
+        return cells(*arms, ("RoPE", DISRUPTED, "passkey", 0, 10), ("DroPE", DISRUPTED, "passkey", left, 10))
 
     def texts(worst):
         return rows("positional massive_ratio", ("DroPE", 2.0), ("DroPE", worst), ("RoPE", 999.0))

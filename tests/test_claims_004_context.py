@@ -96,10 +96,12 @@ def test_figure_h_points_are_compared_with_the_protocol_of_that_length():
 
 def test_figure_h_line_must_join_points_of_one_protocol():
     points = drawn(("RoPE", "2048", "100"), ("RoPE", "8192", "0"))
-    one = cells(("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0))
-    assert verdict("c004_ctx_figure_h_one_line", points, one) == "holds"
-    two = cells(("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0))
-    assert verdict("c004_ctx_figure_h_one_line", points, two) == "not supported"
+    one_protocol = cells(
+        ("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0)
+    )
+    assert verdict("c004_ctx_figure_h_one_line", points, one_protocol) == "holds"
+    two_protocols = cells(("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0))
+    assert verdict("c004_ctx_figure_h_one_line", points, two_protocols) == "not supported"
 
 
 # --- advice and conclusions
@@ -127,13 +129,13 @@ def test_usable_means_above_half_with_a_passkey(rope, drope, expected):
 
 
 def test_summary_baselines_are_means_of_two_tasks():
-    arms = ("cities", "sports", "passkey", "imdb")
+    tasks = ("cities", "sports", "passkey", "imdb")
     table = prints(
         "condition positional task printed",
         *[
-            ("baseline", m, t, f"{v}%")
-            for m, vs in (("RoPE", (90, 80, 100, 50)), ("DroPE", (60, 70, 30, 10)))
-            for t, v in zip(arms, vs, strict=True)
+            ("baseline", model, task, f"{share}%")
+            for model, shares in (("RoPE", (90, 80, 100, 50)), ("DroPE", (60, 70, 30, 10)))
+            for task, share in zip(tasks, shares, strict=True)
         ],
     )
 
@@ -162,7 +164,9 @@ def test_only_option_claim_needs_success_above_zero():
     ("drope", "p", "expected"), [(50.0, 0.04, "holds"), (50.0, 0.06, "contradicted"), (100.0, 0.04, "contradicted")]
 )
 def test_better_model_must_be_right_more_often_at_every_length(drope, p, expected):
-    table = cells(*[(m, "errors", c, s) for m, s in (("RoPE", 90.0), ("DroPE", drope)) for c in (2048, 4096)])
+    table = cells(
+        *[(model, "errors", n, share) for model, share in (("RoPE", 90.0), ("DroPE", drope)) for n in (2048, 4096)]
+    )
     columns = "study comparison p_value p_adjusted"
     tests = rows(columns, ("models", "errors, 2048, single", 0.001, 0.01), ("models", "errors, 4096, single", 0.03, p))
     assert verdict("c004_dis_rope_within", table, tests) == expected
@@ -171,13 +175,13 @@ def test_better_model_must_be_right_more_often_at_every_length(drope, p, expecte
 def test_summary_ratio_is_recomputed_from_two_perplexities():
     table = prints(
         "condition positional metric printed",
-        *[("layer1_mlp", m, "ppl", v) for m, v in (("RoPE", "7250"), ("DroPE", "2010"))],
-        *[("layer1_attn", m, "ppl", "10.0") for m in ("RoPE", "DroPE")],
+        *[("layer1_mlp", model, "ppl", text) for model, text in (("RoPE", "7250"), ("DroPE", "2010"))],
+        *[("layer1_attn", model, "ppl", "10.0") for model in ("RoPE", "DroPE")],
     )
 
     def summary(drope):
-        rest = "layer1_mlp_over_attention"
-        return prints("metric positional printed as_number", (rest, "RoPE", "725x", 725), (rest, "DroPE", "x", drope))
+        ratio = "layer1_mlp_over_attention"
+        return prints("metric positional printed as_number", (ratio, "RoPE", "725x", 725), (ratio, "DroPE", "x", drope))
 
     assert set(verdicts("c004_dis_layer1_ratio", summary(201), table).values()) == {"holds"}
     assert verdicts("c004_dis_layer1_ratio", summary(1), table)["DroPE"] == "contradicted"

@@ -83,8 +83,8 @@ def test_stated_ratio_is_checked_for_every_text(chosen, other, expected):
 def by_text(*ratios):
     """Return the perplexity ratio on each text: `ratios` for DroPE, 1000 for RoPE."""
     columns = "positional text massive_ratio massive_nats massive_increase"
-    table = [("DroPE", str(place), ratio, 2.0, 100 * (ratio - 1)) for place, ratio in enumerate(ratios)]
-    table += [("RoPE", str(place), 1000.0, 7.0, 99900.0) for place, _ in enumerate(ratios)]
+    table = [("DroPE", str(index), ratio, 2.0, 100 * (ratio - 1)) for index, ratio in enumerate(ratios)]
+    table += [("RoPE", str(index), 1000.0, 7.0, 99900.0) for index, _ in enumerate(ratios)]
     return rows(columns, *table)
 
 
@@ -131,14 +131,9 @@ def effects(**ratios):
 
 def contrast(name, model="both", **values):
     numbers = {
-        "ratio": 9.0,
-        "ratio_low": 8.9,
-        "ratio_high": 9.1,
-        "nats_ratio": 1.4,
-        "first_nats": 7.0,
-        "second_nats": 5.0,
-        "increase_ratio": 700.0,
-    } | values
+        "ratio": 9.0, "ratio_low": 8.9, "ratio_high": 9.1,
+        "nats_ratio": 1.4, "first_nats": 7.0, "second_nats": 5.0, "increase_ratio": 700.0,
+    } | values  # fmt: skip
     return rows(" ".join(["contrast", "positional", *numbers]), (name, model, *numbers.values()))
 
 
@@ -148,8 +143,8 @@ def test_perplexity_ratios_are_those_of_the_ablated_model():
         ("layer1_mlp", "DroPE", "ppl_ratio", "201x"),
         ("layer1_attn", "DroPE", "ppl_ratio", "202x"),
     )
-    verdicts = say("c004_layer1_ratios", table, effects(layer1_mlp=201.1, layer1_attn=201.1))
-    assert verdicts == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
+    answers = say("c004_layer1_ratios", table, effects(layer1_mlp=201.1, layer1_attn=201.1))
+    assert answers == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
 
 
 RATIOS = prints(

@@ -11,50 +11,30 @@ TASKS = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "
 def category(model, name, **values):
     """Return one row of the categories."""
     numbers = {
-        "loss": 40.0,
-        "loss_low": 30.0,
-        "loss_high": 50.0,
-        "degradation": 90.0,
-        "degradation_low": 80.0,
-        "degradation_high": 95.0,
-        "degradation_printed": 90.0,
-        "above_chance": 90.0,
-        "tasks": 2,
-        "tasks_above_chance": 2,
-    } | values
+        "loss": 40.0, "loss_low": 30.0, "loss_high": 50.0,
+        "degradation": 90.0, "degradation_low": 80.0, "degradation_high": 95.0,
+        "degradation_printed": 90.0, "above_chance": 90.0,
+        "tasks": 2, "tasks_above_chance": 2,
+    } | values  # fmt: skip
     columns = " ".join(["positional", "category", *numbers])
     return rows(columns, (model, name, *numbers.values())).astype({"loss_high": float})
 
 
-def both(one, other):
-    return one.merge(other, how="outer")
+def both(first, second):
+    return first.merge(second, how="outer")
 
 
 def task(model, name, **values):
     """Return one row of the tasks."""
     numbers = {
-        "base": 80.0,
-        "base_low": 60.0,
-        "base_high": 90.0,
-        "base_n_low": 18,
-        "base_n_high": 20,
-        "base_right": 16,
-        "disrupted": 0.0,
-        "disrupted_low": 0.0,
-        "disrupted_high": 16.0,
-        "disrupted_n_low": 20,
-        "disrupted_n_high": 20,
-        "disrupted_right": 0,
-        "degradation": 100.0,
-        "chance": 50.0,
-        "above_chance": 100.0,
-        "change": -80.0,
-        "change_low": -95.0,
-        "change_high": -60.0,
-        "p_fisher": 0.001,
-        "p_holm": 0.004,
-        "n": 20,
-    } | values
+        "base": 80.0, "base_low": 60.0, "base_high": 90.0,
+        "base_n_low": 18, "base_n_high": 20, "base_right": 16,
+        "disrupted": 0.0, "disrupted_low": 0.0, "disrupted_high": 16.0,
+        "disrupted_n_low": 20, "disrupted_n_high": 20, "disrupted_right": 0,
+        "degradation": 100.0, "chance": 50.0, "above_chance": 100.0,
+        "change": -80.0, "change_low": -95.0, "change_high": -60.0,
+        "p_fisher": 0.001, "p_holm": 0.004, "n": 20,
+    } | values  # fmt: skip
     columns = " ".join(["positional", "task", "category", *numbers])
     tests = ("p_fisher", "p_holm", "change_low", "change_high")
     return rows(columns, (model, name, TASKS[name], *numbers.values())).astype(dict.fromkeys(tests, float))
@@ -74,8 +54,8 @@ def test_larger_contextual_loss_needs_disjoint_intervals(loss, high, expected):
     tasks = both(task("RoPE", "imdb", base_low=45.0, chance=50.0), task("RoPE", "passkey", base_low=80.0, chance=0.0))
     assert says("c004_rope_confirms_jin", table, tasks) == expected
     assert "Of the 2 contextual tasks IMDB has a baseline not" in reason("c004_rope_confirms_jin", table, tasks)
-    high = tasks.assign(base_low=60.0)
-    assert "contextual tasks none has a baseline not" in reason("c004_rope_confirms_jin", table, high)
+    above = tasks.assign(base_low=60.0)
+    assert "contextual tasks none has a baseline not" in reason("c004_rope_confirms_jin", table, above)
 
 
 def test_a_mean_over_tasks_needs_that_each_is_above_chance():
@@ -125,9 +105,8 @@ def test_figure_7_range_must_hold_both_tasks():
 
 
 def test_a_task_without_counts_is_not_tested():
-    columns = "comparison test estimate ci_low ci_high n"
     table = rows(
-        columns,
+        "comparison test estimate ci_low ci_high n",
         ("RoPE against DroPE, passkey", "model_difference", 0.9, 0.5, 1.0, 40),
         ("RoPE against DroPE, imdb", "model_difference", 0.1, -0.1, 0.3, 40),
         ("RoPE against DroPE, sports", "model_difference", -0.3, -0.4, -0.1, 40),
@@ -163,29 +142,31 @@ def test_figure_d_loss_has_the_sign_of_the_table():
 ITEMS = {f"s4_1_{name}_items": "20" for name in TASKS}
 
 
-def full(**other):
+def knowledge_of_both(**other):
     """Return the table of both models: 80 % fall to 40 %, except for RoPE's tasks in `other`."""
-    given = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
+    texts = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
     return knowledge(
-        *[(model, name, *(given | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
+        *[(model, name, *(texts | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
     )
 
 
 def test_accuracy_must_be_a_whole_number_of_items():
-    assert set(verdicts("c004_rates_are_counts", full(), states(**ITEMS)).values()) == {"holds"}
-    judged = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
+    assert set(verdicts("c004_rates_are_counts", knowledge_of_both(), states(**ITEMS)).values()) == {"holds"}
+    judged = verdicts("c004_rates_are_counts", knowledge_of_both(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
     assert [key for key, answer in judged.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
 
 
 def test_a_degradation_is_the_lost_share_of_the_baseline():
-    assert set(verdicts("c004_degradation_cells", full()).values()) == {"holds"}
-    judged = verdicts("c004_degradation_cells", full(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%")))
+    assert set(verdicts("c004_degradation_cells", knowledge_of_both()).values()) == {"holds"}
+    judged = verdicts(
+        "c004_degradation_cells", knowledge_of_both(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%"))
+    )
     assert judged["RoPE-cities"] == "contradicted"  # 40 points are not 40 %
     assert judged["RoPE-imdb"] == "holds after rounding"
 
 
 def test_category_cells_are_averages_of_two_tasks_and_their_ratio():
-    table = full(cities=("80%", "60%", "20.0%"), sports=("80%", "72%", "10.0%"))
+    table = knowledge_of_both(cities=("80%", "60%", "20.0%"), sports=("80%", "72%", "10.0%"))
     lines = [(model, f"{name}_average", "50.0%") for model in MODELS for name in ("parametric", "contextual")]
     lines[0] = ("RoPE", "parametric_average", "15.0%")
     averages = prints("positional metric printed", *lines, ("RoPE", "contextual_over_parametric", "3.3x"))
@@ -236,8 +217,8 @@ def test_parametric_improvement_needs_a_loss_interval_below_zero(high, expected)
 )  # fmt: skip
 def test_cities_improvement_needs_interval_and_corrected_test(low, high, p, expected):
     table = task("DroPE", "cities", change=15.0, change_low=low, change_high=high, p_fisher=p, p_holm=p)
-    again = rows("positional task change_4", ("DroPE", "cities", -2.0))
-    assert verdict("c004_cities_improve", table, again) == expected
+    protocols = rows("positional task change_4", ("DroPE", "cities", -2.0))
+    assert verdict("c004_cities_improve", table, protocols) == expected
 
 
 @pytest.mark.parametrize(
@@ -250,8 +231,8 @@ def test_unaffected_passkey_changes_by_at_most_ten_points(ci, expected):
         "positional task base_right_4 disrupted_right_4 n_4 p_change_4 precision_4 precision_3 change_low_3 "
         "change_high_3 change_4 change_low_4 change_high_4"
     )
-    again = rows(columns, ("DroPE", "passkey", 6, 0, 20, 0.02, "16", "4", -1.0, 1.0, -30.0, *ci))
-    assert verdict("c004_drope_retrieval_independent", again) == expected
+    protocols = rows(columns, ("DroPE", "passkey", 6, 0, 20, 0.02, "16", "4", -1.0, 1.0, -30.0, *ci))
+    assert verdict("c004_drope_retrieval_independent", protocols) == expected
 
 
 def test_nonfunctional_claim_is_contradicted_by_a_tenfold_perplexity():

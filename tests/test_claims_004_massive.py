@@ -106,9 +106,9 @@ def test_layer_1_ratio_without_a_named_tensor_covers_all_tensors():
 
 
 def test_later_layer_counts_are_compared_approximately():
-    verdicts = say("c004_later_layers", LAYER1, summed())
+    answers = say("c004_later_layers", LAYER1, summed())
     # 50 means 42.5 to 57.5, and 20 means 17 to 23
-    assert verdicts == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
+    assert answers == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 
 from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
 
-OWN = rows("experiment run positional rotated taken_from", ("7", "printed", "RoPE", "yes", "model"))
-BARE = OWN.assign(rotated="no")
+ROTATED = rows("experiment run positional rotated taken_from", ("7", "printed", "RoPE", "yes", "model"))
+UNROTATED = ROTATED.assign(rotated="no")
 
 
 def agreement(bos=0.5, local=0.5, less=3):
@@ -31,10 +31,10 @@ TESTS = rows(
 @pytest.mark.parametrize(
     ("bos", "local", "origins", "expected"),
     [
-        (0.9, 0.9, OWN, "holds"),
-        (1.0, 0.9, OWN, "not supported"),
-        (0.9, 1.0, OWN, "not supported"),
-        (0.9, 0.9, BARE, "not supported"),
+        (0.9, 0.9, ROTATED, "holds"),
+        (1.0, 0.9, ROTATED, "not supported"),
+        (0.9, 1.0, ROTATED, "not supported"),
+        (0.9, 0.9, UNROTATED, "not supported"),
     ],
 )
 def test_nearly_identical_patterns_differ_by_at_most_a_point(bos, local, origins, expected):
@@ -42,7 +42,8 @@ def test_nearly_identical_patterns_differ_by_at_most_a_point(bos, local, origins
 
 
 @pytest.mark.parametrize(
-    ("less", "origins", "expected"), [(5, OWN, "holds"), (6, OWN, "contradicted"), (6, BARE, "not supported")]
+    ("less", "origins", "expected"),
+    [(5, ROTATED, "holds"), (6, ROTATED, "contradicted"), (6, UNROTATED, "not supported")],
 )
 def test_routed_identically_needs_less_than_three_quarters_in_one_direction(less, origins, expected):
     assert says("c004_pat_routed_identically", agreement(less=less), TESTS, origins) == f"{expected}: -1.0000"
@@ -50,9 +51,8 @@ def test_routed_identically_needs_less_than_three_quarters_in_one_direction(less
 
 def experiments(**values):
     """Return values of RoPE and DroPE by quantity, layers and experiment; keywords change some."""
-    columns = "quantity layers experiment rope drope difference texts"
     return rows(
-        columns,
+        "quantity layers experiment rope drope difference texts",
         ("sink heads", "all layers", 4, 97.0, 97.0, 0.0, "prompts"),
         ("sink heads", "all layers", 7, *values.get("here", (97.0, 97.0)), 0.0, "paragraphs"),
         ("sink heads", "layer 1", 4, 80.0, 80.0 + values.get("layer", 0.0), values.get("layer", 0.0), "prompts"),
@@ -69,7 +69,8 @@ def test_recalled_sink_rate_is_compared_with_both_models():
 
 
 @pytest.mark.parametrize(
-    ("gap", "origins", "expected"), [(5.0, OWN, "holds"), (-5.1, OWN, "not supported"), (5.0, BARE, "not supported")]
+    ("gap", "origins", "expected"),
+    [(5.0, ROTATED, "holds"), (-5.1, ROTATED, "not supported"), (5.0, UNROTATED, "not supported")],
 )
 def test_similar_layers_differ_by_at_most_five_points(gap, origins, expected):
     assert verdict("c004_pat_similarity_against_function", experiments(layer=gap), origins) == expected
@@ -77,7 +78,7 @@ def test_similar_layers_differ_by_at_most_five_points(gap, origins, expected):
 
 @pytest.mark.parametrize(
     ("bos", "other", "origins", "expected"),
-    [(1.0, 2.0, OWN, "holds"), (1.0, -2.0, OWN, "not supported"), (-1.0, 2.0, OWN, "not supported")],
+    [(1.0, 2.0, ROTATED, "holds"), (1.0, -2.0, ROTATED, "not supported"), (-1.0, 2.0, ROTATED, "not supported")],
 )
 def test_bos_order_must_be_the_same_in_both_experiments(bos, other, origins, expected):
     table = experiments(bos=bos, other=other)
@@ -171,7 +172,7 @@ def content(rope=1.0, drope=70.0, bos=60.0, update=70.0):
     columns = "positional layer scope share share_of_update share_per_text cosine"
     table = [("RoPE", 1, "all tokens", rope), ("DroPE", 1, "all tokens", drope), ("DroPE", 1, "BOS", bos)]
     table += [("DroPE", 1, "content tokens", drope), ("DroPE", 0, "all tokens", 0.0)]
-    return rows(columns, *[(*each, update, 70.0, 0.5) for each in table])
+    return rows(columns, *[(*values, update, 70.0, 0.5) for values in table])
 
 
 @pytest.mark.parametrize(

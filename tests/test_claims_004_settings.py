@@ -15,11 +15,11 @@ def protocols(*values):
 
 
 def test_precision_must_be_equal_in_all_runs():
-    one = ("1", "2", "4-bit (NF4)", "10 texts", "")
+    nf4 = ("1", "2", "4-bit (NF4)", "10 texts", "")
     stated = states(s13_bits="4")
-    assert says("c004_rep_precision", stated, protocols(one, one)) == "holds: 2 of 2 in NF4"
+    assert says("c004_rep_precision", stated, protocols(nf4, nf4)) == "holds: 2 of 2 in NF4"
     for other in ("fp16", "4-bit (FP4)", "4-bit"):
-        mixed = protocols(one, ("4", "5", other, "10 texts", ""))
+        mixed = protocols(nf4, ("4", "5", other, "10 texts", ""))
         assert says("c004_rep_precision", stated, mixed) == "contradicted: 1 of 2 in NF4"
 
 
@@ -55,7 +55,7 @@ def test_massive_threshold_is_compared_in_each_section():
     assert list(judged.values()) == ["holds", "contradicted", "holds"]
 
 
-# --- what stands again
+# --- repeated values
 
 
 def test_lengths_in_prose_are_compared_with_the_tables():
@@ -76,7 +76,7 @@ def test_range_beyond_training_runs_from_first_to_last_tested_length():
 
 
 def test_error_bars_must_be_one_standard_deviation():
-    drawn = prints("figure metric series x printed", *[("A", "count_sd", m, "Query", "6") for m in MODELS])
+    drawn = prints("figure metric series x printed", *[("A", "count_sd", model, "Query", "6") for model in MODELS])
     for deviation, expected in (("6.0", "holds: 1.00"), ("3.0", "contradicted: 2.00")):
         counts = prints(
             "tensor positional metric printed", *[("query", model, "count_sd", deviation) for model in MODELS]
@@ -208,9 +208,8 @@ def test_figure_g_mean_is_compared_with_the_table_band():
 
 def ranking(low, high):
     note = "a true share of 0.4 reaches with probability 0.8 significance"
-    columns = "study comparison estimate ci_low ci_high p_value p_adjusted n note"
     return rows(
-        columns,
+        "study comparison estimate ci_low ci_high p_value p_adjusted n note",
         ("pooled", "DroPE, all contexts", 0.25, low, high, 0.9, 0.9, 60, note),
         ("against_chance", "DroPE, 2048", 0.25, 0.1, 0.5, 0.9, 0.9, 20, ""),
     )

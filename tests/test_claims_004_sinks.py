@@ -11,7 +11,7 @@ def summary(**values):
 
 def layers(rope, drope):
     """Return sink rates in percent by layer."""
-    return rows("layer rope drope", *[(place, *pair) for place, pair in enumerate(zip(rope, drope, strict=True))])
+    return rows("layer rope drope", *[(index, *pair) for index, pair in enumerate(zip(rope, drope, strict=True))])
 
 
 @pytest.mark.parametrize(
@@ -34,16 +34,15 @@ def test_hand_computed_attention_counts_only_when_rotated(rotated, taken_from, e
 
 def test_reason_states_whether_hand_computed_attention_is_rotated():
     models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
-    first, both = rows("layer value", (0, 0.4)), layers((90.0,), (90.0,))
+    first, published = rows("layer value", (0, 0.4)), layers((90.0,), (90.0,))
     for rotated, words in (("yes", "rates are of"), ("no", "rates are not of"), ("?", "rates are not shown to be of")):
         origins = rows("experiment run positional rotated taken_from", ("4", "printed", "RoPE", rotated, "hand"))
-        assert words in reason("c004_attention_by_hand", models, origins, first, both)
+        assert words in reason("c004_attention_by_hand", models, origins, first, published)
 
 
 def test_sink_rate_cells_are_compared_with_layer_means_and_ranges():
-    columns = "positional layers printed_text mean smallest largest agreement"
     bands = rows(
-        columns,
+        "positional layers printed_text mean smallest largest agreement",
         ("RoPE", "0", "63.4%", 63.44, 63.0, 64.0, "holds"),
         ("RoPE", "2-31", "97-98%", 97.5, 96.0, 98.0, "contradicted"),
         ("RoPE", "average", "97.8%", 97.9, 63.0, 98.0, "holds"),
@@ -72,8 +71,8 @@ def test_high_sink_rates_need_both_models_in_nearly_all_layers(above, rope, drop
     table = summary(layers=10, layers_above_90_in_both=above, shortest_pattern_text=8, longest_pattern_text=12)
     first = rows("layer value", *[(layer, rope) for layer in range(10)])
     attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
-    both = layers([95.0] * 10, [drope] * 10)
-    assert says("c004_sink_rates_high", table, both, first, attention) == expected
+    published = layers([95.0] * 10, [drope] * 10)
+    assert says("c004_sink_rates_high", table, published, first, attention) == expected
 
 
 def test_high_sink_rates_allow_one_low_layer_in_ten():
@@ -81,16 +80,16 @@ def test_high_sink_rates_allow_one_low_layer_in_ten():
     attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
     for low, expected in ((1, "holds: 9 of 10"), (2, "contradicted: 8 of 10")):
         first = rows("layer value", *[(layer, 0.5 if layer < low else 0.95) for layer in range(10)])
-        both = layers([95.0] * 10, [95.0] * 10)
-        assert says("c004_sink_rates_high", table, both, first, attention) == expected
+        published = layers([95.0] * 10, [95.0] * 10)
+        assert says("c004_sink_rates_high", table, published, first, attention) == expected
 
 
 def test_converged_sink_rate_is_that_of_the_later_layers():
     captions = states(fig_12_sink_rate="~97%", fig_12_layer="2")
     table = summary(rope_after_layer_1=98.4, drope_after_layer_1=99.0)
-    both = layers((60.0, 70.0, 98.0), (60.0, 70.0, 99.0))
+    published = layers((60.0, 70.0, 98.0), (60.0, 70.0, 99.0))
     rates = prints("layers positional printed", ("average", "RoPE", "97.8%"), ("average", "DroPE", "95.6%"))
-    frames = (both, table, rates, captions)
+    frames = (published, table, rates, captions)
     assert say("c004_fig12_converge", *frames) == {"rope": "holds: 98.4", "drope": "contradicted: 99.0"}
     explanations = [each.reason for each in function("c004_fig12_converge")(*frames)]
     assert ["is 97.8%." in explanations[0], "is 95.6%." in explanations[1]] == [True, True]

@@ -57,7 +57,7 @@ def test_max_write_is_the_maximum_of_the_series():
 )
 def test_write_location_must_have_massive_norms(norms, layer, expected):
     table = [
-        ("DroPE", place, metric, norm) for place, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
+        ("DroPE", index, metric, norm) for index, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
     ]
     content = rows("positional layer metric value", *table, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
     table = summary(max_write_layer=(0, layer))
@@ -66,8 +66,8 @@ def test_write_location_must_have_massive_norms(norms, layer, expected):
 
 
 def test_write_location_needs_massive_queries_and_keys():
-    table = [("DroPE", place, "q_norm_mean", norm) for place, norm in enumerate((1.0, 99.0, 2.0))]
-    table += [("DroPE", place, "k_norm_mean", norm) for place, norm in enumerate((1.0, 2.0, 99.0))]
+    table = [("DroPE", index, "q_norm_mean", norm) for index, norm in enumerate((1.0, 99.0, 2.0))]
+    table += [("DroPE", index, "k_norm_mean", norm) for index, norm in enumerate((1.0, 2.0, 99.0))]
     content = rows("positional layer metric value", *table)
     assert verdict("c004_write_where_massive", content, summary(max_write_layer=(0, 1))) == "contradicted"
 

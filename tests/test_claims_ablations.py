@@ -29,12 +29,12 @@ TOKEN = pd.DataFrame(
 )
 
 
-def judged(citations, **given):
-    return thesis_ablations_both_sides(ablation_sides(citations, effects(**given), TOKEN))
+def judged(citations, **contrasts):
+    return thesis_ablations_both_sides(ablation_sides(citations, effects(**contrasts), TOKEN))
 
 
 @pytest.mark.parametrize(
-    ("citations", "given", "verdict"),
+    ("citations", "contrasts", "expected"),
     [
         (cited(ATTENTION), {}, "not supported"),
         (cited(MLP), {}, "not supported"),
@@ -45,15 +45,17 @@ def judged(citations, **given):
         (cited(MLP), {"attention": 0.4}, "not supported"),
     ],
 )
-def test_section_must_cite_ablations_of_both_outcomes(citations, given, verdict):
-    [by_key] = judged(citations, **given)
-    assert (by_key.key, by_key.verdict) == ("1.1_layer_1", verdict)
+def test_section_must_cite_ablations_of_both_outcomes(citations, contrasts, expected):
+    [verdict] = judged(citations, **contrasts)
+    assert (verdict.key, verdict.verdict) == ("1.1_layer_1", expected)
 
 
 def test_omitted_ablations_are_named_in_the_reason():
-    [actual] = judged(cited(ATTENTION))
-    assert "it turns for the MLP of layer 1 (9), all of layer 1 (6) and the first token in layer 1 (8)" in actual.reason
-    assert actual.failure == "control"
+    [verdict] = judged(cited(ATTENTION))
+    assert (
+        "it turns for the MLP of layer 1 (9), all of layer 1 (6) and the first token in layer 1 (8)" in verdict.reason
+    )
+    assert verdict.failure == "control"
 
 
 def test_effects_on_a_single_model_form_no_contrast():
@@ -63,8 +65,11 @@ def test_effects_on_a_single_model_form_no_contrast():
 
 
 def test_ablation_groups_are_judged_separately():
-    by_key = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
-    assert {each.key: each.verdict for each in by_key} == {"1.1_layer_1": "not supported", "1.1_first_token": "holds"}
+    verdicts = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
+    assert {verdict.key: verdict.verdict for verdict in verdicts} == {
+        "1.1_layer_1": "not supported",
+        "1.1_first_token": "holds",
+    }
 
 
 def test_an_ablation_of_no_group_is_refused():

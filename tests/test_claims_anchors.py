@@ -149,11 +149,12 @@ def test_anchor_command_requires_a_folder_with_one_file_per_document(tmp_path, c
         _anchor.main([str(tmp_path)])
 
 
-def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
-    def table(path):
-        with (ROOT / path).open(encoding="utf-8", newline="") as stream:
-            return list(csv.DictReader(stream))
+def table(path):
+    with (ROOT / path).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
+
+def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
     anchors = {each["claim"]: each for each in table("artifacts/sources/claim_anchors.csv")}
     statements = [
         each["claim"]
@@ -170,11 +171,6 @@ def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
 
 def test_reported_values_match_the_committed_hashes():
     """Compare with the hashes stored when the anchors were written; a changed claim has another hash or none."""
-
-    def table(path):
-        with (ROOT / path).open(encoding="utf-8", newline="") as stream:
-            return list(csv.DictReader(stream))
-
     anchors = {each["claim"]: each["reported"] for each in table("artifacts/sources/claim_anchors.csv")}
     rows = [each for each in table("artifacts/results/claims.csv") if each["source"] != "thesis" and each["reported"]]
     assert len(rows) > 1000

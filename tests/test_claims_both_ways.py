@@ -36,10 +36,10 @@ def test_claim_that_judges_its_input_changes_verdict():
         """The verdict changes with the input."""
         return judge(bool(scores["value"].max() > 2), f"The largest is {scores['value'].max():g}.")
 
-    (answer,) = mutate_claim("c_honest", honest, {"scores": table(value=[1.0, 3.0])}).answers.values()
-    assert answer.turned
-    assert answer.reworded
-    assert not answer.unexplained
+    (outcome,) = mutate_claim("c_honest", honest, {"scores": table(value=[1.0, 3.0])}).outcomes.values()
+    assert outcome.changed_by
+    assert outcome.reworded_by
+    assert not outcome.unexplained
 
 
 def test_a_claim_with_a_typed_verdict_is_found():
@@ -52,8 +52,8 @@ def test_a_claim_with_a_typed_verdict_is_found():
         return judge(len(scores) >= 0, "None of them has a window.")
 
     frames = {"scores": table(value=[1.0, 3.0])}
-    (answer,) = mutate_claim("c_typed", typed, frames).answers.values()
-    assert (answer.turned, bool(answer.reworded)) == ("", True)
+    (outcome,) = mutate_claim("c_typed", typed, frames).outcomes.values()
+    assert (outcome.changed_by, bool(outcome.reworded_by)) == ("", True)
     tally = mutate_claim("c_deaf", deaf, frames, words=True)
     assert not tally.any_changed
     assert tally.tried > 10
@@ -64,9 +64,9 @@ def test_reason_that_stays_when_the_verdict_changes_is_found():
         """The verdict changes, but not the reason."""
         return judge(bool(scores["value"].max() > 2), "None of them has a window.")
 
-    (answer,) = mutate_claim("c_silent", silent, {"scores": table(value=[1.0, 3.0])}).answers.values()
-    assert answer.turned
-    assert answer.unexplained == answer.turned
+    (outcome,) = mutate_claim("c_silent", silent, {"scores": table(value=[1.0, 3.0])}).outcomes.values()
+    assert outcome.changed_by
+    assert outcome.unexplained == outcome.changed_by
 
 
 @pytest.mark.parametrize(("reason", "mute"), [("None is above it.", True), ("Of one.", False)])
@@ -76,9 +76,9 @@ def test_false_none_in_a_reason_is_found_despite_a_number_beside_it(reason, mute
         most = scores["value"].max()
         return judge(bool(most > 2), reason, recomputed=f"{most:g}")
 
-    (answer,) = mutate_claim("c_half", half, {"scores": table(value=[1.0, 3.0])}).answers.values()
-    assert answer.turned
-    assert bool(answer.unexplained) == mute
+    (outcome,) = mutate_claim("c_half", half, {"scores": table(value=[1.0, 3.0])}).outcomes.values()
+    assert outcome.changed_by
+    assert bool(outcome.unexplained) == mute
 
 
 def test_text_that_cannot_become_a_number_is_not_flipped():
@@ -102,9 +102,9 @@ def test_contradicted_claim_changes_when_its_number_is_corrected():
         """The printed value is 10, the true one 12.34."""
         return compare(quote(stated, key="x"), 12.34, reason="So it is.")
 
-    (answer,) = mutate_claim("c_wrong", wrong, {"stated": table(key=["x"], printed=["10.0"])}).answers.values()
-    assert answer.verdict == "contradicted"
-    assert answer.turned == "stated: reported values replaced by recomputed values"
+    (outcome,) = mutate_claim("c_wrong", wrong, {"stated": table(key=["x"], printed=["10.0"])}).outcomes.values()
+    assert outcome.verdict == "contradicted"
+    assert outcome.changed_by == "stated: reported values replaced by recomputed values"
 
 
 def test_each_verdict_of_a_claim_must_change():
@@ -116,8 +116,8 @@ def test_each_verdict_of_a_claim_must_change():
         ]
 
     tally = mutate_claim("c_halves", halves, {"scores": table(value=[1.0, 3.0])})
-    assert not tally.done
-    assert {key: bool(answer.turned) for key, answer in tally.answers.items()} == {"a": True, "b": False}
+    assert not tally.all_changed
+    assert {key: bool(outcome.changed_by) for key, outcome in tally.outcomes.items()} == {"a": True, "b": False}
 
 
 def test_inputs_are_changed_in_copies_only():
@@ -178,6 +178,6 @@ def test_every_claim_changes_with_some_input(document):
     silent = {name: tally for name, tally in tallies.items() if not tally.any_changed}
     assert sorted(silent) == [name for name in sorted(SILENT) if name.startswith(document)]
     assert all(not read_inputs(ROOT, actual[name]) for name in silent)
-    assert {answer.verdict for tally in silent.values() for answer in tally.answers.values()} <= {"not testable"}
-    mute = {answer.claim: answer.unexplained for tally in tallies.values() for answer in tally.answers.values()}
+    assert {outcome.verdict for tally in silent.values() for outcome in tally.outcomes.values()} <= {"not testable"}
+    mute = {outcome.claim: outcome.unexplained for tally in tallies.values() for outcome in tally.outcomes.values()}
     assert {claim: mutation for claim, mutation in mute.items() if mutation} == {}

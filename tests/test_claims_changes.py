@@ -27,27 +27,30 @@ def c002_drop_is_large(captured_models) -> list[Verdict]:
 
 
 def test_equal_ledgers_have_no_changes():
-    one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,\n"
-    assert changes(one, one) == []
-    assert changes(one, LEDGER + "a,1,holds,so,0.10000000001\nb,2,holds,so,\n") == []
+    before = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,\n"
+    assert changes(before, before) == []
+    assert changes(before, LEDGER + "a,1,holds,so,0.10000000001\nb,2,holds,so,\n") == []
 
 
 def test_changed_lost_and_new_verdicts_are_named():
-    one = LEDGER + "a,1,holds,so,\nb,2,not supported,so,\nc,3,holds,so,\n"
-    two = LEDGER + "a,1,contradicted,so,\nc,3,holds,so,\nd,1,not testable,so,\n"
-    assert changes(one, two) == ["a: holds -> contradicted", "b: not supported -> gone", "d: new -> not testable"]
+    before = LEDGER + "a,1,holds,so,\nb,2,not supported,so,\nc,3,holds,so,\n"
+    after = LEDGER + "a,1,contradicted,so,\nc,3,holds,so,\nd,1,not testable,so,\n"
+    assert changes(before, after) == ["a: holds -> contradicted", "b: not supported -> gone", "d: new -> not testable"]
 
 
 def test_other_changed_cells_are_summarised_by_column():
-    one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,0.2\n"
-    two = LEDGER + "a,1,holds,thus,0.1\nb,2,holds,thus,0.3\n"
-    assert changes(one, two) == ["reason: differs in 2 rows, for example a", "p_value: differs in 1 row, for example b"]
-    new = one.replace("p_value", "p_adjusted")
-    assert changes(one, new) == [
+    before = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,0.2\n"
+    after = LEDGER + "a,1,holds,thus,0.1\nb,2,holds,thus,0.3\n"
+    assert changes(before, after) == [
+        "reason: differs in 2 rows, for example a",
+        "p_value: differs in 1 row, for example b",
+    ]
+    new = before.replace("p_value", "p_adjusted")
+    assert changes(before, new) == [
         "p_adjusted (a new column): differs in 2 rows, for example a",
         "p_value: no longer a column",
     ]
-    assert changes(one, LEDGER + "b,2,holds,so,0.2\na,1,holds,so,0.1\n") == ["the order of the rows differs"]
+    assert changes(before, LEDGER + "b,2,holds,so,0.2\na,1,holds,so,0.1\n") == ["the order of the rows differs"]
 
 
 # --- the command
@@ -126,8 +129,8 @@ def test_places_join_anchor_function_inputs_and_chapters(tmp_path):
     (tmp_path / "paper/chapters").mkdir(parents=True)
     (tmp_path / "paper/chapters/lab.tex.j2").write_text("It << claim('c.a').phrase >> and << claim( \"c.b\" ) >>.")
     rows = [{"claim": f"c.{key}", "order": ["002", "analysis/claims/x.py", 7], "inputs": ["m", "n"]} for key in "ab"]
-    one, two = places_of_rows(tmp_path, rows)
-    assert one == {
+    first, second = places_of_rows(tmp_path, rows)
+    assert first == {
         "claim": "c.a",
         "source": "002",
         "heading": "Overview",
@@ -137,8 +140,8 @@ def test_places_join_anchor_function_inputs_and_chapters(tmp_path):
         "inputs": "m; n",
         "chapters": "lab",
     }
-    assert (two["anchor"], two["chapters"]) == ("", "lab")
-    assert json.dumps(two)
+    assert (second["anchor"], second["chapters"]) == ("", "lab")
+    assert json.dumps(second)
 
 
 def test_places_table_has_one_row_per_verdict_in_ledger_order(tmp_path):

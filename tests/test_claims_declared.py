@@ -22,11 +22,11 @@ TABLE = Artifact("table", "the table")
 CELLS = prints("model metric printed", ("a", "one", "0.50"), ("a", "two", "0.20"), ("b", "one", "3"), ("b", "two", "1"))
 
 
-def one(follows, printed, **more):
+def judged(follows, printed, **options):
     """Return the verdict on a printed cell that should follow from the cells of model a."""
-    relation = Relation(cell=Artifact("copy")(metric="x"), follows=follows, because="{0}.", **more)
-    (made,) = relation.verdicts({"table": CELLS, "copy": prints("metric printed", ("x", printed))})
-    return made
+    relation = Relation(cell=Artifact("copy")(metric="x"), follows=follows, because="{0}.", **options)
+    (verdict,) = relation.verdicts({"table": CELLS, "copy": prints("metric printed", ("x", printed))})
+    return verdict
 
 
 A, B = TABLE(model="a", metric="one"), TABLE(model="a", metric="two")
@@ -42,17 +42,17 @@ A, B = TABLE(model="a", metric="one"), TABLE(model="a", metric="two")
     ],
 )  # fmt: skip
 def test_a_cell_follows_from_others_up_to_their_rounding(follows, right, near, wrong):
-    assert one(follows, right).verdict == "holds"
-    assert one(follows, near).verdict in ("holds", "holds after rounding")
-    assert one(follows, wrong).verdict == "contradicted"
-    assert one(follows, wrong).failure == "number"
+    assert judged(follows, right).verdict == "holds"
+    assert judged(follows, near).verdict in ("holds", "holds after rounding")
+    assert judged(follows, wrong).verdict == "contradicted"
+    assert judged(follows, wrong).failure == "number"
 
 
 def test_copy_shows_decimals_of_its_origin_and_derived_number_one_more():
-    assert one(A, "0.5").recomputed == "0.50"
-    assert one(-A, "-0.5").recomputed == "-0.50"
-    assert one(A - B, "0.3").recomputed == "0.30"
-    assert one(A - B, "0.3", places=4).recomputed == "0.3000"
+    assert judged(A, "0.5").recomputed == "0.50"
+    assert judged(-A, "-0.5").recomputed == "-0.50"
+    assert judged(A - B, "0.3").recomputed == "0.30"
+    assert judged(A - B, "0.3", places=4).recomputed == "0.3000"
 
 
 def test_relation_keys_expand_over_values_and_rows():
@@ -77,15 +77,15 @@ def test_column_numbers_are_exact_or_have_the_given_range():
     for interval, verdict in (((), "contradicted"), (("low", "high"), "holds after rounding")):
         follows = numbers.value("mean", interval, layer="{layer!i}")
         relation = Relation(each={"layer": ("1",)}, cell=Artifact("copy")(x="y"), follows=follows, because="{0:.1f}.")
-        (made,) = relation.verdicts(frames)
-        assert (made.verdict, made.reason) == (verdict, "0.5.")
+        (actual,) = relation.verdicts(frames)
+        assert (actual.verdict, actual.reason) == (verdict, "0.5.")
 
 
 def test_cell_in_words_uses_the_number_beside_it():
     frame = prints("metric printed as_number", ("x", "three to one", 3.0)).assign(low=float("nan"))
     relation = Relation(cell=Artifact("copy")(metric="x"), follows=TABLE(model="b", metric="one"), because="{0}.")
-    (made,) = relation.verdicts({"copy": frame, "table": CELLS})
-    assert (made.verdict, made.reported) == ("holds", "three to one")
+    (actual,) = relation.verdicts({"copy": frame, "table": CELLS})
+    assert (actual.verdict, actual.reported) == ("holds", "three to one")
 
 
 def test_relation_origins_come_from_its_terms_and_its_judged_option():

@@ -11,7 +11,7 @@ from conftest import ROOT
 CAUSE = re.compile(r"\b(because|due to|caus\w+|for want of|explain\w*|driv\w+|detects?|makes?|lets|enabl\w*)\b", re.I)
 ABSENT = re.compile(r"\b(preserv\w*|unaffect\w*|independent|unchanged|not|none)\b", re.I)
 MAYBE = re.compile(r"\b(candidate|may|might|could|likely|possibl\w+)\b", re.I)
-HOLD = {
+HOLDING = {
     "c000_background_indices": "an architecture, as configured",
     "c000_f1_not_cause": "the added layers do not run on text", "c000_f2_not_few": "counted layer by layer",
     "c000_f3_not_depth": "two profiles, as printed", "c000_f3_smaller_llama": "two profiles, as printed",
@@ -23,7 +23,7 @@ HOLD = {
     "c004_fig13_rope_explodes": "an intervention with its control", "c004_no_valid_answers": "what the script stores",
     "c004_sink_rates_high": "rates of both models", "c004_not_uniform": "layers, as printed",
 }  # fmt: skip
-"""Statements of the documents with such words that hold, and what they rest on; a new one is judged by hand first."""
+"""Statements with such words that hold, and what each rests on; judge a new one by hand before adding it."""
 
 
 def ledger() -> pd.DataFrame:
@@ -38,7 +38,7 @@ def test_causes_and_absences_hold_only_when_listed_with_their_basis() -> None:
         for claim, statement in zip(true_claims["claim"], true_claims["statement"], strict=True)
         if CAUSE.search(statement) or ABSENT.search(statement)
     }
-    assert worded == set(HOLD)
+    assert worded == set(HOLDING)
 
 
 def test_failing_candidates_are_no_headline_claims() -> None:

@@ -1,4 +1,4 @@
-"""Claims of all documents that repeat, count or leave open, on hand-made frames that make each true or false."""
+"""Claims of all documents on repeated and counted values and on open questions, each made true and false."""
 
 import inspect
 
@@ -105,15 +105,15 @@ def narrative(**other):
     spans: dict[tuple[str, str], float] = {}
     windows = {}
     stated = {}
-    for place, (statement, (checkpoint, metric)) in enumerate(NARRATIVE["REPEATED"].items()):
-        cells.setdefault((checkpoint, metric), f"0.{100 + place}")
+    for index, (statement, (checkpoint, metric)) in enumerate(NARRATIVE["REPEATED"].items()):
+        cells.setdefault((checkpoint, metric), f"0.{100 + index}")
         stated[statement] = cells[checkpoint, metric]
-    for place, (statement, (span, metric)) in enumerate(NARRATIVE["FACTORS"].items()):
-        spans.setdefault((span, metric), 2.0 + place)
+    for index, (statement, (span, metric)) in enumerate(NARRATIVE["FACTORS"].items()):
+        spans.setdefault((span, metric), 2.0 + index)
         stated[statement] = f"{spans[span, metric]:.1f}"
-    for place, (statement, checkpoint) in enumerate(NARRATIVE["CONTEXTS"].items()):
-        windows[checkpoint] = 4096 * (1 + place)
-        stated[statement] = f"{4 * (1 + place)}K"
+    for index, (statement, checkpoint) in enumerate(NARRATIVE["CONTEXTS"].items()):
+        windows[checkpoint] = 4096 * (1 + index)
+        stated[statement] = f"{4 * (1 + index)}K"
     changes = [(*key, value, value - 0.04, value + 0.04, 1.0, value) for key, value in spans.items()]
     return (
         states(**{**stated, **other}),
@@ -153,8 +153,8 @@ def troughs(**ends):
     [((8, 12), "holds"), ((8, 15), "holds"), ((7, 12), "contradicted"), ((8, 16), "contradicted")],
 )
 def test_degraded_layers_contain_the_trough(trough, expected):
-    verdicts = say("c003_trough_places", troughs(trough=trough))
-    assert set(verdicts.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
+    answers = say("c003_trough_places", troughs(trough=trough))
+    assert set(answers.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
     distances = f"they begin {abs(8 - trough[0])} and end {abs(15 - trough[1])} layers apart"
     assert distances in function("c003_trough_places")(troughs(trough=trough))[0].reason
 
@@ -201,8 +201,8 @@ def test_preserved_task_must_change_within_the_margin(low, high, expected):
     ],
 )  # fmt: skip
 def test_preserved_task_without_number_of_answers_has_no_test(share, expected):
-    verdicts = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
-    assert set(verdicts.values()) == {expected}
+    answers = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
+    assert set(answers.values()) == {expected}
 
 
 @pytest.mark.parametrize(("first", "expected"), [(1.0, "holds: 1"), (2.0, "contradicted: 2")])
@@ -295,8 +295,8 @@ def test_passkey_must_fall_to_zero_in_both_models(disrupted, expected):
     )
     table = [("RoPE", "passkey", metric, text) for metric, text in (("baseline", "100"), ("disrupted", "0"))]
     table += [("DroPE", "passkey", metric, text) for metric, text in (("baseline", "60"), ("disrupted", disrupted))]
-    verdicts = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
-    assert verdicts == f"{expected}: 0 and {disrupted} %"
+    answers = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
+    assert answers == f"{expected}: 0 and {disrupted} %"
 
 
 def test_origin_of_remaining_massive_values_is_not_shown_by_their_share():
@@ -374,9 +374,8 @@ def test_reason_names_the_tensors_that_fit_a_ratio(key, words):
     ],
 )
 def test_multiple_of_an_effect_below_zero_is_called_meaningless(nats, matched, words):
-    columns = "ablation matched drope_nats rope_nats rope_layers drope_layers ratio"
     contrasts = rows(
-        columns,
+        "ablation matched drope_nats rope_nats rope_layers drope_layers ratio",
         ("bos_mlp_spike_layer", matched, nats, 7.0, "1", "1", 2.0),
         ("layer1_bos_only", True, 5.0, 7.0, "1", "1", 8.0),
     )
@@ -402,9 +401,8 @@ def test_reason_states_in_which_models_the_loss_is_at_one_token(rope, drope, wor
 
 
 def test_default_patterns_at_one_length_are_not_testable():
-    columns = "positional context category count trials"
     shares = rows(
-        columns,
+        "positional context category count trials",
         ("DroPE", 4096, "wrong_length", 15, 20),
         ("DroPE", 4096, "exact", 5, 20),
         ("DroPE", 2048, "wrong_length", 1, 20),

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from analysis.claims._shared import rising, tracks
+from analysis.claims._shared import judge_joint_change, rising_profiles
 from boundpaper.build.job import Job
 from boundpaper.claims import VERDICTS, QuotedCell, Verdict, about, compare, judge, pick, quote, untestable
 from boundpaper.claims import build as _build
@@ -43,8 +43,8 @@ def test_verdict_refuses_values_that_a_ledger_cannot_hold(wrong, message):
 
 def test_every_verdict_can_be_constructed():
     effect = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0}
-    more = {"not significant": effect}
-    assert [Verdict(verdict=each, reason="why", **more.get(each, {})).verdict for each in VERDICTS] == list(VERDICTS)
+    fields = {"not significant": effect}
+    assert [Verdict(verdict=word, reason="why", **fields.get(word, {})).verdict for word in VERDICTS] == list(VERDICTS)
 
 
 # --- picking and quoting
@@ -213,23 +213,21 @@ def test_copies_compares_duplicate_cells_and_skips_empty_ones():
     assert verdicts == {"m-32k": "contradicted", "m-64k": "holds"}
 
 
-def test_tracks_judges_changes_not_levels():
+def test_joint_change_is_judged_by_changes_not_levels():
     def tests(estimate, p):
-        rows = [("pearson_levels", 0.95, 0.004, 6), ("pearson_first_differences", estimate, p, 5)]
-        return pd.DataFrame(
-            [{"comparison": "m", "test": test, "estimate": r, "p_value": each, "n": n} for test, r, each, n in rows]
-        )
+        rows = [("m", "pearson_levels", 0.95, 0.004, 6), ("m", "pearson_first_differences", estimate, p, 5)]
+        return pd.DataFrame(rows, columns=["comparison", "test", "estimate", "p_value", "n"])
 
-    assert tracks(tests(-0.72, 0.19), "m", what="two series").verdict == "not supported"
-    assert tracks(tests(0.98, 0.008), "m", what="two series").verdict == "holds"
-    assert "r = 0.95" in tracks(tests(0.98, 0.008), "m", what="two series").reason
+    assert judge_joint_change(tests(-0.72, 0.19), "m", what="two series").verdict == "not supported"
+    assert judge_joint_change(tests(0.98, 0.008), "m", what="two series").verdict == "holds"
+    assert "r = 0.95" in judge_joint_change(tests(0.98, 0.008), "m", what="two series").reason
 
 
 def test_rising_lists_profiles_by_rise_largest_first():
     frame = pd.DataFrame(
         {"display_name": ["A", "B", "C"], "rise_shown": [True, False, True], "draw_up": [0.003, 0.001, 0.02]}
     )
-    assert rising(frame) == (2, "C (+0.020) and A (+0.003)")
+    assert rising_profiles(frame) == (2, "C (+0.020) and A (+0.003)")
 
 
 @pytest.mark.parametrize(("names", "text"), [([], "none"), (["a"], "a"), (["a", "b", "c"], "a, b and c")])
@@ -253,7 +251,7 @@ def build(tmp_path, monkeypatch):
     (tmp_path / DOCUMENTS).parent.mkdir(parents=True)
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
 
-    def made(returned=ONE, docstring=STATEMENT, decorator=f'@claim("{PLACE}")'):
+    def build_claim(returned=ONE, docstring=STATEMENT, decorator=f'@claim("{PLACE}")'):
         module = f"made_claims_{abs(hash((returned, docstring, decorator)))}"
         quotes = '"' * 3
         text = f"from boundpaper.claims import Verdict, claim\n\n\n{decorator}\ndef c000_one():\n"
@@ -265,7 +263,7 @@ def build(tmp_path, monkeypatch):
         assert path == "out/claims/c000_one.json"
         return json.loads(content)
 
-    return made
+    return build_claim
 
 
 def test_a_claim_becomes_a_row_with_its_docstring_as_statement(build):

@@ -14,16 +14,16 @@ PLACE = ("document", "number", "table", "cell")
 
 
 def cells(*quantities, number="1249"):
-    rows = [("9", number, "table", f"row {place}", quantity, "9 T1") for place, quantity in enumerate(quantities)]
+    rows = [("9", number, "table", f"row {index}", quantity, "9 T1") for index, quantity in enumerate(quantities)]
     return pd.DataFrame(rows, columns=[*PLACE, "quantity", "source"])
 
 
-def why(relation, operand="", number="1249"):
+def explanation(relation, operand="", number="1249"):
     row = ("9", number, relation, operand, "", "reason: a table would decide")
     return pd.DataFrame([row], columns=["document", "number", "relation", "operand", "place", "reason"])
 
 
-NONE = why("ratio", "1.00", number="7777")
+UNRELATED = explanation("ratio", "1.00", number="7777")
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_only_numbers_with_enough_digits_are_compared(printed, number):
 def test_every_repeated_number_is_listed_with_its_quantity():
     with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
         listed = list(csv.DictReader(stream))
-    verdicts = numbers.keep_quantities(numbers.repeated_numbers(ROOT), listed)
-    assert verdicts == [{name: row[name] for name in verdicts[0]} for row in listed], (
+    actual = numbers.keep_quantities(numbers.repeated_numbers(ROOT), listed)
+    assert actual == [{name: row[name] for name in actual[0]} for row in listed], (
         "run: python -m boundpaper.claims.numbers"
     )
     assert [row for row in listed if not row["quantity"]] == []
@@ -55,20 +55,20 @@ def test_every_repeated_number_is_listed_with_its_quantity():
 
 def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
     row = {"document": "9", "number": "1249", "table": "table", "source": "9 T1"}
-    verdicts = numbers.keep_quantities(
+    actual = numbers.keep_quantities(
         [{**row, "cell": "old"}, {**row, "cell": "new"}], [{**row, "cell": "old", "quantity": "a ratio"}]
     )
-    assert [each["quantity"] for each in verdicts] == ["a ratio", ""]
-    assert [each["reason"] for each in verdicts] == ["", "quantity not yet named"]
+    assert [each["quantity"] for each in actual] == ["a ratio", ""]
+    assert [each["reason"] for each in actual] == ["", "quantity not yet named"]
 
 
 def test_number_repeated_for_one_quantity_is_accepted():
-    assert thesis_numbers_told_apart(cells("a ratio", "a ratio"), NONE) == []
+    assert thesis_numbers_told_apart(cells("a ratio", "a ratio"), UNRELATED) == []
 
 
 @pytest.mark.parametrize("quantities", [("a ratio", "a count"), ("a ratio", "")])
 def test_number_of_two_quantities_without_a_reason_is_reported(quantities):
-    [verdict] = thesis_numbers_told_apart(cells(*quantities), NONE)
+    [verdict] = thesis_numbers_told_apart(cells(*quantities), UNRELATED)
     assert (verdict.key, verdict.verdict) == ("9_1249", "not supported")
     assert "may be a copy" in verdict.reason
 
@@ -81,7 +81,7 @@ def test_number_of_two_quantities_without_a_reason_is_reported(quantities):
     ],
 )  # fmt: skip
 def test_relation_between_two_quantities_is_computed(relation, operand, verdict):
-    [judged] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
+    [judged] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), explanation(relation, operand))
     assert judged.verdict == verdict
 
 

@@ -26,8 +26,8 @@ def test_the_first_decile_is_the_highest_and_the_last_the_lowest_beyond_rounding
 def test_rising_profiles_are_counted_with_their_family():
     def table(rising, llama, count=13):
         lines = [
-            (str(place), "Llama 3" if place < llama else "Qwen3", "rises" if place < rising else "falls", 0.01)
-            for place in range(count)
+            (str(index), "Llama 3" if index < llama else "Qwen3", "rises" if index < rising else "falls", 0.01)
+            for index in range(count)
         ]
         return rows("display_name family shape draw_up", *lines)
 
@@ -285,8 +285,8 @@ def test_bias_over_the_window_must_never_fall_between_phases():
     def run(*values):
         phases = ("Pre-train", "Pre-train", "Anneal", "LC 4K-32K")
         table = [
-            (place, phase, value, value - 1, value + 1)
-            for place, (phase, value) in enumerate(zip(phases, values, strict=True))
+            (index, phase, value, value - 1, value + 1)
+            for index, (phase, value) in enumerate(zip(phases, values, strict=True))
         ]
         return rows("order phase bias_window bias_window_low bias_window_high", *table)
 

@@ -13,7 +13,7 @@ def decline_frames(apart=0.2, inside=(0.0, 0.01, 0.02, 0.03), overall=(8, 7, 6, 
     drops += [drop + apart for drop in drops]
     declines = [0.10 + step for step in inside]
     declines += [decline + apart for decline in declines]
-    names = [f"m{place}" for place in range(8)]
+    names = [f"m{index}" for index in range(8)]
     families = ["Ministral 3"] * 4 + ["Qwen3"] * 4
     table = [
         (name, family, "nonthinking", True, drop, decline)
@@ -31,14 +31,14 @@ def decline_frames(apart=0.2, inside=(0.0, 0.01, 0.02, 0.03), overall=(8, 7, 6, 
     )
 
 
-def checks(**given):
-    return verdicts("thesis_decline_checks", *decline_frames(**given))
+def checks(**options):
+    return verdicts("thesis_decline_checks", *decline_frames(**options))
 
 
 def test_relation_within_families_is_judged_by_its_test():
     assert checks()["within"] == "not supported"  # in both families, larger drops have larger declines
-    verdicts = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
-    assert verdicts["within"] == "holds: 0.0000"
+    answers = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
+    assert answers["within"] == "holds: 0.0000"
 
 
 def test_family_membership_claim_needs_separated_families():
@@ -158,8 +158,8 @@ NAMES = ("ap_overall", "ap_drop", "plane_var")
 )  # fmt: skip
 @pytest.mark.parametrize("metric", NAMES)
 def test_model_in_range_needs_its_whole_interval_inside(metric, low, high, expected):
-    verdicts = say("thesis_pretrained_in_range", geometry(metric, low, high))
-    assert verdicts == {f"mine_{metric}": f"{expected}: {(low + high) / 2:.4f}"}
+    answers = say("thesis_pretrained_in_range", geometry(metric, low, high))
+    assert answers == {f"mine_{metric}": f"{expected}: {(low + high) / 2:.4f}"}
 
 
 @pytest.mark.parametrize(("n", "expected"), [(9, "not testable"), (10, "holds")])
@@ -215,9 +215,8 @@ def test_massive_counts_differ_when_their_intervals_are_disjoint(query, key, val
     [(0.005, 0.007, "holds"), (0.005, 0.0072, "not supported"), (0.0071, 0.009, "contradicted")],
 )
 def test_captures_differ_by_less_than_a_reported_pair(low, high, expected):
-    columns = "model display_name metric noise_low noise_high twice_sd twin_difference documents splits"
     table = rows(
-        columns,
+        "model display_name metric noise_low noise_high twice_sd twin_difference documents splits",
         ("a", "A", "ap_drop", low, high, 0.008, 0.01, 16, 7),  # the pair's .01 is .00707 times the square root of two
         ("a", "A", "plane_var", 9.0, 9.0, 9.0, None, 16, 7),
         ("a", "A", "another", 9.0, 9.0, 9.0, 1.0, 16, 7),

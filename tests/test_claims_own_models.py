@@ -60,10 +60,8 @@ CURVE = (
 
 def curves(**values):
     """Return a layer per split and group of a tiny model, a layer with a probe at chance, and another model's layer."""
-    numbers = {"delta_p": -9.0, "delta_p_low": -12.0, "delta_p_high": -6.0, "question_share": 1.0} | {
-        "filler": 0.5,
-        "control": 0.5,
-    }
+    numbers = {"delta_p": -9.0, "delta_p_low": -12.0, "delta_p_high": -6.0, "question_share": 1.0}
+    numbers |= {"filler": 0.5, "control": 0.5}
     table = []
     for group in ("question", "answer"):
         values_of_group = numbers | values.get(group, {})
@@ -114,10 +112,9 @@ def test_circular_groups_and_needing_samples_are_judged():
 
 
 def bias(low, p):
-    columns = "comparison test estimate ci_low ci_high p_value n"
     same = "per token, models over the same window"
     return rows(
-        columns,
+        "comparison test estimate ci_low ci_high p_value n",
         (same, "pearson", 0.8, low, 0.95, 0.001, 12),
         (same, "pearson_within_family", 0.1, -0.5, 0.6, p, 10),
         (same, "pearson_leave_one_out", 0.7, 0.1, 0.9, 0.02, 12),

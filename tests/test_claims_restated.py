@@ -13,7 +13,7 @@ from conftest import ROOT
 LISTED = yaml.safe_load((ROOT / "tests/claims_repeats.yaml").read_text())
 REPEATS = LISTED["repeats"]
 STATED = ("stated_001", "stated_002", "drope_stated", "drope_captions")
-WHOLE = {"context", "decile"}  # columns whose keys are numbers
+INTEGERS = {"context", "decile"}  # columns whose keys are numbers
 
 
 def cells(claim):
@@ -22,7 +22,7 @@ def cells(claim):
     for line in REPEATS[claim].splitlines():
         statement, table, *where = line.split()
         pairs = [each.split("=") for each in where]
-        lines[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
+        lines[statement] = table, tuple((name, int(key) if name in INTEGERS else key) for name, key in pairs)
     return lines
 
 
@@ -122,7 +122,7 @@ def test_each_summary_row_is_compared_with_its_section():
         pairs = [each.split("=") for each in where]
         for model in ("DroPE",) if table == "drope_errors" else ("RoPE", "DroPE"):
             text = f"{10 + number + 0.5 * (model == 'DroPE'):.1f}"
-            keys = {name: int(key) if name in WHOLE else key for name, key in pairs}
+            keys = {name: int(key) if name in INTEGERS else key for name, key in pairs}
             tables.setdefault(table, []).append({**keys, "positional": model, "printed": text})
             summary.append({"metric": metric, "positional": model, "printed": text})
     originals = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
@@ -133,5 +133,5 @@ def test_each_summary_row_is_compared_with_its_section():
     judged = [f"{row['metric']}-{row['positional']}" for row in summary]
     assert found(summary) == dict.fromkeys(judged, "holds")
     for odd in (0, 1):
-        misprinted = [{**row, "printed": "99.9"} if place % 2 == odd else row for place, row in enumerate(summary)]
+        misprinted = [{**row, "printed": "99.9"} if index % 2 == odd else row for index, row in enumerate(summary)]
         assert [name for name, answer in found(misprinted).items() if answer != "holds"] == judged[odd::2]

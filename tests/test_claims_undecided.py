@@ -43,16 +43,18 @@ def test_untestable_claim_reports_the_printed_value(claim):
 )
 def test_each_untestable_number_is_reported_under_its_key(claim, keys, named):
     stated = states(**{key: f"{number}.5" for number, key in enumerate(keys)})
-    verdicts = {each.key: (each.verdict, each.reported) for each in function(claim)(stated)}
-    assert verdicts == {name: ("not testable", f"{number}.5") for number, name in enumerate(named or keys)}
+    answers = {each.key: (each.verdict, each.reported) for each in function(claim)(stated)}
+    assert answers == {name: ("not testable", f"{number}.5") for number, name in enumerate(named or keys)}
 
 
 def test_head_shares_are_reported_by_model_and_kind():
     cells = [("RoPE", "sink_heads", "93.5%"), ("DroPE", "sink_heads", "93.1%")]
     cells += [("RoPE", "local_heads", "6.4%"), ("DroPE", "local_heads", "6.2%"), ("RoPE", "mixed_heads", "1%")]
-    verdicts = function("c004_pat_head_classes")(prints("positional metric printed", *cells))
-    assert {each.key: each.reported for each in verdicts} == {f"{one}-{kind}": text for one, kind, text in cells[:-1]}
-    assert {each.verdict for each in verdicts} == {"not testable"}
+    answers = function("c004_pat_head_classes")(prints("positional metric printed", *cells))
+    assert {each.key: each.reported for each in answers} == {
+        f"{model}-{kind}": text for model, kind, text in cells[:-1]
+    }
+    assert {each.verdict for each in answers} == {"not testable"}
 
 
 LANDMARKS = "landmark model family kind quantity source printed"
@@ -79,11 +81,11 @@ def test_figure_readings_are_reported_by_place_and_kind(claim, place, kind):
         ("one", "q", "Qwen3", kind, place), ("two", "", "Llama 3", kind, place), ("other", "q", "Qwen3", kind, "003")
     )
     frames = (table, MODELS)[: len(inspect.signature(function(claim)).parameters)]
-    verdicts = {each.key: each for each in function(claim)(*frames)}
-    assert list(verdicts) == ["one", "two"]
-    assert [each.reported for each in verdicts.values()] == ["ONE", "TWO"]
-    assert verdicts["two"].statement == "Llama 3, onset: TWO."
-    assert verdicts["one"].statement in ("Qwen3-8B, onset: ONE.", "Qwen3, onset: ONE.")
+    answers = {each.key: each for each in function(claim)(*frames)}
+    assert list(answers) == ["one", "two"]
+    assert [each.reported for each in answers.values()] == ["ONE", "TWO"]
+    assert answers["two"].statement == "Llama 3, onset: TWO."
+    assert answers["one"].statement in ("Qwen3-8B, onset: ONE.", "Qwen3, onset: ONE.")
 
 
 def test_weight_claims_cover_peaks_and_the_first_cluster():
@@ -123,8 +125,8 @@ REASONS = yaml.safe_load((ROOT / "tests/claims_undecided.yaml").read_text())
 
 def frame(described):
     """Return a frame that a case describes by the helper that makes it and the helper's arguments."""
-    ((kind, given),) = described.items()
-    return states(**given) if kind == "states" else {"rows": rows, "prints": prints}[kind](*given)
+    ((kind, arguments),) = described.items()
+    return states(**arguments) if kind == "states" else {"rows": rows, "prints": prints}[kind](*arguments)
 
 
 @pytest.mark.parametrize("case", REASONS)
@@ -158,8 +160,8 @@ def test_largest_entry_bounds_are_stated_in_the_reason():
         ("DroPE", 2, "q_norm_max", 1.0),
     )
     models = rows("model query_heads head_dim", ("llama2-7b-rope", 32, 128), ("llama2-7b-drope", 8, 32))
-    verdicts = {each.key: each for each in function("c004_qk_size")(stated, norms, models)}
+    answers = {each.key: each for each in function("c004_qk_size")(stated, norms, models)}
     # the norm of 4096 equal entries is 64 times one entry, that of 256 entries 16 times
-    assert "from 1.0 to 64." in verdicts["rope"].reason
-    assert "from 40.0 to 640." in verdicts["drope"].reason
-    assert (verdicts["rope"].reported, verdicts["drope"].reported) == ("5", "394")
+    assert "from 1.0 to 64." in answers["rope"].reason
+    assert "from 40.0 to 640." in answers["drope"].reason
+    assert (answers["rope"].reported, answers["drope"].reported) == ("5", "394")

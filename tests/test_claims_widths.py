@@ -43,8 +43,8 @@ def test_other_models_are_read_in_bins_of_their_measurement(setting: str) -> Non
 
 
 def checkpoints(*widths: int) -> pd.DataFrame:
-    rows = {"checkpoint": [f"c{place}" for place in range(len(widths))], "bucket_tokens": widths}
-    return pd.DataFrame(rows).assign(captured_context=[4096 * 2**place for place in range(len(widths))])
+    rows = {"checkpoint": [f"c{index}" for index in range(len(widths))], "bucket_tokens": widths}
+    return pd.DataFrame(rows).assign(captured_context=[4096 * 2**index for index in range(len(widths))])
 
 
 def test_bucket_claim_is_contradicted_by_buckets_that_do_not_widen() -> None:
@@ -74,7 +74,7 @@ def test_statements_on_pooled_plasticity_are_marked_open() -> None:
 
 
 def causes(first=-0.002, last=-0.08, spread=-0.1, gap=0.05, silenced=-0.004, early=-0.01):
-    """Changes of two networks, whose seeds differ by .002; those of an average network over all layers."""
+    """Return changes of networks without and with rotation, by case, depth and quantity, with intervals of ±0.01."""
     rows = []
     for kind in ("none", "rope"):
         for case in ("written", "silenced", "early queries"):

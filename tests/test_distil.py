@@ -93,7 +93,7 @@ def test_distilled_models_can_be_opened_by_folder(place):
 
 
 def test_recipes_measure_the_folders_that_the_command_writes():
-    written = {f"{command.HOME}/smollm2-135m-{command.USUAL}-s0/smollm2-135m-{arm}" for arm in ARMS}
+    written = {f"{command.HOME}/smollm2-135m-{command.DEFAULT_RECIPE}-s0/smollm2-135m-{arm}" for arm in ARMS}
     for name in ("distilled", "distilled-retrieval", "distilled-experiments", "distilled-beginning"):
         recipe = load_recipe(ROOT / f"artifacts/recipes/{name}.yaml")
         assert {model.source.name for model in recipe.models} == {"smollm2-135m", *written}
@@ -147,11 +147,11 @@ def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
     tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
     cut = windows.read_windows(TINY, tokenizer)
     assert set(documents) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
-    first = [cut.step(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
+    first = [cut.batch(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for each in first for row in each)))
     assert rows == sorted(map(tuple, cut.train.tolist())), "each window is read once"
     assert not set(rows) & {tuple(row) for each in cut.held_out.values() for row in each.tolist()}
-    assert cut.step(TINY, 1, 0).tolist() != first[0]
+    assert cut.batch(TINY, 1, 0).tolist() != first[0]
 
 
 def test_divergence_equals_that_of_the_full_distributions():
@@ -173,7 +173,7 @@ def test_invalid_distillation_requests_are_refused(place):
         DistilRecipe(steps=1, precision="int8")
     with pytest.raises(SpecError, match="rows is 0"):
         DistilRecipe(steps=1, rows=0)
-    with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, but 9 are needed"):
+    with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, but needs 9"):
         distilled(place, recipe=dataclasses.replace(TINY, length=100, held_out=9))
     distilled(place, steps=2)
     student_of = str(place / command.HOME / "teacher-short-s0/teacher-nope")
@@ -200,7 +200,7 @@ def test_command_refuses_invalid_steps_with_exit_code_2(place):
 
 def test_learning_rate_warms_up_and_decays_to_zero():
     for recipe in RECIPES.values():
-        rates = [recipe.at(step) for step in range(recipe.steps)]
+        rates = [recipe.learning_rate(step) for step in range(recipe.steps)]
         assert max(rates) == pytest.approx(recipe.rate)
         assert rates.index(max(rates)) == recipe.warm - 1
         assert rates[-1] == pytest.approx(0, abs=1e-12)

@@ -10,7 +10,7 @@ import boundpaper.figures.view as view_of
 from boundpaper.errors import DataError, SpecError
 from boundpaper.figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
 from boundpaper.figures.layout import lay_out
-from boundpaper.figures.legend import rows_of
+from boundpaper.figures.legend import make_legend
 from boundpaper.figures.render import TEMPLATES, tex
 from boundpaper.paper import lint, metadata
 from boundpaper.store.paper_vocabulary import metric_names
@@ -58,19 +58,19 @@ def test_every_figure_follows_the_house_rules(name, shipped):
     assert not [line for line in source.splitlines() if r"\,\%" in line or (r"\node" in line and r"\," in line)]
     if not figure.panels:
         return
-    pictures = [entry.seen for row in rows_of(figure, name).rows for entry in row]
+    pictures = [entry.picture for row in make_legend(figure, name).rows for entry in row]
     assert len(pictures) == len(set(pictures)), "two legend entries look alike"
     page = lay_out(figure, name, 0.0)
-    for place in page.places:
-        named = sum(bool(getattr(item.series, "direct", "")) for item in place.ready.drawn)
-        assert named <= 4 or name in SUPPLEMENT, f"'{place.title}': names at its edge cannot be told apart"
-        numbers = [a for a in "xy" if not place.ready.names[a] and not isinstance(place.ready.axis(a).ticks, dict)]
-        assert all(len(getattr(place, a).ticks) > 2 for a in numbers), f"'{place.title}' has fewer than three ticks"
-        drawn = view_of._panel_view(figure, name, page, place, 0)["shades"]
-        for shade, box in zip(place.ready.panel.shades, drawn, strict=True):
-            scale, along = (place.x, 0) if shade.axis == "x" else (place.y, 1)
+    for placed in page.panels:
+        named = sum(bool(getattr(item.series, "direct", "")) for item in placed.panel.series)
+        assert named <= 4 or name in SUPPLEMENT, f"'{placed.title}': names at its edge cannot be told apart"
+        numbers = [a for a in "xy" if not placed.panel.names[a] and not isinstance(placed.panel.axis(a).ticks, dict)]
+        assert all(len(getattr(placed, a).ticks) > 2 for a in numbers), f"'{placed.title}' has fewer than three ticks"
+        drawn = view_of._panel_view(placed, "")["shades"]
+        for shade, box in zip(placed.panel.panel.shades, drawn, strict=True):
+            scale, along = (placed.x, 0) if shade.axis == "x" else (placed.y, 1)
             for end, limit, corner in ((shade.low, scale.low, "a"), (shade.high, scale.high, "b")):
-                value = limit if end is None else place.ready.position(end, shade.axis)
+                value = limit if end is None else placed.panel.position(end, shade.axis)
                 assert float(box[corner][along]) == pytest.approx(scale.at(value) / scale.length, abs=1e-4)
 
 
@@ -96,7 +96,7 @@ def test_shaded_range_ends_at_its_stated_value_and_limits_may_not_cut_it():
     drawn = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
     assert float(drawn["a"][0]) == 0.0
     assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "ends at 4, not at the border"
-    free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).places[0].x
+    free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).panels[0].x
     assert free.low <= -0.5
     assert free.high >= 3.0
     with pytest.raises(SpecError, match=r"shaded range 0 to 3 exceeds the given limits of axis x, 0 to 2"):
@@ -110,7 +110,7 @@ def test_rules_are_drawn_over_heat_maps_and_under_other_data_in_a_fixed_order():
     lines = tex(panel(Line(x=[0, 2], y=[0, 1]), rules=rules), "t")
     assert lines.rindex(r"\draw[okgrey, solid") < lines.index(r"\addplot[")
     axis = (TEMPLATES / "axis.tex.j2").read_text()
-    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
+    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "texts")]
     assert all(a < b for a, b in pairwise(places))
 
 

@@ -23,12 +23,12 @@ from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
 from keyquery.language import tokenizer  # noqa: E402
-from keyquery.measure.ask import ask  # noqa: E402
 from keyquery.measure.cache import cache_name, cached, code_hash  # noqa: E402
 from keyquery.measure.choices import BY_NAME, EXPERIMENTS, experiments_in  # noqa: E402
 from keyquery.measure.measurements import save  # noqa: E402
 from keyquery.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
 from keyquery.measure.run import experiment  # noqa: E402
+from keyquery.measure.run_command import run_command  # noqa: E402
 from keyquery.measure.subject import Options, open_subject  # noqa: E402
 from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
 
@@ -109,7 +109,7 @@ def test_measurement_with_other_options_is_overwritten_only_with_replace(project
     assert result.exit_code == 1
     assert (
         "error: artifacts/measurements/layer_content/m.csv and 1 more hold another measurement (--documents 2, now "
-        "1); nothing is measured: give --name for one beside it, or --replace to overwrite"
+        "1); nothing is measured: give another --name, or --replace to overwrite"
     ) in result.stderr
     assert kept == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     assert run(*fewer, "--name", "short").exit_code == 0
@@ -361,9 +361,10 @@ def test_memory_is_weighed_for_the_longest_prompt(
     given |= {"position": "as configured", "anyway": False, "again": False, "replace": False, "executor": "local"}
     given |= {"texts": 1, "items": 1, "resources": None, "against": ()}
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
-        ask(project, [name], **given)
+        run_command(project, [name], **given)
         assert f"for {tokens} tokens" in capsys.readouterr().err
-    ask(project, ["sinks"], **given | {"model": str(saved(tmp_path / "short", card=False, max_position_embeddings=96))})
+    short = saved(tmp_path / "short", card=False, max_position_embeddings=96)
+    run_command(project, ["sinks"], **given | {"model": str(short)})
     assert "for 96 tokens" in capsys.readouterr().err, "texts do not exceed the model's positions"
 
 

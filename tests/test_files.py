@@ -49,14 +49,14 @@ def test_child_programs_end_with_a_killed_build_and_hold_its_lock_until_then(num
 
 def test_killed_watchdog_is_restarted(tmp_path):
     watchman.watch(2**22 + 1)
-    assert watchman._line is not None
-    watchman._line.close()
+    assert watchman._pipe is not None
+    watchman._pipe.close()
     reader, writer = os.pipe()
     os.close(reader)
-    watchman._line = os.fdopen(writer, "wb")  # a pipe without a reader
+    watchman._pipe = os.fdopen(writer, "wb")  # a pipe without a reader
     watchman.watch(2**22 + 1)
     watchman.forget_group(2**22 + 1)
-    assert watchman._line.fileno() >= 0
+    assert watchman._pipe.fileno() >= 0
 
 
 def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):

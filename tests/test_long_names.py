@@ -11,7 +11,7 @@ from boundpaper.store.reader import read as artifact
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
 from boundpaper.tables.width import LINE, TURNED, fit_table
-from boundpaper.typeset.wording import short_names
+from boundpaper.typeset.wording import abbreviated_names
 from conftest import ROOT
 
 LONG = "an-organisation-smollm2-135m-instruct-long.q4_1-b179c952aabb"
@@ -52,7 +52,7 @@ def test_figure_shortens_a_long_model_name_and_gives_it_in_its_note() -> None:
 
 def test_short_names_stay_distinct() -> None:
     names = ["a" * 20 + "1" + "b" * 20, "a" * 20 + "2" + "b" * 20, "short"]
-    short = short_names(names, longest=12)
+    short = abbreviated_names(names, longest=12)
     assert len(set(short.values())) == 3
     assert short["short"] == "short"
-    assert short_names(["abcdefghijklmnop"], longest=9) == {"abcdefghijklmnop": "abcd…mnop"}
+    assert abbreviated_names(["abcdefghijklmnop"], longest=9) == {"abcdefghijklmnop": "abcd…mnop"}

@@ -39,7 +39,7 @@ MADE: dict[str, Iterable[str]] = {
     "analysis/studies/population/_retrained.py: pattern": _retrained._SIDES,
     "packages/boundpaper/src/boundpaper/claims/typeset.py: pattern": LEDGER,
     "packages/boundpaper/src/boundpaper/store/paper_vocabulary.py: value['find']": LEDGER,
-    "analysis/claims/s000/layers.py: word": layers.WORDS,
+    "analysis/claims/s000/layers.py: word": layers.EXTREMES,
     "packages/keyquery/src/keyquery/experiments/_anchoring/words.py: pattern": [
         r"(?<!\w)" + r"\s+".join(map(re.escape, word.split())) + r"(?!\w)" for word in WORDS if word.split()
     ],

@@ -95,7 +95,7 @@ def test_a_card_of_another_language_is_refused(tmp_path):
     for path in source.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "lab.json").write_text(json.dumps({"language": "latin"}))
-    with pytest.raises(DataError, match=r"lab\.json: no language 'latin'"):
+    with pytest.raises(DataError, match=r"lab\.json: unknown language 'latin'"):
         open_subject(tmp_path, ModelSource(str(tmp_path)))
 
 

@@ -12,7 +12,14 @@ import yaml
 from boundpaper.errors import DataError, ModelError
 from keyquery.measure import recipes
 from keyquery.measure.choices import EXPERIMENTS
-from keyquery.measure.recipes import RecipeModel, load_recipe, memory_outline, run_recipe, unlisted_measurements, weigh
+from keyquery.measure.recipes import (
+    RecipeModel,
+    load_recipe,
+    memory_line,
+    memory_outline,
+    run_recipe,
+    unlisted_measurements,
+)
 from keyquery.models.architecture import survey
 from keyquery.models.attention.positions import encoding, positional_of, shift_error
 from keyquery.models.checkpoints.estimate import of_config
@@ -299,9 +306,9 @@ def test_model_that_cannot_fit_is_not_loaded_unless_forced(tmp_path: Path, monke
     source = RecipeModel("m", ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
     monkeypatch.setattr(estimate, "free_bytes", lambda device: 1000)
     with pytest.raises(ModelError, match="cannot fit"):
-        weigh(tmp_path, source, 64)
-    assert "continuing because of --anyway" in weigh(tmp_path, source, 64, anyway=True)
-    assert "(float32)" in weigh(tmp_path, ModelSource("tiny-rope"), 64, anyway=True)  # saved in float16
+        memory_line(tmp_path, source, 64)
+    assert "continuing because of --anyway" in memory_line(tmp_path, source, 64, anyway=True)
+    assert "(float32)" in memory_line(tmp_path, ModelSource("tiny-rope"), 64, anyway=True)  # saved in float16
 
 
 OWN = """

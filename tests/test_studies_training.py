@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims._training import spanned, stated
+from analysis.claims._training import judge_span, stated
 from analysis.claims.s002 import training_finding as s002_training_finding
 from analysis.claims.s002 import training_phases as s002_training_phases
 from analysis.studies.training import comparison as training_comparison
@@ -184,7 +184,7 @@ def test_stated_word_is_read_as_its_whole_number():
 @pytest.mark.parametrize(("most", "verdict"), [(0.062, "holds"), (0.066, "contradicted")])
 def test_stated_range_is_judged_at_both_ends(most, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["~0.04–0.06"]}))
-    assert spanned(stated(frame, "a"), pd.Series([0.04, most]), 2, "values").verdict == verdict
+    assert judge_span(stated(frame, "a"), pd.Series([0.04, most]), 2, "values").verdict == verdict
 
 
 def test_training_verdicts_change_with_the_data(trajectory):

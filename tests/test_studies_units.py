@@ -3,7 +3,7 @@
 import pytest
 from scipy import stats
 
-from analysis.studies._weights import shared_text_weights, twin
+from analysis.studies._weights import shared_text_weights, twins
 from analysis.studies.training.comparison import bias_plasticity_tests
 from boundpaper.statistics.guards import fired
 from boundpaper.store.reader import read
@@ -13,7 +13,7 @@ from conftest import ROOT
 
 def test_models_sharing_text_weights_are_noted_and_counted_once():
     facts = read(ROOT, "published_facts")
-    copy, original = twin(facts)
+    copy, original = twins(facts)
     assert fired("; ".join(shared_text_weights([copy, original, "other"], facts))) == ("dependent units",)
     assert shared_text_weights([copy, "other"], facts) == ()
     tests = bias_plasticity_tests(read(ROOT, "bias_plasticity"), read(ROOT, "training_comparison"), facts, FAMILIES)

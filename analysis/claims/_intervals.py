@@ -13,17 +13,17 @@ def by_interval(
     of: tuple[str, str, str] = ("estimate", "ci_low", "ci_high"),
     p: tuple[str, ...] = (),
     n: str | int = "n",
-    **named: Any,
+    **arguments: Any,
 ) -> Verdict:
     """Return the verdict of `directed` on the effect in a row.
 
-    `of` names the columns of the effect and of the ends of its interval, `p` those of the p-value and of the corrected
-    one. `n` is a column or the number of units itself. The ledger shows the effect, unless `named`, the further
-    arguments of `directed`, says otherwise.
+    `of` names the columns of the effect and of the two ends of its interval; `p` names the columns of the p-value and
+    of the corrected p-value. `n` is a column or a number of units. `directed` receives the other `arguments`; unless
+    they have a `recomputed`, the ledger shows the effect.
     """
-    value, low, high = (float(row[column]) for column in of)
+    effect, low, high = (float(row[column]) for column in of)
     tests: dict[str, Any] = {
         name: float(row[column]) for name, column in zip(("p_value", "p_adjusted"), p, strict=False)
     }
     units = int(row[n]) if isinstance(n, str) else n
-    return directed(value, (low, high), sign, reason, n=units, **tests, **{"recomputed": value, **named})
+    return directed(effect, (low, high), sign, reason, n=units, **tests, **{"recomputed": effect, **arguments})

@@ -1,9 +1,9 @@
-"""Check which attention an experiment of document 004 shows; give a caveat if it is not the model's."""
+"""Find experiments of document 004 that computed attention without rotation, and word the caveat."""
 
 import pandas as pd
 
 
-def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
+def is_unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
     """Return whether the printed attention of RoPE was computed from unrotated queries and keys."""
     rows = drope_attention_origins[
         (drope_attention_origins["experiment"].astype(str) == str(experiment))
@@ -14,8 +14,8 @@ def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
 
 
 def caveat(drope_attention_origins: pd.DataFrame, experiment: int) -> str:
-    """Return the caveat as a sentence to append to a reason; empty if RoPE's attention was rotated."""
-    if not unrotated(drope_attention_origins, experiment):
+    """Return a sentence to append to a reason; empty if the experiment rotated RoPE's queries and keys."""
+    if not is_unrotated(drope_attention_origins, experiment):
         return ""
     return (
         f" The script of Experiment {experiment} multiplies queries and keys without rotating them, so its "

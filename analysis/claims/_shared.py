@@ -1,41 +1,77 @@
-"""Make verdicts and bounds that several claims share, on documents 001 and 002 or in several files on 004."""
+"""Constants, verdicts and wordings that several files of claims share."""
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims.judge import judge
+from boundpaper.claims.judge import compare, judge, quote
 from boundpaper.claims.verdict import ALPHA, Verdict
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 
 DECILE = 13107.2  # tokens per tenth of 131,072
-USABLE = 10.0  # at this multiple of the baseline's perplexity a model is broken, so the removed part has a function
+USABLE = 10.0  # a model is usable below this multiple of its baseline's perplexity
 
 
-def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
-    """Judge whether two series over length move together, by first differences: any two declines do so in levels.
+def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
+    """Return the verdict of `judge` on a printed cell; `arguments` are the keywords of `judge`."""
+    return replace(judge(true, reason, **arguments), kind="cell check")
+
+
+def count_check(prose: pd.DataFrame, statement: str, count: int, reason: str, **arguments: Any) -> Verdict:
+    """Return the verdict of `compare` on a count that the prose states; the row's key is the statement's."""
+    cell, quantity = quote(prose, statement=statement), pick(prose, statement=statement)["quantity"]
+    fields: dict[str, Any] = {"key": statement, "statement": f"{quantity}: {count}.", "kind": "cell check", **arguments}
+    return compare(cell, count, reason=reason, places=0, **fields)
+
+
+def rows_where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Return the rows of a frame that have these `values` in the columns of these names."""
+    for column, value in values.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:
+    """Return the row that `pick` finds for each value of the one column that has a tuple of values."""
+    (column,) = (name for name, values in where.items() if isinstance(values, tuple))
+    return [pick(frame, **{**where, column: value}) for value in where[column]]
+
+
+def numbers_of(test: Any, *names: str) -> dict[str, Any]:
+    """Return numbers of a test as keywords of `judge`; `ci` means the two ends of its confidence interval."""
+    numbers: dict[str, Any] = {name: float(test[name]) for name in names if name.startswith("p_")}
+    if "n" in names:
+        numbers["n"] = int(test["n"])
+    if "ci" in names:
+        numbers["ci"] = (float(test["ci_low"]), float(test["ci_high"]))
+    return numbers
+
+
+def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
+    """Judge whether two series over length move together, by their changes, since any two declining levels correlate.
 
     Parameters
     ----------
     tests : DataFrame
-        Tidy rows with the tests `pearson_levels` and `pearson_first_differences`.
+        Rows with the tests `pearson_levels` and `pearson_first_differences`.
     comparison : str
         Name of the compared series in `tests`.
     what : str
         The correlated quantities, in words, for the reason.
     reported : str
-        The word that the source uses.
+        The source's word for the relation.
     """
     levels = pick(tests, comparison=comparison, test="pearson_levels")
     steps = pick(tests, comparison=comparison, test="pearson_first_differences")
-    together = bool(steps["estimate"] > 0 and steps["p_value"] < ALPHA)
+    changes_correlate = bool(steps["estimate"] > 0 and steps["p_value"] < ALPHA)
     return judge(
-        together,
+        changes_correlate,
         f"{what} correlate in levels (r = {levels['estimate']:.2f}, n = {levels['n']}), as two declining series must; "
-        f"their changes from length to length {'do too' if together else 'do not'} (r = {steps['estimate']:.2f}, exact "
-        f"p = {steps['p_value']:.2f}, n = {steps['n']}).",
+        f"their changes from length to length {'do too' if changes_correlate else 'do not'} (r = "
+        f"{steps['estimate']:.2f}, exact p = {steps['p_value']:.2f}, n = {steps['n']}).",
         otherwise="not supported",
         reported=reported,
         recomputed=f"r of changes {steps['estimate']:.2f}",
@@ -44,7 +80,7 @@ def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "
     )
 
 
-def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
+def judge_recovery_depth(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
     """Judge whether the shallowest model that recovers has the stated number of text layers.
 
     Parameters
@@ -58,18 +94,17 @@ def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame)
     """
     row = pick(stated, statement=statement)
     recovering = recovered[recovered["recovery_low"] > 0]
-    least = int(recovering["text_layers"].min())
-    verdict = judge(
-        stated_number(row) == least,
-        f"{listed(list(recovering['display_name']))} recover; the shallowest has {least} layers of text.",
+    fewest_layers = int(recovering["text_layers"].min())
+    return cell_check(
+        stated_number(row) == fewest_layers,
+        f"{listed(list(recovering['display_name']))} recover; the shallowest has {fewest_layers} layers of text.",
         reported=str(row["printed"]),
-        recomputed=str(least),
+        recomputed=str(fewest_layers),
         n=len(recovering),
     )
-    return replace(verdict, kind="cell check")
 
 
-def rising(decile_profiles: pd.DataFrame) -> tuple[int, str]:
-    """Return the number of profiles that rise by more than rounding explains, and the models' names with the rise."""
+def rising_profiles(decile_profiles: pd.DataFrame) -> tuple[int, str]:
+    """Count the profiles that rise by more than rounding explains, and list their models, each with its rise."""
     rows = decile_profiles[decile_profiles["rise_shown"].astype(bool)].sort_values("draw_up", ascending=False)
     return len(rows), listed([f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rows.iterrows()])

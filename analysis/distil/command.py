@@ -21,8 +21,8 @@ from keyquery.models.libraries import need, version
 
 HOME = "out/distil"
 EXPERIMENT = "distillation"
-USUAL = "short"  # the default recipe, omitted from file names like seed 0
-FREE = 5 << 30  # bytes of disk for two arms with moments and models
+DEFAULT_RECIPE = "short"  # omitted from file names, like seed 0
+NEEDED_BYTES = 5 << 30  # of disk, for two arms with moments and models
 LIBRARIES = ("torch", "transformers")
 
 
@@ -32,7 +32,7 @@ def run(
     *,
     arms: Sequence[str] = (),
     seed: int = 0,
-    name: str = USUAL,
+    name: str = DEFAULT_RECIPE,
     steps: int | None = None,
     recipe: DistilRecipe | None = None,
 ) -> list[Path]:
@@ -64,44 +64,45 @@ def run(
     ModelError
         If the teacher cannot be loaded or has no rotation, or a checkpoint belongs to another training run.
     DataError
-        When a set of texts is not installed.
+        If a set of texts is not installed.
     """
-    recipe, asked = recipe or recipe_of(name), list(arms) or list(ARMS)
-    if unknown := [arm for arm in asked if arm not in ARMS]:
+    recipe, chosen_arms = recipe or recipe_of(name), list(arms) or list(ARMS)
+    if unknown := [arm for arm in chosen_arms if arm not in ARMS]:
         raise SpecError(f"arm {unknown[0]!r} is unknown; give one of {', '.join(ARMS)}")
     end = recipe.steps if steps is None else steps
     if not 0 < end <= recipe.steps:
         raise SpecError(f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe")
     torch = need("torch", "to distil a model")
     torch.set_num_threads(1)
-    if shutil.disk_usage(root).free < FREE:
+    if shutil.disk_usage(root).free < NEEDED_BYTES:
         raise ThesisError(
-            f"{root}: less than {FREE >> 30} GiB of disk are free, which two arms with their moments need"
+            f"{root}: less than {NEEDED_BYTES >> 30} GiB of disk are free, which two arms with their moments need"
         )
     folder = teacher_folder(root, model)
     loaded = load_model(folder, AS_CONFIGURED)
     if (kind := encoding_name(loaded.model.config)) in ("drope", "none"):
         raise ModelError(f"{model}: has no rotary embedding ({kind}) to remove; give a teacher that has one")
-    read = read_windows(recipe, loaded.tokenizer)
+    windows = read_windows(recipe, loaded.tokenizer)
     facts = {
         "teacher": fingerprint(folder),
-        "windows": read.digest,
+        "windows": windows.digest,
         "threads": torch.get_num_threads(),
-        "versions": {each: version(each) for each in LIBRARIES},
+        "versions": {library: version(library) for library in LIBRARIES},
     }
     home = root / HOME / f"{folder.name}-{name}-s{seed}"
-    teacher = Teacher(loaded.model, recipe, read)
-    students = [Student(arm, recipe, seed, folder, teacher, home / arm, facts) for arm in asked]
-    with open_bar("steps") as shown:
-        while (least := min(student.step for student in students)) < end:
-            until = min(end, (least // recipe.every + 1) * recipe.every)
+    teacher = Teacher(loaded.model, recipe, windows)
+    students = [Student(arm, recipe, seed, folder, teacher, home / arm, facts) for arm in chosen_arms]
+    with open_bar("steps") as bar:
+        while (step := min(student.step for student in students)) < end:
+            turn_end = min(end, (step // recipe.every + 1) * recipe.every)
             for student in students:
-                student.turn(until)
-                last = {row["text"]: row["value"] for row in student.rows if row["metric"] == "kl"}
-                losses = ", ".join(f"{text} {value:.3f}" for text, value in last.items())
-                shown.say(f"{student.arm}, step {student.step} of {end}: held-out KL {losses}")
-            paths = [_table(root, folder.name, student, name, model) for student in students]
-    paths = [_table(root, folder.name, student, name, model) for student in students]
+                student.train_to(turn_end)
+                divergences = {row["text"]: row["value"] for row in student.rows if row["metric"] == "kl"}
+                losses = ", ".join(f"{text} {value:.3f}" for text, value in divergences.items())
+                bar.say(f"{student.arm}, step {student.step} of {end}: held-out KL {losses}")
+            for student in students:
+                _save_table(root, folder.name, student, name, model)
+    paths = [_save_table(root, folder.name, student, name, model) for student in students]
     return [*paths, *(_export_student(home, folder, student, loaded.tokenizer) for student in students)]
 
 
@@ -121,7 +122,7 @@ def teacher_folder(root: Path, model: str) -> Path:
     return Path(model)
 
 
-def _table(root: Path, teacher: str, student: Student, name: str, model: str) -> Path:
+def _save_table(root: Path, teacher: str, student: Student, name: str, model: str) -> Path:
     manifest: dict[str, Any] = {
         "command": f"python build.py lab distil --model {Path(model).name} --recipe {name} --seed {student.seed}",
         "training_seed": student.seed,
@@ -130,18 +131,18 @@ def _table(root: Path, teacher: str, student: Student, name: str, model: str) ->
         "recipe": student.recipe.facts(),
     }
     table = pd.DataFrame(student.rows).assign(of=student.recipe.steps)
-    more = ("" if name == USUAL else f"-{name}") + (f"-s{student.seed}" if student.seed else "")
-    (path,) = save(root, {EXPERIMENT: table}, f"{teacher}-{student.arm}{more}", manifest)
+    suffix = ("" if name == DEFAULT_RECIPE else f"-{name}") + (f"-s{student.seed}" if student.seed else "")
+    (path,) = save(root, {EXPERIMENT: table}, f"{teacher}-{student.arm}{suffix}", manifest)
     return path
 
 
 def _export_student(home: Path, teacher: Path, student: Student, tokenizer: Any) -> Path:
     """Save the student as an ordinary model folder, with the position encoding in the configuration."""
     folder = home / f"{teacher.name}-{student.arm}"
-    draft = home / f".{folder.name}"
-    shutil.rmtree(draft, ignore_errors=True)
-    student.model.save_pretrained(draft)
-    tokenizer.save_pretrained(draft)
+    unfinished = home / f".{folder.name}"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    student.model.save_pretrained(unfinished)
+    tokenizer.save_pretrained(unfinished)
     shutil.rmtree(folder, ignore_errors=True)
-    draft.rename(folder)
+    unfinished.rename(folder)
     return folder

@@ -25,14 +25,14 @@ from analysis.distil.recipe import ARMS, RECIPES
 @click.option("--recipe", "name", type=click.Choice(tuple(RECIPES)), default="short", show_default=True)
 @click.option("--steps", type=click.IntRange(1), help="Step of the recipe at which both arms stop [its last step].")
 @click.pass_obj
-def distil(obj: dict[str, Any], /, **asked: Any) -> None:
+def distil(obj: dict[str, Any], /, **options: Any) -> None:
     """Distil a rotary model into one without rotation and a control that keeps it; a rerun resumes a stopped run."""
     from boundpaper.errors import SpecError
 
     try:
         from analysis.distil.command import run
 
-        paths = run(obj["root"], **asked)
+        paths = run(obj["root"], **options)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
     click.echo("\n".join(str(path) for path in paths))

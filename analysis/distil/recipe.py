@@ -13,7 +13,7 @@ BF16, FP32 = "bf16", "fp32"
 
 @dataclass(frozen=True)
 class DistilRecipe:
-    """A recipe, the same for both arms.
+    """The settings of a distillation, shared by both arms.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class DistilRecipe:
         if self.precision not in (BF16, FP32):
             raise SpecError(f"recipe: precision {self.precision!r} is unknown; it is {BF16} or {FP32}")
 
-    def at(self, step: int) -> float:
+    def learning_rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0."""
         warm = min(1.0, (step + 1) / max(1, self.warm))
-        done = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
-        return self.rate * warm * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+        progress = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
+        return self.rate * warm * 0.5 * (1 + math.cos(math.pi * min(1.0, progress)))
 
     @property
     def tokens(self) -> int:

@@ -46,8 +46,8 @@ def divergence(student_logits: Tensor, teacher_logits: Tensor) -> Tensor:
         Mean nats per token over all positions, with the full softmax.
     """
     functional: Any = need("torch").nn.functional
-    one, two = student_logits.float().flatten(0, -2), teacher_logits.float().flatten(0, -2)
-    nats: Tensor = functional.kl_div(one.log_softmax(-1), two.log_softmax(-1), reduction="batchmean", log_target=True)
+    student, teacher = (tensor.float().flatten(0, -2).log_softmax(-1) for tensor in (student_logits, teacher_logits))
+    nats: Tensor = functional.kl_div(student, teacher, reduction="batchmean", log_target=True)
     return nats
 
 
@@ -70,22 +70,25 @@ class Teacher:
 
     def __init__(self, model: PreTrainedModel, recipe: DistilRecipe, windows: Windows) -> None:
         self.model, self.recipe, self.windows = model, recipe, windows
-        self.held_out = {name: [self._with_logits(tokens) for tokens in texts] for name, texts in self._held()}
-        self._kept: dict[tuple[int, int], Tensor] = {}
+        tokens_by_set = self._held_out_tokens()
+        self.held_out = {name: [self._with_logits(tokens) for tokens in windows] for name, windows in tokens_by_set}
+        self._logits: dict[tuple[int, int], Tensor] = {}
 
-    def step(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Return the token ids of a step, and the teacher's logits for them."""
-        tokens = self.windows.step(self.recipe, seed, step)
+        tokens = self.windows.batch(self.recipe, seed, step)
         key = seed, step
-        if key not in self._kept:
-            self._kept = {old: said for old, said in self._kept.items() if step - old[1] < self.recipe.every}
-            self._kept[key] = self._with_logits(tokens)[1]
-        return tokens, self._kept[key]
+        if key not in self._logits:
+            self._logits = {old: tensor for old, tensor in self._logits.items() if step - old[1] < self.recipe.every}
+            self._logits[key] = self._with_logits(tokens)[1]
+        return tokens, self._logits[key]
 
-    def _held(self) -> list[tuple[str, list[Tensor]]]:
+    def _held_out_tokens(self) -> list[tuple[str, list[Tensor]]]:
         torch = need("torch")
-        held = self.windows.held_out.items()
-        return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in held]
+        return [
+            (name, [torch.from_numpy(window[None].astype("int64")) for window in windows])
+            for name, windows in self.windows.held_out.items()
+        ]
 
     def _with_logits(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the tokens and the teacher's logits for them."""
@@ -129,7 +132,7 @@ class Student:
         torch = need("torch", "to distil a model")
         self.arm, self.recipe, self.seed, self.teacher, self.work = arm, recipe, seed, teacher, work
         self.facts = {"arm": arm, **facts}
-        self.made = {"arm": arm, "seed": seed, **recipe.facts(), **facts}
+        self.identity = {"arm": arm, "seed": seed, **recipe.facts(), **facts}
         self.model = load_model(folder, ARMS[arm]).model
         self.model.train()
         self.adam = torch.optim.AdamW(
@@ -137,7 +140,7 @@ class Student:
         )
         self.step = 0
         self.rows: list[Row] = []
-        state = checkpoint.fetch_state(work, self.made)
+        state = checkpoint.fetch_state(work, self.identity)
         if state is not None:
             self.model.load_state_dict(state["weights"])
             self.adam.load_state_dict(state["adam"])
@@ -145,25 +148,25 @@ class Student:
         else:
             self._evaluate()
 
-    def turn(self, until: int) -> None:
+    def train_to(self, until: int) -> None:
         """Train to a step, evaluate, and write a checkpoint."""
         torch, recipe = need("torch"), self.recipe
-        sums, first = 0.0, self.step
+        total, start = 0.0, self.step
         while self.step < until:
-            tokens, wanted = self.teacher.step(self.seed, self.step)
-            loss = divergence(logits(self.model, tokens, recipe.precision), wanted)
+            tokens, teacher_logits = self.teacher.batch(self.seed, self.step)
+            loss = divergence(logits(self.model, tokens, recipe.precision), teacher_logits)
             if not torch.isfinite(loss):
                 raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
             for group in self.adam.param_groups:
-                group["lr"] = recipe.at(self.step)
+                group["lr"] = recipe.learning_rate(self.step)
             self.adam.step()
             self.model.zero_grad(set_to_none=True)
             self.step += 1
-            sums += loss.item()
-        if self.step > first:
-            self._add_row("trained", "train_kl", sums / (self.step - first), (self.step - first) * recipe.tokens)
+            total += loss.item()
+        if self.step > start:
+            self._add_row("trained", "train_kl", total / (self.step - start), (self.step - start) * recipe.tokens)
             self._evaluate()
             self.save_checkpoint()
 
@@ -175,26 +178,26 @@ class Student:
             "step": self.step,
             "rows": self.rows,
         }
-        checkpoint.store_state(self.work, state, self.made)
+        checkpoint.store_state(self.work, state, self.identity)
 
     def _evaluate(self) -> None:
         """Add this step's held-out rows; at step 0, also the teacher's loss and the effect of reduced precision."""
         torch, recipe = need("torch"), self.recipe
         self.model.train(False)
         with torch.no_grad():
-            for name, held in self.teacher.held_out.items():
+            for name, pairs in self.teacher.held_out.items():
                 sums: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
                 gaps: list[float] = []
-                for tokens, wanted in held:
-                    given = logits(self.model, tokens, recipe.precision)
-                    sums["kl"] += divergence(given, wanted).item() / len(held)
-                    sums["loss"] += next_token_loss(given, tokens).item() / len(held)
-                    sums["teacher_loss"] += next_token_loss(wanted, tokens).item() / len(held)
+                for tokens, teacher_logits in pairs:
+                    student_logits = logits(self.model, tokens, recipe.precision)
+                    sums["kl"] += divergence(student_logits, teacher_logits).item() / len(pairs)
+                    sums["loss"] += next_token_loss(student_logits, tokens).item() / len(pairs)
+                    sums["teacher_loss"] += next_token_loss(teacher_logits, tokens).item() / len(pairs)
                     if self.step == 0 and len(gaps) < 2:
-                        exact = next_token_loss(logits(self.model, tokens, "fp32"), tokens)
-                        gaps.append(abs(exact - next_token_loss(given, tokens)).item())
+                        exact_loss = next_token_loss(logits(self.model, tokens, "fp32"), tokens)
+                        gaps.append(abs(exact_loss - next_token_loss(student_logits, tokens)).item())
                 for metric, value in sums.items():
-                    self._add_row(name, metric, max(0.0, value), len(held) * (recipe.length - (metric != "kl")))
+                    self._add_row(name, metric, max(0.0, value), len(pairs) * (recipe.length - (metric != "kl")))
                 if gaps:
                     self._add_row(name, "rounding", max(gaps), len(gaps))
         self.model.train()

@@ -27,7 +27,7 @@ class Windows:
     Parameters
     ----------
     train : ndarray of int32, shape (windows, length)
-        Consecutive windows of each document; a rest shorter than a window is dropped.
+        Consecutive windows of each document; a remainder shorter than a window is dropped.
     held_out : dict of str to ndarray of int32, shape (windows, length)
         By set, windows spread evenly over the set.
     digest : str
@@ -38,19 +38,19 @@ class Windows:
     held_out: dict[str, IDS]
     digest: str
 
-    def step(self, recipe: DistilRecipe, seed: int, step: int) -> Tensor:
-        """Return the token ids of a step (from 0), shape (rows, length); each pass over windows has a new order."""
+    def batch(self, recipe: DistilRecipe, seed: int, step: int) -> Tensor:
+        """Return the token ids of a step (from 0), shape (rows, length); each pass over the windows has a new order."""
         import torch
 
         rows = []
-        for place in range(step * recipe.rows, (step + 1) * recipe.rows):
-            turn, index = divmod(place, len(self.train))
-            rows.append(self.train[_shuffled_order(len(self.train), seed, turn)[index]])
+        for position in range(step * recipe.rows, (step + 1) * recipe.rows):
+            epoch, index = divmod(position, len(self.train))
+            rows.append(self.train[_shuffled_order(len(self.train), seed, epoch)[index]])
         return torch.from_numpy(np.stack(rows).astype(np.int64))
 
 
-def _shuffled_order(count: int, seed: int, turn: int) -> IDS:
-    return np.random.default_rng([seed, turn]).permutation(count).astype(np.int32)
+def _shuffled_order(count: int, seed: int, epoch: int) -> IDS:
+    return np.random.default_rng([seed, epoch]).permutation(count).astype(np.int32)
 
 
 def read_windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
@@ -59,26 +59,26 @@ def read_windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
     Raises DataError if a set is not installed, or one of its parts has too few tokens.
     """
     train: list[IDS] = []
-    held: dict[str, IDS] = {}
-    state = hashlib.sha256()
+    held_out: dict[str, IDS] = {}
+    digest = hashlib.sha256()
     for name in recipe.texts:
         train.append(_cut_windows(name, TRAINED, recipe, tokenizer, 1))
-        cut = _cut_windows(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
-        held[name] = cut[np.linspace(0, len(cut) - 1, recipe.held_out).astype(int)]
-        state.update(train[-1].tobytes())
-        state.update(held[name].tobytes())
-    return Windows(np.concatenate(train), held, state.hexdigest()[:16])
+        windows = _cut_windows(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
+        held_out[name] = windows[np.linspace(0, len(windows) - 1, recipe.held_out).astype(int)]
+        digest.update(train[-1].tobytes())
+        digest.update(held_out[name].tobytes())
+    return Windows(np.concatenate(train), held_out, digest.hexdigest()[:16])
 
 
 def _cut_windows(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, least: int) -> IDS:
-    parts: list[IDS] = []
+    cuts: list[IDS] = []
     for _, text in texts_of(name, part):
         ids = np.array(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"], dtype=np.int32)
-        whole = len(ids) // recipe.length
-        parts.append(ids[: whole * recipe.length].reshape(whole, recipe.length))
-    cut = np.concatenate(parts) if parts else np.zeros((0, recipe.length), dtype=np.int32)
-    if len(cut) < least:
+        count = len(ids) // recipe.length
+        cuts.append(ids[: count * recipe.length].reshape(count, recipe.length))
+    windows = np.concatenate(cuts) if cuts else np.zeros((0, recipe.length), dtype=np.int32)
+    if len(windows) < least:
         raise DataError(
-            f"{name}:{part} has {len(cut)} windows of {recipe.length} tokens, but {least} are needed; use shorter ones"
+            f"{name}:{part} has {len(windows)} windows of {recipe.length} tokens, but needs {least}; use shorter ones"
         )
-    return cut
+    return windows

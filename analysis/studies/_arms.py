@@ -1,7 +1,7 @@
-"""Read stored results of the four tasks by model and condition: the share of right answers, and possible denominators.
+"""Read the stored shares of right answers to the four tasks, and the numbers of answers that each share allows.
 
-Cities and sports ask for yes or no; other answers are left out of the denominator, so that a share determines only a
-range for the number of answers. IMDB and passkey count every item.
+Cities and sports ask for yes or no. They count only answers that say either, so a share determines only a range for
+the number of counted answers. IMDB and passkey count every item.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,12 @@ import pandas as pd
 from boundpaper.errors import DataError
 from boundpaper.statistics.denominators import PossibleCounts, Unread, possible_counts
 
+CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 YES_NO = ("cities", "sports")
+# whether a share of 0 means that no answer was counted, by the way in which it was stored
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
-# constants in one script have three decimals
-TYPED = 0.0005
+# one script has its shares as constants with three decimals
+HALF_UNIT = 0.0005
 
 Key = tuple[str, str, str]
 
@@ -37,15 +39,15 @@ class Arm:
 
     @property
     def why_empty(self) -> str:
-        """Return why there is no share, or no count; empty if both exist."""
+        """Return why the share or the count is missing; an empty string if both exist."""
         if self.share is None:
             certain = self.answered.pairs == ((0, 0),)
-            return f"{'no answer could be read' if certain else 'it may be that no answer could be read'}"
+            return "no answer could be read" if certain else "it may be that no answer could be read"
         return "" if self.answered.known else "answers without yes or no are left out, and how many is not stored"
 
 
 def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, int]) -> dict[Key, Arm]:
-    """Return an experiment's arms by condition, model and task.
+    """Return an experiment's arms by condition, model and task; `items` are the numbers of items by task.
 
     Raises DataError if a stored share is not a possible share of the task's items.
     """
@@ -57,14 +59,14 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
         try:
             if task in YES_NO:
                 unread = UNREAD.get(stored, "no") if share == 0 else "no"
-                counts = possible_counts(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
+                counts = possible_counts(share, n, half_unit=HALF_UNIT if stored == "typed" else 0.0, unread=unread)
             else:
-                counts = PossibleCounts(n, (_assuming_all_items(share, n),))
+                counts = PossibleCounts(n, (_right_and_counted(share, n),))
         except ValueError as error:
             raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
         by_key[key] = Arm(None if counts.unread else 100 * share, counts)
     if not by_key:
-        raise DataError(f"drope_script_rates has no row of experiment {experiment!r}")
+        raise DataError(f"drope_script_rates has no row of experiment {experiment!r}; add its rates")
     return by_key
 
 
@@ -74,8 +76,8 @@ def rounds_to_share(arm: Arm, printed: pd.Series) -> bool:
     return bool(printed["low"] - 1e-9 <= share <= printed["high"] + 1e-9)
 
 
-def _assuming_all_items(share: float, n: int) -> tuple[int, int]:
+def _right_and_counted(share: float, n: int) -> tuple[int, int]:
     right = round(share * n)
-    if abs(right / n - share) > TYPED:
+    if abs(right / n - share) > HALF_UNIT:
         raise ValueError(f"a share of {share} is not a whole number of items out of {n}; check the number of items")
     return right, n

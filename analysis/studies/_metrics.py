@@ -1,8 +1,9 @@
-"""Correlate every metric of a set of models with one benchmark score: tests and common caveats."""
+"""Correlate each metric of the models with a benchmark score, and note what limits the comparison."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -35,52 +36,45 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
     list of Estimate
         Per metric: Pearson, Spearman, Kendall (Holm over all metrics and coefficients), the leave-one-out range of
         Pearson's r, the partial correlation given log parameters, and the correlation within families (Holm over the
-        metrics for each), all over the models that have the metric; the note names the others. The bias per window is
-        omitted if all contexts are equal, since it is then the bias per token in another unit.
+        metrics for each). All are over the models that have the metric; the note names the models without it. The
+        bias per window is left out if all contexts are equal, since it is then the bias per token in another unit.
     """
     metrics = compared_metrics(models)
     samples = {name: models[models[name].notna()] for name in metrics}
-    notes = {name: caveat(rows, score, _missing_note(models, name)) for name, rows in samples.items()}
     tests: list[Estimate] = []
+    labels: dict[str, dict[str, Any]] = {
+        name: {
+            "study": study,
+            "comparison": name,
+            "unit": "model",
+            "note": caveat(rows, score, _missing_note(models, name)),
+        }
+        for name, rows in samples.items()
+    }
     for method in METHODS:
         tests += [
-            method(
-                rows[name],
-                rows[score],
-                study=study,
-                comparison=name,
-                unit="model",
-                note=notes[name],
-                names=(name, score),
-            )
-            for name, rows in samples.items()
+            method(rows[name], rows[score], names=(name, score), **labels[name]) for name, rows in samples.items()
         ]
     for name, rows in samples.items():
-        metric, values, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
-        note, units = notes[name], list(rows["display_name"])
-        left_out = correlation.leave_one_out(
-            metric, values, study=study, comparison=name, unit="model", note=note, units=units
-        )
-        partial = covariate.partial(
-            metric, values, size, study=study, comparison=name, unit="model", note=note, given_name="log parameters"
-        )
-        in_families = covariate.within_family(
-            metric, values, list(rows["family"]), study=study, comparison=name, unit="model", note=note
-        )
-        tests += [left_out, partial, in_families]
+        metric, scores, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
+        tests += [
+            correlation.leave_one_out(metric, scores, units=list(rows["display_name"]), **labels[name]),
+            covariate.partial(metric, scores, size, covariate_name="log parameters", **labels[name]),
+            covariate.within_family(metric, scores, list(rows["family"]), **labels[name]),
+        ]
     estimates = corrected(tests, test_families, study)
-    counts = Counter(row.adjustment for row in estimates if row.p_value is not None)
-    coefficients = {method.__name__ for method in METHODS}
-    return [guarded(row, counts[row.adjustment]) if row.test in coefficients else row for row in estimates]
+    family_sizes = Counter(row.adjustment for row in estimates if row.p_value is not None)
+    coefficient_names = {method.__name__ for method in METHODS}
+    return [guarded(row, family_sizes[row.adjustment]) if row.test in coefficient_names else row for row in estimates]
 
 
 def _missing_note(models: pd.DataFrame, metric: str) -> tuple[str, ...]:
-    absent = models.loc[models[metric].isna(), "display_name"]
-    return (f"no value for {', '.join(absent)}",) if len(absent) else ()
+    missing_models = models.loc[models[metric].isna(), "display_name"]
+    return (f"no value for {', '.join(missing_models)}",) if len(missing_models) else ()
 
 
 def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
-    """Return the metrics to correlate, without the bias per window if it equals the bias per token up to unit."""
+    """Return the metrics to correlate, without the bias per window if it is the bias per token in another unit."""
     one_context = models["captured_context"].nunique() == 1
     return tuple(name for name in METRICS if name != "bias_window" or not one_context)
 
@@ -90,7 +84,7 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":
         settings["scores"] = "ruler_origin"
-    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # where measured models are among them
+    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # tables with measured models
     settings |= {setting: column for setting, column in origins.items() if column in models.columns}
     notes = [f"{len(models)} models of {models['family'].nunique()} families", *further]
     protocols = {
@@ -101,7 +95,7 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
 
 
 def guarded(row: Estimate, family: int) -> Estimate:
-    """Add the guard for the least possible p if, after Holm over `family` tests, no outcome can be significant.
+    """Add the guard for the least possible p if no outcome can be significant after Holm over `family` tests.
 
     Of the n! relabelings, at least one reaches the largest |r|, and two (the order of ranks and its reverse) the
     largest |rho| or |tau|.
@@ -109,5 +103,5 @@ def guarded(row: Estimate, family: int) -> Estimate:
     if row.p_value is None:
         return row
     relabelings = math.factorial(row.n)
-    reached = 1 if row.test == "pearson" else min(2, relabelings)
-    return with_note(row, *guards.smallest_p(reached / relabelings, family=family))
+    extreme = 1 if row.test == "pearson" else min(2, relabelings)
+    return with_note(row, *guards.smallest_p(extreme / relabelings, family=family))

@@ -1,4 +1,4 @@
-"""Divide printed perplexities: the ratio and its logarithm, with the range that rounding allows."""
+"""Compute ratios of printed perplexities and their logarithms, with the ranges that rounding allows."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class PerplexityRatio:
     ratio : float
         Ablated over baseline perplexity.
     within : Interval
-        Its range, given that both perplexities are rounded.
+        The range of the ratio that the rounding of both perplexities allows.
     """
 
     ratio: float
@@ -39,21 +39,21 @@ class PerplexityRatio:
 
 
 def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
-    """Return the effect from two rows of a long source (`value`, `low`, `high`), baseline first."""
+    """Return the effect from the rows of two perplexities (`value`, `low`, `high`): the baseline and the ablated."""
     return PerplexityRatio(
         float(ablated["value"]) / float(baseline["value"]),
         ratio(Interval(ablated["low"], ablated["high"]), Interval(baseline["low"], baseline["high"])),
     )
 
 
-def printed_effect(factor: pd.Series) -> PerplexityRatio:
+def printed_effect(printed: pd.Series) -> PerplexityRatio:
     """Return the effect from a row that prints the ratio of two perplexities."""
-    return PerplexityRatio(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
+    return PerplexityRatio(float(printed["value"]), Interval(float(printed["low"]), float(printed["high"])))
 
 
-def agreement_of_ratio(measured: PerplexityRatio, factor: pd.Series) -> str:
+def agreement_of_ratio(measured: PerplexityRatio, printed: pd.Series) -> str:
     """Return how the ratio of two perplexities agrees with a row that prints the ratio."""
-    return agreement(measured.ratio, measured.within, float(factor["value"]), int(factor["decimals"]))
+    return agreement(measured.ratio, measured.within, float(printed["value"]), int(printed["decimals"]))
 
 
 def number(frame: pd.DataFrame, column: str, **where: object) -> float:

@@ -1,4 +1,4 @@
-"""Find models that are not independent units, since they have the same weights."""
+"""Find models that are not independent units because they share weights."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from boundpaper.statistics.guards import Notes, dependent_units
 FACT = "llama32_vision_text"
 
 
-def twin(published_facts: pd.DataFrame) -> tuple[str, str]:
-    """Return the model that shares another model's text weights, and that other model."""
-    origin = published_facts.set_index("fact").loc[FACT]
-    return str(origin["subject"]), str(origin["printed"])
+def twins(published_facts: pd.DataFrame) -> tuple[str, str]:
+    """Return the two models with the same text weights: the derived model, then its origin."""
+    fact = published_facts.set_index("fact").loc[FACT]
+    return str(fact["subject"]), str(fact["printed"])
 
 
 def shared_text_weights(models: Sequence[str], published_facts: pd.DataFrame) -> Notes:
-    """Return the guard for units that share text weights; it fires if both models of the pair are among the models."""
-    pair = twin(published_facts)
+    """Return the guard for units that share text weights; it fires if both twins are among them."""
+    pair = twins(published_facts)
     return dependent_units(models, [pair[1] if model in pair else None for model in models], "text weights")

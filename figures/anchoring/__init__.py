@@ -1,1 +1,1 @@
-"""Delta P over the layers: what documents say of it, and what models measured here show."""
+"""Figures of Delta P over the layers of measured models."""

@@ -13,9 +13,9 @@ def figure(
     lbp_correlations: pd.DataFrame,
     lbp_correlations_extended: pd.DataFrame,
 ) -> Figure:
-    """Return the figure."""
+    """Plot one point per matched model and two fitted lines."""
     source = ap_drop_fit[ap_drop_fit["sample"] == "source"]
-    everything = ap_drop_fit[ap_drop_fit["sample"] == "all"]
+    every = ap_drop_fit[ap_drop_fit["sample"] == "all"]
     points = Points(
         x=matched_models["ap_drop"],
         y=matched_models["lbp"],
@@ -24,16 +24,16 @@ def figure(
         origin="reported",
         legend=False,
     )
-    seven, eight = int(source["n"].iloc[0]), int(everything["n"].iloc[0])
+    fewer, more = int(source["n"].iloc[0]), int(every["n"].iloc[0])
     fits = [
-        Fit(entity="neutral", label=f"{seven} models of the study", x=source["x"], y=source["fit"], dash="solid"),
-        Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
+        Fit(entity="neutral", label=f"{fewer} models of the study", x=source["x"], y=source["fit"], dash="solid"),
+        Fit(entity="neutral", label=f"all {more} models", x=every["x"], y=every["fit"], dash="dashed"),
     ]
     added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
     tests = (lbp_correlations, lbp_correlations_extended)
     lines = [
         f"$n = {n}$: {correlation_phrase(pick(frame, comparison='ap_drop', test='pearson'))}"
-        for n, frame in zip((seven, eight), tests, strict=True)
+        for n, frame in zip((fewer, more), tests, strict=True)
     ]
     return Figure(
         panels=[
@@ -49,7 +49,7 @@ def figure(
         ],
         height=62,
         caption=(
-            f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {eight} "
+            f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {more} "
             "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and "
             f"of three families. {added} is not among the models that the metrics study compares."
         ),

@@ -12,7 +12,7 @@ KINDS = {True: "plasticity", False: "rotation"}
 
 
 def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one panel per coefficient and one row per metric."""
     samples = {"total": lbp_correlations, "every": lbp_correlations_extended}
     counts = {entity: int(tests["n"].max()) for entity, tests in samples.items()}
     names = {"total": f"{counts['total']} models of the study", "every": f"all {counts['every']} models"}
@@ -48,8 +48,8 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
                 rules=[Rule(at=0, axis="x", dash="solid")],
             )
         )
-    every = pd.concat(list(samples.values()))
-    least = every.loc[every["test"].isin(["pearson", "spearman", "kendall"]), "p_adjusted"].min()
+    both = pd.concat(list(samples.values()))
+    least = both.loc[both["test"].isin(["pearson", "spearman", "kendall"]), "p_adjusted"].min()
     return Figure(
         panels=panels,
         height=50,

@@ -6,29 +6,29 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Style
 from boundpaper.store.paper_vocabulary import words
-from figures.pretrained._models import each_model
+from figures.pretrained._models import by_model
 
 LOOKS = {
     "thinking": Style(color="okblack", mark="*"),
     "nonthinking": Style(color="okgrey", mark="square*", dash="dashed"),
 }
 COLUMNS = 4  # panels in a row
-ASIDE = {"thinking": -0.12, "nonthinking": 0.12}  # horizontal offsets of the two prompt modes at one length
+OFFSETS = {"thinking": -0.12, "nonthinking": 0.12}  # horizontal offsets of the two prompt modes at one length
 
 
 def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_ordering_tests: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one panel per model, and the rank correlation over models at each length."""
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].sort_values("position")
     absent = ", ".join(matched_models.loc[~matched_models["model"].isin(binned["model"]), "display_name"])
     panels: list[Panel] = []
-    for _, name, rows in each_model(binned):
-        near, far = (rows.loc[rows.groupby("position")["lbp"].idxmin()].iloc[place] for place in (0, -1))
+    for _, name, rows in by_model(binned):
+        near, far = (rows.loc[rows.groupby("position")["lbp"].idxmin()].iloc[end] for end in (0, -1))
         panels.append(
             Panel(
                 series=[
-                    Line(entity=mode, x=path["plasticity"], y=path["lbp"], origin="reported", legend=not panels)
+                    Line(entity=mode, x=points["plasticity"], y=points["lbp"], origin="reported", legend=not panels)
                     for mode in LOOKS
-                    for path in [rows[rows["mode"] == mode]]
+                    for points in [rows[rows["mode"] == mode]]
                 ],
                 x=Axis(label="plasticity", low=0.43, high=0.8, ticks=[0.5, 0.6, 0.7, 0.8]),
                 y=Axis(label="" if len(panels) % COLUMNS else "score", low=0, high=60, ticks=[0, 20, 40, 60]),
@@ -41,25 +41,25 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
         )
     ranks = length_ordering_tests[length_ordering_tests["test"] == "spearman"].set_index("comparison")
     lengths, count = list(dict.fromkeys(binned["length"])), len(panels)
-    places = pd.Series(range(len(lengths)))
-    related = [
+    positions = pd.Series(range(len(lengths)))
+    relations = [
         Points(entity=mode, x=x, y=tests["estimate"], y_low=tests["ci_low"], y_high=tests["ci_high"], legend=False)
-        for mode, aside in ASIDE.items()
-        for x, tests in [(places + aside, ranks.loc[[f"{length}, {mode}" for length in lengths]])]
+        for mode, offset in OFFSETS.items()
+        for x, tests in [(positions + offset, ranks.loc[[f"{length}, {mode}" for length in lengths]])]
     ]
     panels.append(
         Panel(
-            series=related,
-            x=Axis(label="input length", ticks={place: lengths[place].upper() for place in (0, 2, 4)}),
+            series=relations,
+            x=Axis(label="input length", ticks={position: lengths[position].upper() for position in (0, 2, 4)}),
             y=Axis(label="$\\rho$ over models", low=-1.05, high=1.05, ticks=[-1, 0, 1]),
             title="at one length",
             rules=[Rule(at=0, dash="solid")],
         )
     )
-    scores, drawn = (
+    scores, binned_scores = (
         frame.pivot(index=["model", "mode"], columns="length", values="lbp") for frame in (lbp_lengths, binned)
     )
-    fell, fell_drawn = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, drawn))
+    fell, fell_drawn = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, binned_scores))
     return Figure(
         panels=panels,
         columns=COLUMNS,

@@ -14,19 +14,19 @@ SIGN = ", $p"  # the coefficient and its interval precede this text
 def figure(
     length_decline: pd.DataFrame, length_decline_fit: pd.DataFrame, length_decline_tests: pd.DataFrame
 ) -> Figure:
-    """Return the figure."""
+    """Plot one panel per prompt mode, with one point per model and two fitted lines."""
     panels, correlations, p = [], [], pvalue()
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
-    least, own = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
-    added = listed(list(length_decline.loc[~own, "display_name"].unique()))
-    for mode, shown in words("mode").items():
+    least, in_source = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
+    added = listed(list(length_decline.loc[~in_source, "display_name"].unique()))
+    for mode, label in words("mode").items():
         rows = length_decline[length_decline["mode"] == mode]
         fits = length_decline_fit[length_decline_fit["mode"] == mode]
-        source, everything = (fits[fits["sample"] == name] for name in ("source", "all"))
-        seven, eight = int(source["n"].iloc[0]), int(everything["n"].iloc[0])
+        source, every = (fits[fits["sample"] == name] for name in ("source", "all"))
+        fewer, more = int(source["n"].iloc[0]), int(every["n"].iloc[0])
         series = [
-            Fit(entity="neutral", label=f"{seven} models of the study", x=source["x"], y=source["fit"], dash="solid"),
-            Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
+            Fit(entity="neutral", label=f"{fewer} models of the study", x=source["x"], y=source["fit"], dash="solid"),
+            Fit(entity="neutral", label=f"all {more} models", x=every["x"], y=every["fit"], dash="dashed"),
             Points(
                 x=rows["ap_drop"],
                 y=100 * rows["decline"],
@@ -36,24 +36,24 @@ def figure(
                 legend=False,
             ),
         ]
-        of = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (seven, eight)}
-        told = [
+        tests_by_n = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (fewer, more)}
+        texts = [
             f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ " + p.show(test["p_adjusted"], "plain")
-            for n, test in of.items()
+            for n, test in tests_by_n.items()
         ]
         panels.append(
             Panel(
                 series=series,
                 x=Axis(label="plasticity drop", low=0.03, high=0.25, ticks=[0.05, 0.1, 0.15, 0.2, 0.25]),
                 y=Axis(label="score lost, 8K to 128K", percent=True, low=0, high=60),
-                title=f"prompts {shown}",
+                title=f"prompts {label}",
                 annotations=[
                     Annotation(x=0.032, y=y, text=text, anchor="right")
-                    for y, text in zip((57.3, 53.5), told, strict=True)
+                    for y, text in zip((57.3, 53.5), texts, strict=True)
                 ],
             )
         )
-        correlations += [f"{p.show(test['p_value'], 'plain')} ({shown}, $n = {n}$)" for n, test in of.items()]
+        correlations += [f"{p.show(test['p_value'], 'plain')} ({label}, $n = {n}$)" for n, test in tests_by_n.items()]
     return Figure(
         panels=panels,
         share_y=True,

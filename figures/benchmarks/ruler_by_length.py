@@ -9,18 +9,18 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
 
 def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
-    """Return the figure."""
-    places = dict(zip(ruler_lengths["length"], ruler_lengths["tokens"], strict=True))
+    """Plot the scores of all models, and the plasticity where it is known."""
+    tokens = dict(zip(ruler_lengths["length"], ruler_lengths["tokens"], strict=True))
     x = Axis(
         label="input length (tokens)",
         scale="log",
         base=2,
-        ticks={places[length]: length.upper() for length in LENGTHS[1::2]},
+        ticks={tokens[length]: length.upper() for length in LENGTHS[1::2]},
     )
     scores = [
         Line(
             entity=row["model"],
-            x=[places[length] for length in LENGTHS],
+            x=[tokens[length] for length in LENGTHS],
             y=[row[length] for length in LENGTHS],
             origin="reported",
             direct=True,
@@ -42,7 +42,7 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
                 x=x,
                 y=Axis(label="RULER score", low=0, high=100),
                 rules=[Rule(at=threshold, dash="solid")],
-                annotations=[Annotation(x=places["4k"], y=threshold, text=f"{threshold:g}", anchor="below right")],
+                annotations=[Annotation(x=tokens["4k"], y=threshold, text=f"{threshold:g}", anchor="below right")],
                 title="Score",
             ),
             Panel(series=plasticity, x=x, y=Axis(label="plasticity"), title="Plasticity at that length"),

@@ -1,1 +1,1 @@
-"""The captured models side by side."""
+"""Figures that compare the captured models."""

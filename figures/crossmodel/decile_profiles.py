@@ -6,15 +6,15 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
 from boundpaper.figures.series import Origin, Values
-from boundpaper.typeset.wording import short_names, whole
-from figures.pretrained._models import each_model
+from boundpaper.typeset.wording import abbreviated_names, whole
+from figures.pretrained._models import by_model
 
 MOST = 4  # lines of one panel whose names can be told apart at its edge
 RANDOM, SHORT = "random weights", "shorter contexts"
 
 
 def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one line per model, in panels of at most four models of one family."""
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
@@ -23,24 +23,24 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     shown: dict[str, list[Line]] = {}
     for family, rows in decile_profiles.groupby("family", sort=False):
         short = [_name_without_family(str(name), str(family)) for name in rows["display_name"]]
-        parts = math.ceil(len(rows) / MOST)
-        for part in range(parts):
-            chosen = slice(math.ceil(part * len(rows) / parts), math.ceil((part + 1) * len(rows) / parts))
-            title = f"{family}, {short[chosen][0]} to {short[chosen][-1]}" if parts > 1 else str(family)
+        chunks = math.ceil(len(rows) / MOST)
+        for chunk in range(chunks):
+            chosen = slice(math.ceil(chunk * len(rows) / chunks), math.ceil((chunk + 1) * len(rows) / chunks))
+            title = f"{family}, {short[chosen][0]} to {short[chosen][-1]}" if chunks > 1 else str(family)
             if rows["captured_context"].iloc[0] < full:
                 title, short = SHORT, [str(family)] * len(rows)
             for name, (_, row) in zip(short[chosen], rows[chosen].iterrows(), strict=True):
                 shown.setdefault(title, []).append(_line(row["model"], middles, row[names], name, "reported"))
-    for title, part_of in ((SHORT, measured_profiles[~null]), (RANDOM, measured_profiles[null])):
-        for entity, name, rows in each_model(part_of):
-            look, told = (entity, short_names([name], longest=16)[name]) if title == SHORT else ("neutral", "")
-            line = _line(look, 100 * rows["position"], rows["plasticity"], told, "measured")
+    for title, profiles in ((SHORT, measured_profiles[~null]), (RANDOM, measured_profiles[null])):
+        for entity, name, rows in by_model(profiles):
+            look, direct = (entity, abbreviated_names([name], longest=16)[name]) if title == SHORT else ("neutral", "")
+            line = _line(look, 100 * rows["position"], rows["plasticity"], direct, "measured")
             shown.setdefault(title, []).append(line)
     scale = Axis(label="plasticity", low=math.floor(5 * min(ends)) / 5, high=math.ceil(5 * max(ends)) / 5)
-    parted = [(title, lines[at : at + MOST]) for title, lines in shown.items() for at in range(0, len(lines), MOST)]
+    split = [(title, lines[at : at + MOST]) for title, lines in shown.items() for at in range(0, len(lines), MOST)]
     panels = [
         Panel(series=lines, x=Axis(label="% of the context", low=0, high=100, ticks=[0, 50, 100]), y=scale, title=title)
-        for title, lines in parted
+        for title, lines in split
     ]
     risen = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     draws_up = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in risen.iterrows())

@@ -43,8 +43,8 @@ def figure(
         Panel(
             title="sink heads",
             series=[
-                Bars(entity=each, x=names, y=[sinks[each][place] for place in shown], values=True, decimals=0)
-                for each in MODELS
+                Bars(entity=entity, x=names, y=[sinks[entity][key] for key in shown], values=True, decimals=0)
+                for entity in MODELS
             ],
             y=Axis(label="share of heads, %", low=0, high=115),
         ),

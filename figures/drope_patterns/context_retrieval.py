@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Panel, Points, Shade, Style
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-ASIDE = {"RoPE": -0.24, "DroPE": 0.0, "simple": 0.24}  # horizontal offsets of the points at one length
+OFFSETS = {"RoPE": -0.24, "DroPE": 0.0, "simple": 0.24}  # horizontal offsets of the points at one length
 PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt formats"}
 
 
@@ -13,26 +13,26 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     """Plot points with Wilson intervals, shaded beyond the training length; hollow points of the report lack data."""
     known = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
-    drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
-    alone = drawn[drawn["x"].astype(int) == trained]
+    plotted = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
+    unprinted = plotted[plotted["x"].astype(int) == trained]
     longest = known["context"].max()
     panels = []
     for protocol, title in PANELS.items():
         rows = known[known["protocol"] == protocol]
-        place = {context: float(number) for number, context in enumerate(sorted(set(rows["context"])))}
+        positions = {context: float(number) for number, context in enumerate(sorted(set(rows["context"])))}
         series: list[Points] = []
         for entity, model in MODELS.items():
-            of_model = rows[rows["positional"] == model]
-            for form in dict.fromkeys(of_model["format"]):
-                if model == "RoPE" and form == "simple":
+            model_rows = rows[rows["positional"] == model]
+            for prompt in dict.fromkeys(model_rows["format"]):
+                if model == "RoPE" and prompt == "simple":
                     continue  # the report prints one value for both formats
-                cells = of_model[of_model["format"] == form]
+                cells = model_rows[model_rows["format"] == prompt]
                 series.append(
                     Points(
-                        entity="drope-simple" if form == "simple" else entity,
-                        label="DroPE, simple prompt" if form == "simple" else model,
-                        legend=protocol == "lengths" or form == "simple",
-                        x=cells["context"].map(place) + ASIDE["simple" if form == "simple" else model],
+                        entity="drope-simple" if prompt == "simple" else entity,
+                        label="DroPE, simple prompt" if prompt == "simple" else model,
+                        legend=protocol == "lengths" or prompt == "simple",
+                        x=cells["context"].map(positions) + OFFSETS["simple" if prompt == "simple" else model],
                         y=cells["share"],
                         y_low=cells["ci_low"],
                         y_high=cells["ci_high"],
@@ -44,8 +44,8 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
                     entity="drope",
                     label="DroPE, in a figure only",
                     origin="reported",
-                    x=alone["x"].astype(int).map(place) + ASIDE["simple"],
-                    y=alone["value"],
+                    x=unprinted["x"].astype(int).map(positions) + OFFSETS["simple"],
+                    y=unprinted["value"],
                 )
             )
         trials, last = rows["trials"].iloc[0], rows["context"].max()
@@ -53,12 +53,12 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             Panel(
                 title=f"{title}, $n = {trials}$",
                 series=series,
-                shades=[Shade(low=place[trained] + 0.5, high=None, label="beyond")] if last > trained else [],
+                shades=[Shade(low=positions[trained] + 0.5, high=None, label="beyond")] if last > trained else [],
                 x=Axis(
                     label="context (tokens)",
                     low=-0.5,
-                    high=place[last] + 0.5,
-                    ticks={number: f"{context // 1024}K" for context, number in place.items()},
+                    high=positions[last] + 0.5,
+                    ticks={number: f"{context // 1024}K" for context, number in positions.items()},
                 ),
                 y=Axis(label="passkey accuracy, %", low=-4, high=104, ticks=[0, 25, 50, 75, 100]),
             )

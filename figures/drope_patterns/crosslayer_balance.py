@@ -15,10 +15,10 @@ def figure(
 ) -> Figure:
     """Plot the published shares, and on the same scale the values read off the report's figure."""
     points = figure_g_layers[figure_g_layers["layer"] >= 2]
-    drawn = figure_g_layers.pivot(index="layer", columns="positional", values="drawn")
-    shown = {
+    plotted = figure_g_layers.pivot(index="layer", columns="positional", values="drawn")
+    shares_by_title = {
         "published values": {entity: balance_layers.set_index("layer")[f"share_{entity}"] for entity in MODELS},
-        "as the report draws them": {entity: drawn[name] for entity, name in MODELS.items()},
+        "as the report draws them": {entity: plotted[name] for entity, name in MODELS.items()},
     }
     summary = balance_summary.set_index("layers").loc["2-31"]
     panels = [
@@ -32,7 +32,7 @@ def figure(
             x=Axis(label="layer", low=-0.5, high=31.5, ticks=[0, 10, 20, 30]),
             y=Axis(label="attention's share, %", low=0, high=80, ticks=[0, 25, 50, 75]),
         )
-        for title, series in shown.items()
+        for title, series in shares_by_title.items()
     ]
     return Figure(
         panels=panels,

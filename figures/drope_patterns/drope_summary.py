@@ -25,7 +25,7 @@ def figure(
     average = drope_sink_rates[drope_sink_rates["layers"] == "average"].set_index("positional")["value"]
     heads = drope_attention[drope_attention["metric"] == "sink_heads"].set_index("positional")["value"]
     bos = drope_bos_mlp[drope_bos_mlp["metric"] == "ppl_ratio"].set_index("positional")["value"]
-    one = drope_layer1_perplexity[drope_layer1_perplexity["metric"] == "ppl_ratio"].set_index(
+    layer1 = drope_layer1_perplexity[drope_layer1_perplexity["metric"] == "ppl_ratio"].set_index(
         ["condition", "positional"]
     )["value"]
     shares = content_layers[content_layers["layer"] == 1].set_index(["scope", "positional"])["share"]
@@ -57,7 +57,7 @@ def figure(
             "ablations",
             "perplexity ratio",
             ["BOS-MLP", *ablations.values()],
-            lambda _, model: [bos[model], *(one[(condition, model)] for condition in ablations)],
+            lambda _, model: [bos[model], *(layer1[(condition, model)] for condition in ablations)],
             log=(0.5, 5000),
         ),
         _bar_panel(

@@ -10,11 +10,11 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Plot the shares of single layers and the mean of later layers, then attention and MLP norms of layers 0 and 1."""
     later = balance_summary[balance_summary["layers"] == "2-31"].iloc[0]
-    apart = int(later["largest_difference_layer"])
-    chosen = balance_layers.set_index("layer").loc[[0, 1, 2, apart]]
+    farthest = int(later["largest_difference_layer"])
+    chosen = balance_layers.set_index("layer").loc[[0, 1, 2, farthest]]
     labels = [*(f"{layer}" for layer in chosen.index), "mean 2–31"]
     first = balance_layers.set_index("layer").loc[[0, 1]]
-    names = [f"{part}, layer {layer}" for layer in (0, 1) for part in ("attention", "MLP")]
+    names = [f"{component}, layer {layer}" for layer in (0, 1) for component in ("attention", "MLP")]
     panels = [
         Panel(
             title="share of attention",
@@ -38,7 +38,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
                 Bars(
                     entity=entity,
                     x=names,
-                    y=[first[f"{part}_{entity}"][layer] for layer in (0, 1) for part in ("attention", "mlp")],
+                    y=[first[f"{component}_{entity}"][layer] for layer in (0, 1) for component in ("attention", "mlp")],
                     values=True,
                 )
                 for entity in MODELS

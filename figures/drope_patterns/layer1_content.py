@@ -16,11 +16,11 @@ def figure(
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
 
     def bars(
-        metrics: dict[str, str], rows: pd.DataFrame = ratios, of: str = "{}_published", decimals: int = 1
+        metrics: dict[str, str], rows: pd.DataFrame = ratios, column: str = "{}_published", decimals: int = 1
     ) -> list[Bars]:
         names = list(metrics.values())
-        heights = {entity: [rows[of.format(entity)][metric] for metric in metrics] for entity in MODELS}
-        return [Bars(entity=each, x=names, y=y, values=True, decimals=decimals) for each, y in heights.items()]
+        heights = {entity: [rows[column.format(entity)][metric] for metric in metrics] for entity in MODELS}
+        return [Bars(entity=entity, x=names, y=y, values=True, decimals=decimals) for entity, y in heights.items()]
 
     panels = [
         Panel(

@@ -6,7 +6,7 @@ from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
 
 SCOPES = {"all tokens": "all tokens", "content tokens": "content tokens", "BOS": "BOS"}
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-PARTS = ("Attention", "MLP")
+COMPONENTS = ("Attention", "MLP")
 
 
 def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
@@ -18,11 +18,11 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
         bars = []
         for entity, model in MODELS.items():
             share = float(shares[(model, scope)])
-            reported = [float(drawn[(model, part)]) for part in PARTS] if scope == "all tokens" else None
+            reported = [float(drawn[(model, component)]) for component in COMPONENTS] if scope == "all tokens" else None
             bars.append(
                 Bars(
                     entity=entity,
-                    x=[part.lower().replace("mlp", "MLP") for part in PARTS],
+                    x=[component.lower().replace("mlp", "MLP") for component in COMPONENTS],
                     y=[share, 100 - share],
                     values=True,
                     decimals=1,

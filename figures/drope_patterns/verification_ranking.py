@@ -6,7 +6,7 @@ from boundpaper.figures import Axis, Figure, Panel, Points, Rule
 from boundpaper.typeset.wording import whole
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-ASIDE = {"rope": 0.93, "drope": 1.0 / 0.93}  # factors of the context that set the two models of a length side by side
+FACTORS = {"rope": 0.93, "drope": 1.0 / 0.93}  # by which contexts are multiplied, to set both models side by side
 
 
 def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Figure:
@@ -54,9 +54,9 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
 
 def _points_by_model(cells: pd.DataFrame, value: str, low: str, high: str) -> list[Points]:
     """Return values and interval ends by context, for each model."""
-    made = []
+    points = []
     for entity, name in MODELS.items():
         rows = cells[cells["positional"] == name].sort_values("context")
-        x = rows["context"] * ASIDE[entity]
-        made.append(Points(entity=entity, x=x, y=rows[value], y_low=rows[low], y_high=rows[high]))
-    return made
+        x = rows["context"] * FACTORS[entity]
+        points.append(Points(entity=entity, x=x, y=rows[value], y_low=rows[low], y_high=rows[high]))
+    return points

@@ -18,7 +18,7 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
     rows = bos_ablations.set_index(["positional", "ablation"])
     bars = []
     for entity, model in MODELS.items():
-        cells = rows.loc[[(model, each) for each in NAMES]]
+        cells = rows.loc[[(model, ablation) for ablation in NAMES]]
         bars.append(
             Bars(
                 entity=entity,
@@ -27,7 +27,7 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
                 values=[printed().show(text, "plain").replace("x", "$\\times$") for text in cells["ratio_printed"]],
             )
         )
-    one = bos_ablations[bos_ablations["ablation"] == "bos_value_spike_layer"].set_index("positional")["layers"]
+    layers = bos_ablations[bos_ablations["ablation"] == "bos_value_spike_layer"].set_index("positional")["layers"]
     return Figure(
         panels=[Panel(series=bars, y=Axis(label="effect, nats per token"), rules=[Rule(at=0, dash="solid")])],
         width=110,
@@ -38,6 +38,6 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
             "bar; printed at the bars: ratio to the baseline."
         ),
         short="Perplexity without the first token's values",
-        note=f"One layer: layer {one['RoPE']} of RoPE, layer {one['DroPE']} of DroPE. No spread over texts is "
+        note=f"One layer: layer {layers['RoPE']} of RoPE, layer {layers['DroPE']} of DroPE. No spread over texts is "
         "published.",
     )

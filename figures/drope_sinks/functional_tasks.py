@@ -22,7 +22,7 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         bars = [
             Bars(entity=entity, x=list(CONDITIONS.values()), y=cells["share"], low=cells["low"], high=cells["high"])
             for entity, model in MODELS.items()
-            for cells in [rows.loc[[(model, each) for each in CONDITIONS]]]
+            for cells in [rows.loc[[(model, condition) for condition in CONDITIONS]]]
         ]
         chance = float(rows["chance"].iloc[0])
         panels.append(

@@ -14,7 +14,7 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
     top = 3 * float(bos_mlp_effects["ablated_ppl"].max())
     for experiment, title in ((4, "MLP output removed"), (6, "MLP and attention output removed")):
         rows = bos_mlp_effects[bos_mlp_effects["experiment"] == experiment].set_index("positional")
-        places = [f"{name}, layer {rows['layer'][name]}" for name in MODELS.values()]
+        labels = [f"{name}, layer {rows['layer'][name]}" for name in MODELS.values()]
         panels.append(
             Panel(
                 title=title,
@@ -22,7 +22,7 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
                     Bars(
                         entity=state,
                         label=LABELS[state],
-                        x=places,
+                        x=labels,
                         y=[rows[column][name] for name in MODELS.values()],
                         values=[rows[f"{state}_printed"][name] for name in MODELS.values()],
                     )
@@ -31,7 +31,7 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
                 y=Axis(label="perplexity", scale="log", low=1, high=top),
             )
         )
-    share = bos_mlp_effects[(bos_mlp_effects["experiment"] == 4) & (bos_mlp_effects["positional"] == "DroPE")]
+    drope = bos_mlp_effects[(bos_mlp_effects["experiment"] == 4) & (bos_mlp_effects["positional"] == "DroPE")]
     return Figure(
         panels=panels,
         letters=True,
@@ -45,7 +45,7 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
         ),
         short="Perplexity without a layer's output at the first token",
         note=(
-            f"The left panel compares different layers: DroPE's layer {share['layer'].iloc[0]} writes "
-            f"{share['write_share'].iloc[0]:.1f} % of the norm that the first token has there."
+            f"The left panel compares different layers: DroPE's layer {drope['layer'].iloc[0]} writes "
+            f"{drope['write_share'].iloc[0]:.1f} % of the norm that the first token has there."
         ),
     )

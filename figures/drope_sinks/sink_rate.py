@@ -4,41 +4,41 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule, Shade
 
-FIRST = 4  # layers drawn separately: in later layers of both models nearly all heads are sinks
-REST, LAST = 4.5, 5.5  # positions on the x axis, right of the axis break
+SEPARATE = 4  # layers drawn separately: in later layers of both models nearly all heads are sinks
+MIDDLE, LAST = 4.5, 5.5  # positions on the x axis, right of the axis break
 
 
 def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Plot two panels: the published series, and the sink score of uniform attention."""
     threshold = float(uniform_sink["threshold"].iloc[0])
-    used = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
-    passing = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()
-    near, rest = (
-        sink_rate_layers[part] for part in (sink_rate_layers["layer"] < FIRST, sink_rate_layers["layer"] >= FIRST)
+    prompts = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
+    longest = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()
+    first, later = (
+        sink_rate_layers[mask] for mask in (sink_rate_layers["layer"] < SEPARATE, sink_rate_layers["layer"] >= SEPARATE)
     )
-    middle, end = rest.iloc[:-1], rest.iloc[-1]
+    middle, end = later.iloc[:-1], later.iloc[-1]
     series = []
-    for model, aside in (("rope", -0.16), ("drope", 0.16)):
-        alone, last = near[model], end[model]
-        sd, sd_last = near[f"{model}_sd"], end[f"{model}_sd"]
-        runs = (
-            (near["layer"] + aside / 2, alone, alone - sd, alone + sd),
-            ([REST + aside], [middle[model].mean()], [middle[model].min()], [middle[model].max()]),
-            ([LAST + aside], [last], [last - sd_last], [last + sd_last]),
+    for model, offset in (("rope", -0.16), ("drope", 0.16)):
+        rates, last = first[model], end[model]
+        sd, sd_last = first[f"{model}_sd"], end[f"{model}_sd"]
+        segments = (
+            (first["layer"] + offset / 2, rates, rates - sd, rates + sd),
+            ([MIDDLE + offset], [middle[model].mean()], [middle[model].min()], [middle[model].max()]),
+            ([LAST + offset], [last], [last - sd_last], [last + sd_last]),
         )
-        for number, (x, y, low, high) in enumerate(runs):
+        for number, (x, y, low, high) in enumerate(segments):
             series.append(
                 Line(entity=model, x=x, y=y, low=low, high=pd.Series(high).clip(upper=100), legend=not number)
             )
-    ticks = {float(layer): str(layer) for layer in near["layer"]}
-    ticks |= {REST: f"{middle['layer'].min()}–{middle['layer'].max()}", LAST: str(int(end["layer"]))}
+    ticks = {float(layer): str(layer) for layer in first["layer"]}
+    ticks |= {MIDDLE: f"{middle['layer'].min()}–{middle['layer'].max()}", LAST: str(int(end["layer"]))}
     return Figure(
         panels=[
             Panel(
                 title="heads that are sinks",
                 series=series,
                 x=Axis(label="layer", low=-0.4, high=LAST + 0.4, ticks=ticks),
-                annotations=[Annotation(x=(FIRST - 1 + REST) / 2, y=0, text="$/\\!/$", anchor="center")],
+                annotations=[Annotation(x=(SEPARATE - 1 + MIDDLE) / 2, y=0, text="$/\\!/$", anchor="center")],
                 y=Axis(label="sink heads, %", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             ),
             Panel(
@@ -46,7 +46,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
                 series=[Line(entity="neutral", x=uniform_sink["tokens"], y=uniform_sink["score"], legend=False)],
                 shades=[
                     Shade(low=int(lengths.min()), high=int(lengths.max()), label=name, entity="neutral")
-                    for name, lengths in (("Exp. 4", used["sink rates"]), ("Exp. 7", used["attention patterns"]))
+                    for name, lengths in (("Exp. 4", prompts["sink rates"]), ("Exp. 7", prompts["attention patterns"]))
                 ],
                 rules=[Rule(at=threshold, label=f"threshold {threshold:g}")],
                 x=Axis(label="tokens in the prompt", low=0),
@@ -56,11 +56,11 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         letters=True,
         height=39,
         caption=(
-            f"In prompts of up to {passing} tokens evenly spread attention passes for a sink. (a) Share of heads whose "
+            f"In prompts of up to {longest} tokens evenly spread attention passes for a sink. (a) Share of heads whose "
             "mean attention to the first token reaches the threshold, published series of both models with one "
             "standard deviation over prompts, cut at 100 % "
             f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); behind the break the mean of layers "
-            f"{ticks[REST]} with their range, and the last layer. (b) The score $H_T / T$ of attention spread evenly "
+            f"{ticks[MIDDLE]} with their range, and the last layer. (b) The score $H_T / T$ of attention spread evenly "
             "over T tokens [@africa2026]. Shaded: prompts of Experiments 4 (as in a) and 7."
         ),
         short="Sink rates by layer and evenly spread attention",

@@ -23,15 +23,15 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
         _forest_series(entity, names, nats[name], tests.T[f"{name}: massive against random"])
         for entity, name in SERIES.items()
     ]
-    apart = _forest_series("neutral", names, nats["RoPE"] - nats["DroPE"], tests.T[DIFFERENCE])
-    most = math.ceil(max(float(series.high[-1]) for series in (*models, apart))) + 0.5
-    least, largest = min(apart.estimate), max(apart.estimate)
-    axis = Axis(label="nats per token", low=-0.5, high=most)
+    difference = _forest_series("neutral", names, nats["RoPE"] - nats["DroPE"], tests.T[DIFFERENCE])
+    limit = math.ceil(max(float(series.high[-1]) for series in (*models, difference))) + 0.5
+    least, largest = min(difference.estimate), max(difference.estimate)
+    axis = Axis(label="nats per token", low=-0.5, high=limit)
     zero = (Rule(at=0, axis="x", dash="solid"),)
     return Figure(
         panels=[
             Panel(title="both models", series=models, x=axis, rules=zero),
-            Panel(title="RoPE minus DroPE", series=[apart], x=axis, rules=zero),
+            Panel(title="RoPE minus DroPE", series=[difference], x=axis, rules=zero),
         ],
         letters=True,
         share_y=True,

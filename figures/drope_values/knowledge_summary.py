@@ -19,12 +19,12 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
     def bars(rows: pd.DataFrame, key: str, names: dict[str, str], columns: tuple[str, str, str]) -> list[Bars]:
         series = []  # an unknown interval end is drawn at the value
         for entity, name in SERIES.items():
-            part = rows[rows["positional"] == name].set_index(key).loc[list(names)]
-            value, low, high = (part[column] for column in columns)
-            quoted = jin if entity == "rope" and names is CATEGORIES else None
+            cells = rows[rows["positional"] == name].set_index(key).loc[list(names)]
+            value, low, high = (cells[column] for column in columns)
+            reported = jin if entity == "rope" and names is CATEGORIES else None
             low, high = (end.fillna(value) for end in (low, high))
-            made = Bars(entity=entity, x=list(names.values()), y=value, low=low, high=high, reported=quoted)
-            series.append(replace(made, reported_label="Jin et al."))
+            bars_of_model = Bars(entity=entity, x=list(names.values()), y=value, low=low, high=high, reported=reported)
+            series.append(replace(bars_of_model, reported_label="Jin et al."))
         return series
 
     averages = bars(

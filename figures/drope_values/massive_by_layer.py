@@ -9,8 +9,8 @@ TITLES = {"query": "queries", "key": "keys", "value": "values"}
 
 def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure:
     """Plot one panel per tensor on a common scale; layer 1 is shaded."""
-    texts = int(massive_counts["texts"].min())
-    one = massive_layers[massive_layers["layer"] == 1].set_index("tensor").loc["query"]
+    text_count = int(massive_counts["texts"].min())
+    row = massive_layers[massive_layers["layer"] == 1].set_index("tensor").loc["query"]
     panels = []
     for tensor, title in TITLES.items():
         rows = massive_layers[massive_layers["tensor"] == tensor]
@@ -31,9 +31,9 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure
         height=34,
         share_y=True,
         caption=(
-            f"In layer 1 queries have {one['rope']:.1f} massive values with rotation (RoPE) and {one['drope']:.0f} "
+            f"In layer 1 queries have {row['rope']:.1f} massive values with rotation (RoPE) and {row['drope']:.0f} "
             "without (DroPE), in later layers fewer without: counts published with the report [@africa2026], means "
-            f"over {texts} texts, no deviation is published. The report shows the queries only (its Figure 2)."
+            f"over {text_count} texts, no deviation is published. The report shows the queries only (its Figure 2)."
         ),
         short="Massive values by layer",
     )

@@ -1,1 +1,1 @@
-"""Layers without position encoding."""
+"""Figures of layers without position encoding."""

@@ -7,27 +7,27 @@ from boundpaper.typeset.wording import listed
 
 
 def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one row per model: levels in two windows, and the largest rise."""
     rows = nope_recovery_recomputed
-    own = rows.loc[rows["network"] != rows["model"], "family"]  # the family of the layer study comes first
-    order = rows["family"].map(families.set_index("family")["order"]).mask(rows["family"].isin(own), 0)
+    twins = rows.loc[rows["network"] != rows["model"], "family"]  # the family of the layer study comes first
+    order = rows["family"].map(families.set_index("family")["order"]).mask(rows["family"].isin(twins), 0)
     rows = rows.assign(order=order, name=[display(model) for model in rows["model"]])
     rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     names, risen = list(rows["name"]), list(rows.loc[rows["recovery"] > 0, "name"])
     models = Axis(categories=names, reverse=True, grid=True)
     printed = rows[rows["reported"].notna()]
-    between = [
+    joins = [
         Line(x=list(ends), y=[name, name], entity="neutral", marks=False, legend=False)
         for name, *ends in rows[["name", "dip", "level"]].itertuples(index=False)
     ]
-    apart = (printed["reported"] - printed["recovery"]).abs().max()
-    off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
+    gap = (printed["reported"] - printed["recovery"]).abs().max()
+    margin = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
     return Figure(
         panels=[
             Panel(
                 series=[
-                    *between,
+                    *joins,
                     Points(x=rows["dip"], y=rows["name"], entity="dip", label="40–60% of the context"),
                     Points(x=rows["level"], y=rows["name"], entity="total", label="60–80%"),
                 ],
@@ -55,8 +55,8 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             "one model, mean over heads."
         ),
         note=(
-            f"The rounding of the deciles leaves up to {off:.3f} open, less than the marks cover; the differences that "
-            f"the layer study prints for {len(printed)} models lie within {apart:.4f} of those in (a). "
+            f"The rounding of the deciles leaves up to {margin:.3f} open, less than the marks cover; the differences "
+            f"that the layer study prints for {len(printed)} models lie within {gap:.4f} of those in (a). "
             f"{' and '.join(short)} was captured over a quarter of the context."
         ),
         short="Recovery and largest rise by model",

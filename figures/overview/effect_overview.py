@@ -18,7 +18,7 @@ COLORS |= dict.fromkeys(("not significant", "not supported"), "okgrey")
 
 
 def figure(effect_overview: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one panel per scale and one row per effect."""
     panels = []
     for scale, (title, axis) in AXES.items():
         rows = effect_overview[effect_overview["scale"] == scale]
@@ -39,7 +39,7 @@ def figure(effect_overview: pd.DataFrame) -> Figure:
                 rules=[Rule(at=1 if scale == "ratio" else 0, axis="x")],
             )
         )
-    fail = int((~effect_overview["verdict"].str.startswith("holds")).sum())
+    failing = int((~effect_overview["verdict"].str.startswith("holds")).sum())
     tests = effect_overview[effect_overview["interval"] != "rounding"]
     return Figure(
         panels=panels,
@@ -47,7 +47,7 @@ def figure(effect_overview: pd.DataFrame) -> Figure:
         letters=True,
         entities={verdict: replace(style(verdict, {}, ""), color=color) for verdict, color in COLORS.items()},
         caption=(
-            f"Of {len(effect_overview)} effects that the chapters cite {fail} stand under a statement that does not "
+            f"Of {len(effect_overview)} effects that the chapters cite {failing} stand under a statement that does not "
             "hold: each in its unit, with the ledger's verdict on the statement that rests on it [@shcherb2026; "
             f"@africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % intervals of {len(tests)} tests, each by itself; "
             "correction, unit or comparison may leave a statement unsupported whose bar is clear of zero. Units: "

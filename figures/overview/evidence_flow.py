@@ -21,10 +21,10 @@ def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Fi
         "verdict": str(claims.set_index("claim").loc[CLAIM, "verdict"]),
     }
     lines = [r"\begin{tikzpicture}[x=25.8mm, font=\footnotesize, >=stealth]"]
-    for place, (name, text) in enumerate(boxes.items()):
-        lines.append(f"{BOX} (n{place}) at ({place},0) {{}};")
-        lines.append(f"{TEXT} at ({place},8mm) {{\\textbf{{\\strut {name}}}\\\\ \\scriptsize {text}}};")
-    lines += [f"\\draw[->] (n{place}) -- (n{place + 1});" for place in range(len(boxes) - 1)]
+    for index, (name, text) in enumerate(boxes.items()):
+        lines.append(f"{BOX} (n{index}) at ({index},0) {{}};")
+        lines.append(f"{TEXT} at ({index},8mm) {{\\textbf{{\\strut {name}}}\\\\ \\scriptsize {text}}};")
+    lines += [f"\\draw[->] (n{index}) -- (n{index + 1});" for index in range(len(boxes) - 1)]
     lines.append(r"\end{tikzpicture}")
     return Figure(
         body="\n".join(lines),

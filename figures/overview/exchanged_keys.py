@@ -19,39 +19,39 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         float(levels.loc[(BASE, ARM, name, "aligned_full", 1, "all", 0)])
         for name in ("content_part", "position_part", "sway")
     )
-    stands = Panel(
+    positions = Panel(
         title="positions",
         series=[
-            Points(x=[spots[key] for spots in KEYS.values()], y=[2, 1], entity=name, label=name)
+            Points(x=[places[key] for places in KEYS.values()], y=[2, 1], entity=name, label=name)
             for key, name in enumerate(LOOKS)
         ],
         x=Axis(label="words", low=0, high=140, ticks=[0, 50, 100]),
         y=Axis(low=0.4, high=2.6, ticks=dict(zip((2, 1), KEYS, strict=True))),
         rules=[Rule(at=120, axis="x", label="query")],
     )
-    panels, leads = [stands], [step / 20 for step in range(-60, 81)]
+    panels, leads = [positions], [step / 20 for step in range(-60, 81)]
     for sign, name in zip((1, -1), KEYS, strict=True):
-        law, changed = NormalDist(content + sign * position, 1), 2 * sign * position
+        normal, changed = NormalDist(content + sign * position, 1), 2 * sign * position
         low, high = sorted((0, changed))
-        over = [low + step * (high - low) / 20 for step in range(21)]
-        share, top = law.cdf(high) - law.cdf(low), list(map(law.pdf, over))
+        xs = [low + step * (high - low) / 20 for step in range(21)]
+        share, ys = normal.cdf(high) - normal.cdf(low), list(map(normal.pdf, xs))
         panels.append(
             Panel(
                 title=name,
                 series=[
-                    Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False),
-                    Line(x=over, y=top, low=[0] * len(over), high=top, uncertainty="band", marks=False, entity="sway"),
+                    Line(x=leads, y=list(map(normal.pdf, leads)), marks=False, entity="neutral", legend=False),
+                    Line(x=xs, y=ys, low=[0] * len(xs), high=ys, uncertainty="band", marks=False, entity="sway"),
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share per spread", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
                 shades=[Shade(low=None, high=0)],
-                rules=[Rule(at=law.mean, axis="x", label="mean")],
+                rules=[Rule(at=normal.mean, axis="x", label="mean")],
                 annotations=[
                     Annotation(x=-1.4, y=0.15, text="sway", anchor="left", entity="sway", target=(changed / 2, 0.15)),
                     Annotation(x=-1.4, y=0.09, text=f"{100 * share:.0f} %", anchor="left", entity="sway"),
                     *(
                         Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
-                        for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
+                        for x, key, share in ((-2.2, 2, normal.cdf(0)), (2.9, 1, 1 - normal.cdf(0)))
                         for y, text in ((0.36, f"key {key}"), (0.3, f"{100 * share:.0f} %"))
                     ),
                 ],

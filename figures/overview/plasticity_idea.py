@@ -10,7 +10,7 @@ from figures.overview.exchanged_keys import LOOKS
 REACH = 100  # scores are plotted from -REACH to REACH
 BIN = 10  # width of the score interval in which queries are counted
 HIGHEST = 2.5  # ratio of mean to spread at which the curve ends
-PLACES = {"first": "early in the text", "last": "late in the text"}
+ENDS = {"first": "early in the text", "last": "late in the text"}
 
 
 def figure(pretrained_competition: pd.DataFrame) -> Figure:
@@ -18,22 +18,22 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
     row = pretrained_competition[pretrained_competition["distance"] == 0].iloc[0]
     panels, ratios = [], []
     scores = [float(score) for score in range(-REACH, REACH + 1, 2)]
-    for place, title in PLACES.items():
-        law = NormalDist(row[f"gap_{place}"], row[f"spread_{place}"])
-        ratios.append(law.mean / law.stdev)
+    for end, title in ENDS.items():
+        normal = NormalDist(row[f"gap_{end}"], row[f"spread_{end}"])
+        ratios.append(normal.mean / normal.stdev)
         panels.append(
             Panel(
                 title=title,
-                series=[Line(x=scores, y=[BIN * law.pdf(score) for score in scores], marks=False, entity="neutral")],
+                series=[Line(x=scores, y=[BIN * normal.pdf(score) for score in scores], marks=False, entity="neutral")],
                 x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
                 y=Axis(label="share per 10 points", ticks=[0, 0.1, 0.2], low=0, high=0.25),
                 shades=[Shade(low=None, high=0)],
                 annotations=[
                     Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
-                    for x, key, share in ((-60, 2, law.cdf(0)), (84, 1, 1 - law.cdf(0)))
+                    for x, key, share in ((-60, 2, normal.cdf(0)), (84, 1, 1 - normal.cdf(0)))
                     for y, text in ((0.17, f"key {key}"), (0.14, f"{100 * share:.0f} %"))
                 ],
-                rules=[Rule(at=law.mean, axis="x")],
+                rules=[Rule(at=normal.mean, axis="x")],
             )
         )
     curve = [HIGHEST * step / 50 for step in range(51)]

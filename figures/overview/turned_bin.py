@@ -24,7 +24,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
                 Line(x=rows["width"], y=rows["pooled"], entity="total", legend=False),
                 Line(x=rows["width"], y=rows["aligned"], entity="neutral", dash="dashed", legend=False),
             ],
-            x=Axis(label="tokens in a bin", scale="log", base=2, ticks={at: f"{at:,}" for at in rows["width"]}),
+            x=Axis(label="tokens in a bin", scale="log", base=2, ticks={turn: f"{turn:,}" for turn in rows["width"]}),
             y=Axis(low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8]),
             annotations=[
                 Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="total"),
@@ -37,7 +37,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         letters=True,
         height=27,
         entities={
-            name: Style(color="okgrey" if at > 0 else "okblack", mark=mark) for name, (at, mark) in PLACES.items()
+            name: Style(color="okgrey" if turn > 0 else "okblack", mark=mark) for name, (turn, mark) in PLACES.items()
         },
         caption=(
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
@@ -50,15 +50,15 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
     )
 
 
-def cloud(title: str, kept: float) -> Panel:
-    """Make a panel of the bin's queries at three positions, rotated by the fraction `kept` of their angle."""
+def cloud(title: str, fraction: float) -> Panel:
+    """Return a panel of the bin's queries at three positions, rotated by a fraction of their angle."""
     series = []
-    for place, (name, (at, _)) in enumerate(PLACES.items()):
+    for index, (name, (share, _)) in enumerate(PLACES.items()):
         points = []
-        for item in range(place, CONTENTS * len(PLACES), len(PLACES)):
-            radius, angle = 0.42 * math.sqrt(item / CONTENTS / len(PLACES)), 2.39996 * item  # even over a disc
+        for number in range(index, CONTENTS * len(PLACES), len(PLACES)):
+            radius, angle = 0.42 * math.sqrt(number / CONTENTS / len(PLACES)), 2.39996 * number  # even over a disc
             x, y = 1.2 + radius * math.cos(angle), radius * math.sin(angle)
-            turn = kept * at * TURN
+            turn = fraction * share * TURN
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
         xs, ys = zip(*points, strict=True)
         series.append(Points(x=xs, y=ys, entity=name, label=f"{name} position of the bin"))

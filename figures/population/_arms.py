@@ -34,20 +34,20 @@ def bases(rows: pd.DataFrame) -> list[int]:
     Raises
     ------
     DataError
-        When no model has a rotation.
+        If no model has a rotation.
     """
-    there = [base for base in BASES if (rows["base"] == base).any()]
-    if not there:
+    trained = [base for base in BASES if (rows["base"] == base).any()]
+    if not trained:
         raise DataError("no model with a rotation has been trained yet; train some: python build.py lab population")
-    return there
+    return trained
 
 
 def seeds(rows: pd.DataFrame) -> str:
     """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
-    counts = {place: part["seed"].nunique() for place, part in rows.groupby(["base", "arm"])}
+    counts = {key: group["seed"].nunique() for key, group in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
     counted = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
     if len(set(counts.values())) == 1:
         return f"{next(iter(counts.values()))} seeds of each arm; {counted}"
-    parts = [f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in counts.items()]
-    return f"seeds: {', '.join(parts)}; {counted}"
+    phrases = [f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in counts.items()]
+    return f"seeds: {', '.join(phrases)}; {counted}"

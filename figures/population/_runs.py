@@ -18,16 +18,16 @@ BEYOND = Shade(low=1.5, high=None, label="beyond training")  # the last three qu
 def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True, ending: str = "") -> list[Series]:
     """Return one bundle per arm, with one line per seed over the column `place`; legend entries end in `ending`."""
     series: list[Series] = []
-    for arm, part in rows.groupby("arm"):
-        wide = part.pivot(index="seed", columns="place", values="value")
+    for arm, group in rows.groupby("arm"):
+        table = group.pivot(index="seed", columns="place", values="value")
         name = str(arm)
         series.append(
             Bundle(
                 entity=name,
                 label=f"{name}: {ARMS[name]}{ending}",
                 legend=legend,
-                x=list(wide.columns),
-                lines=factor * wide,
+                x=list(table.columns),
+                lines=factor * table,
                 band=False,
                 origin="measured",
             )
@@ -35,17 +35,17 @@ def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True, e
     return series
 
 
-def measured(rows: pd.DataFrame, members: pd.DataFrame) -> str:
+def seeds_sentence(rows: pd.DataFrame, members: pd.DataFrame) -> str:
     """Return a sentence for each base: how many of the planned seeds each arm has."""
     sentences = []
     for base in sorted({int(base) for base in rows["base"]}):
-        part = rows[rows["base"] == base]
+        base_rows = rows[rows["base"] == base]
         planned = members.loc[members["base"] == base, "seed"].nunique()
-        arms = [str(arm) for arm in sorted(part["arm"].unique())]
-        counts = {arm: part.loc[part["arm"] == arm, "seed"].nunique() for arm in arms}
+        arms = [str(arm) for arm in sorted(base_rows["arm"].unique())]
+        counts = {arm: base_rows.loc[base_rows["arm"] == arm, "seed"].nunique() for arm in arms}
         if len(set(counts.values())) == 1:
-            seeds = f"{next(iter(counts.values()))} of {planned} seeds of each arm"
+            phrase = f"{next(iter(counts.values()))} of {planned} seeds of each arm"
         else:
-            seeds = ", ".join(f"{count} of {planned} seeds of {arm}" for arm, count in counts.items())
-        sentences.append(f"At base {base:,}: {seeds}." if base else f"Without a base: {seeds}.")
+            phrase = ", ".join(f"{count} of {planned} seeds of {arm}" for arm, count in counts.items())
+        sentences.append(f"At base {base:,}: {phrase}." if base else f"Without a base: {phrase}.")
     return " ".join(sentences)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Panel
 from figures.population._arms import LOOKS, seeds
-from figures.population._runs import BEYOND, measured, seed_bundles
+from figures.population._runs import BEYOND, seed_bundles, seeds_sentence
 
 ARMS = ("B", "C")
 BASE = 400
@@ -17,13 +17,13 @@ def figure(
     population_outcomes: pd.DataFrame, retrained_points: pd.DataFrame, population_members: pd.DataFrame
 ) -> Figure:
     """Return the figure for the two arms that continue from the same model, at the primary base."""
-    found = population_outcomes[
+    keys = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")
         & (population_outcomes["base"] == BASE)
         & population_outcomes["arm"].isin(ARMS)
     ].rename(columns={"multiple": "place"})
-    again = retrained_points[
+    retrained = retrained_points[
         (retrained_points["weights"] == "all")
         & (retrained_points["estimator"] == "aligned_full")
         & (retrained_points["base"] == BASE)
@@ -34,7 +34,7 @@ def figure(
     panels = [
         Panel(
             title="far passkeys found",
-            series=seed_bundles(found, 100, ending=", mean"),
+            series=seed_bundles(keys, 100, ending=", mean"),
             x=length,
             y=Axis(label="% found"),
         )
@@ -43,11 +43,11 @@ def figure(
         ("plasticity", "plasticity, aligned", 1, Axis(label="plasticity", low=0.2, high=0.8, ticks=TICKS)),
         ("sway", "sway", 100, Axis(label="% of pairs of keys", low=45, high=70, ticks=[50, 60, 70])),
     ):
-        part = again[again["quantity"] == quantity]
-        varies = part[part.groupby("arm")["value"].transform("max") > 0]  # of the other arms it is 0 by construction
+        cells = retrained[retrained["quantity"] == quantity]
+        varies = cells[cells.groupby("arm")["value"].transform("max") > 0]  # of the other arms it is 0 by construction
         lines = seed_bundles(varies, factor, legend=False)
-        still = [Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")] if len(varies) < len(part) else []
-        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=still))
+        note = [Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")] if len(varies) < len(cells) else []
+        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=note))
     return Figure(
         panels=panels,
         letters=True,
@@ -55,10 +55,10 @@ def figure(
         entities=LOOKS,
         caption=(
             "Trained further without rotation (C), models find passkeys beyond the trained distance that those with it "
-            f"(B) lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
+            f"(B) lose, though their plasticity is lower. (a) First run: {seeds(keys)}, so this is post hoc. (b, "
             "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
             "of keys whose winner changes when they exchange positions (0 in C, by construction). "
-            f"{measured(again, population_members)} Thin, solid: single seeds, the unit; thick: their mean."
+            f"{seeds_sentence(retrained, population_members)} Thin, solid: single seeds, the unit; thick: their mean."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

@@ -6,7 +6,7 @@ from boundpaper.figures import Annotation, Axis, Figure, Line, Panel
 from figures.population._arms import ARMS, LOOKS
 
 BASE = 400
-FROM = {"A": "", "B": "A", "C": "A", "D": "A", "E": ""}
+SOURCES = {"A": "", "B": "A", "C": "A", "D": "A", "E": ""}
 BETWEEN = {("A", "B"): "B minus A: further training", ("B", "C"): "C minus B: the rotation dropped"}
 
 
@@ -15,27 +15,27 @@ def figure(population_record: pd.DataFrame) -> Figure:
     steps = population_record[population_record["base"].isin([0, BASE])].groupby("arm")["steps"]
     shortest, longest = steps.min().to_dict(), steps.max().to_dict()
     branch = [Line(x=[longest["A"]] * 2, y=[2, 5], entity="neutral", marks=False, dash="solid", legend=False)]
-    series, notes = branch, []
-    for row, (arm, source) in enumerate(FROM.items()):
-        height, start = float(len(FROM) - row), longest[source] if source else 0.0
+    series, annotations = branch, []
+    for row, (arm, source) in enumerate(SOURCES.items()):
+        height, start = float(len(SOURCES) - row), longest[source] if source else 0.0
         least, most = start + shortest[arm], start + longest[arm]
         series.append(Line(x=[start, least], y=[height, height], entity=arm, marks=False, dash="solid"))
         if most > least:
             series.append(Line(x=[least, most], y=[height, height], entity=arm, marks=False, dash="densely dotted"))
     for (upper, lower), text in BETWEEN.items():
-        top, low, x = *(len(FROM) - list(FROM).index(arm) for arm in (upper, lower)), longest["A"] + 400
+        top, low, x = *(len(SOURCES) - list(SOURCES).index(arm) for arm in (upper, lower)), longest["A"] + 400
         series.append(Line(x=[x, x], y=[low + 0.15, top - 0.15], entity="total", marks=False, legend=False))
-        notes.append(Annotation(x=x + 50, y=(top + low) / 2, text=text, anchor="right"))
+        annotations.append(Annotation(x=x + 50, y=(top + low) / 2, text=text, anchor="right"))
     panel = Panel(
         series=series,
         x=Axis(label="steps of training", low=0, high=10_500, ticks=[0, 2000, 4000, 6000, 8000, 10_000]),
         y=Axis(
             low=0.4,
             grid=False,
-            high=len(FROM) + 0.6,
-            ticks={len(FROM) - row: f"{arm}: {ARMS[arm]}" for row, arm in enumerate(FROM)},
+            high=len(SOURCES) + 0.6,
+            ticks={len(SOURCES) - row: f"{arm}: {ARMS[arm]}" for row, arm in enumerate(SOURCES)},
         ),
-        annotations=notes,
+        annotations=annotations,
     )
     count = int(population_record["seed"].nunique())
     return Figure(

@@ -12,7 +12,7 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
     """Return the figure: one row per arm and one column per layer; each panel shows both rotation bases."""
     rows = population_ablations[population_ablations["arm"].isin(SHOWN)]
     layers = sorted(rows["layer"].unique())
-    parts = [(arm, layer, rows[(rows["arm"] == arm) & (rows["layer"] == layer)]) for arm in SHOWN for layer in layers]
+    cells = [(arm, layer, rows[(rows["arm"] == arm) & (rows["layer"] == layer)]) for arm in SHOWN for layer in layers]
     return Figure(
         panels=[
             Panel(
@@ -21,16 +21,16 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
                     Points(
                         entity=f"series-{number}",
                         label=f"base {base:,}",
-                        x=part.loc[part["base"] == base, "ap_overall"],
-                        y=part.loc[part["base"] == base, "nats_1x"],
+                        x=heads.loc[heads["base"] == base, "ap_overall"],
+                        y=heads.loc[heads["base"] == base, "nats_1x"],
                         origin="measured",
                     )
-                    for number, base in enumerate(bases(part), 1)
+                    for number, base in enumerate(bases(heads), 1)
                 ],
                 x=Axis(label="plasticity", low=0, high=1.08, ticks=[0, 0.5, 1]),
                 y=Axis(label="cost (nats)", scale="symlog", threshold=0.1, ticks={0: "0", 1: "1", 10: "10"}),
             )
-            for arm, layer, part in parts
+            for arm, layer, heads in cells
         ],
         columns=len(layers),
         height=26,

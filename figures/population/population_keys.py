@@ -13,28 +13,28 @@ SHOWN = ("B", "C", "D", "E")
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
     """Return the figure: one row per rotation base; the arm without a base ends the first row."""
-    asked = (population_outcomes["outcome"] == "keys_far") & (population_outcomes["encoding"] == "own")
-    far = population_outcomes[asked & (population_outcomes["multiple"] == LONG)]
+    is_far = (population_outcomes["outcome"] == "keys_far") & (population_outcomes["encoding"] == "own")
+    far = population_outcomes[is_far & (population_outcomes["multiple"] == LONG)]
     rows = population_distances[population_distances["multiple"] == LONG]
     rows = rows.assign(middle=(rows["low"] + rows["high"]) / 2)
-    places = [(arm, base) for base in bases(far) for arm in SHOWN if arm != "E"]
-    places.insert(len(SHOWN) - 1, ("E", 0))
+    pairs = [(arm, base) for base in bases(far) for arm in SHOWN if arm != "E"]
+    pairs.insert(len(SHOWN) - 1, ("E", 0))
     near = population_distances[(population_distances["high"] <= TRAINED) & (population_distances["base"] == BASES[0])]
     means = 100 * near.groupby(["arm", "multiple", "seed"])["share"].mean().groupby(["arm", "multiple"]).mean()
     near_means = ", ".join(f"{arm} {means[arm, LONG]:.0f} against {means[arm, 1.0]:.0f} %" for arm in ("B", "C"))
     panels = []
-    for arm, base in places:
+    for arm, base in pairs:
         lines = rows[(rows["arm"] == arm) & (rows["base"] == base)]
-        wide = lines.pivot(index="seed", columns="middle", values="share")
-        found = 100 * far.loc[(far["arm"] == arm) & (far["base"] == base), "value"].mean()
+        table = lines.pivot(index="seed", columns="middle", values="share")
+        mean = 100 * far.loc[(far["arm"] == arm) & (far["base"] == base), "value"].mean()
         panels.append(
             Panel(
                 title=f"{arm}, base {base:,}" if base else f"{arm}, no base",
-                series=[Bundle(entity=arm, x=list(wide.columns), lines=100 * wide, band=False, origin="measured")],
+                series=[Bundle(entity=arm, x=list(table.columns), lines=100 * table, band=False, origin="measured")],
                 x=Axis(label="words to the passkey", scale="log", base=2, ticks={32: "32", 128: "128", 384: "384"}),
                 y=Axis(label="passkeys found", low=-4, high=119, ticks=[0, 50, 100], percent=True),
                 shades=[Shade(low=float(TRAINED), high=None)],
-                annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {found:.1f} %", anchor="right")],
+                annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {mean:.1f} %", anchor="right")],
             )
         )
     return Figure(

@@ -21,36 +21,36 @@ def figure(
     """Return the figure: one row per rotation base; models without a rotation have no base and are not shown."""
     rows = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] > 0)]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
-    known = pd.concat([population_relations_every.assign(of=str(BASES[0])), population_relations_bases])
-    known = known.dropna(subset="rho")
-    show = signed(2)
+    relations = pd.concat([population_relations_every.assign(of=str(BASES[0])), population_relations_bases])
+    relations = relations.dropna(subset="rho")
+    number = signed(2)
     rho = {
-        (row["of"], row["outcome"]): f"{show.show(row['rho'], 'plain')} "
-        f"[{show.show(row['low'], 'plain')}, {show.show(row['high'], 'plain')}]"
-        for _, row in known.iterrows()
+        (row["of"], row["outcome"]): f"{number.show(row['rho'], 'plain')} "
+        f"[{number.show(row['low'], 'plain')}, {number.show(row['high'], 'plain')}]"
+        for _, row in relations.iterrows()
     }
     panels = []
     for base in bases(rows):
         for metric, (label, factor) in METRICS.items():
-            part = rows[(rows["base"] == base) & (rows["outcome"] == metric) & rows["model"].isin(decline.index)]
+            cells = rows[(rows["base"] == base) & (rows["outcome"] == metric) & rows["model"].isin(decline.index)]
             panels.append(
                 Panel(
                     title=f"base {base:,}",
                     annotations=[
-                        Annotation(x=factor * part["value"].min(), y=128, text=f"$\\rho$ {told}", anchor="right")
-                        for told in [rho.get((str(base), metric))]
-                        if told
+                        Annotation(x=factor * cells["value"].min(), y=128, text=f"$\\rho$ {text}", anchor="right")
+                        for text in [rho.get((str(base), metric))]
+                        if text
                     ],
                     series=[
                         Points(
                             entity=str(arm),
                             label=f"{arm}: {ARMS[str(arm)]}",
                             legend=metric == "ap_last_20",
-                            x=factor * each["value"],
-                            y=100 * each["model"].map(decline),
+                            x=factor * group["value"],
+                            y=100 * group["model"].map(decline),
                             origin="measured",
                         )
-                        for arm, each in part.groupby("arm")
+                        for arm, group in cells.groupby("arm")
                     ],
                     x=Axis(label=label),
                     y=Axis(label="passkeys lost, 1× to 4×", percent=True, high=140, ticks=[-50, 0, 50, 100]),

@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Panel, Points, Rule
 from figures.population._arms import LOOKS, bases
-from figures.population._runs import BEYOND, measured, seed_bundles
+from figures.population._runs import BEYOND, seed_bundles, seeds_sentence
 
 PARTS = (-0.3, 0, 0.3)
 SHOWN = (
@@ -27,14 +27,14 @@ def figure(
     rows = rows[rows["estimator"] == "aligned_full"]
     rows = rows.assign(value=rows["value"] * rows["quantity"].map({"sway": 100.0}).fillna(1.0))
     panels: list[Panel] = []
-    shown = bases(rows)
-    for base in shown:
+    rotated = bases(rows)
+    for base in rotated:
         for quantity, title, axis in SHOWN:
-            part = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
-            first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
-            varies = others[others.groupby("arm")["value"].transform(lambda each: each.abs().max()) > 0]
+            cells = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
+            first, continued = cells[cells["arm"] == "A"].groupby("place")["value"].mean(), cells[cells["arm"] != "A"]
+            varies = continued[continued.groupby("arm")["value"].transform(lambda values: values.abs().max()) > 0]
             low = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
-            still = low if quantity == "sway" else replace(low, x=2.6, y=0.11, text="C: 0")
+            label = low if quantity == "sway" else replace(low, x=2.6, y=0.11, text="C: 0")
             mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=not panels)]
             panels.append(
                 Panel(
@@ -44,7 +44,7 @@ def figure(
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
                     rules=[Rule(at=0.0, dash="solid")] if quantity == "position_part" else [],
-                    annotations=[still] if len(varies) < len(others) else [],
+                    annotations=[label] if len(varies) < len(continued) else [],
                 )
             )
     return Figure(
@@ -60,7 +60,7 @@ def figure(
             "positions; (c, f) position part, the lead in spreads that position gives to the nearer key, below 0 to "
             "the farther one; of C it is 0 by construction. Mean over heads. Thin, solid: seeds of B and C; thick: "
             "their mean; points: "
-            f"mean of A. {measured(rows, population_members)} Unit: one training seed."
+            f"mean of A. {seeds_sentence(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )

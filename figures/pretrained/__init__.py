@@ -1,1 +1,1 @@
-"""Published pretrained models that this project measured."""
+"""Figures of published pretrained models that this project measured."""

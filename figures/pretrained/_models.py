@@ -19,16 +19,16 @@ def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
     full = sorted(heads.loc[heads["model"] == model, "layer"].unique())
     if len(full) == layers["layer"].nunique():
         return []
-    named = full[len(full) // 2 : len(full) // 2 + 1]
-    labels = dict.fromkeys(named, "layers of full attention")
-    return [Shade(low=at - 0.5, high=at + 0.5, label=labels.get(at, ""), entity="neutral") for at in full]
+    middle = full[len(full) // 2 : len(full) // 2 + 1]
+    labels = dict.fromkeys(middle, "layers of full attention")
+    return [Shade(low=layer - 0.5, high=layer + 0.5, label=labels.get(layer, ""), entity="neutral") for layer in full]
 
 
-def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def by_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield key, name and rows of each model: first the models of the vocabulary, in its order."""
     known, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
     order = [*(model for model in known if model in names), *(model for model in names if model not in known)]
-    for place, model in enumerate(order, 1):
+    for number, model in enumerate(order, 1):
         look = known.get(model)
-        part = rows[rows["model"] == model]
-        yield (model, look.label, part) if look else (f"series-{place}", names[model], part)
+        group = rows[rows["model"] == model]
+        yield (model, look.label, group) if look else (f"series-{number}", names[model], group)

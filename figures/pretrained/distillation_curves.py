@@ -13,7 +13,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
     rows = distillation_curves[(distillation_curves["text"] == "all") & (distillation_curves["seed"] == 0)]
     thousands = rows.assign(tokens=rows["tokens"] / 1000)
     first, last, end = rows.iloc[0], rows.iloc[-1], thousands["tokens"].max()
-    taught = float(first["teacher_loss"])
+    teacher_loss = float(first["teacher_loss"])
     untouched = rows[(rows["arm"] == "nope") & (rows["step"] == 0)].iloc[0]
 
     def panel(metric: str, title: str, levels: dict[str, float]) -> Panel:
@@ -22,13 +22,13 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
                 Line(
                     entity=entity,
                     label=name,
-                    x=part["tokens"],
-                    y=part[metric],
+                    x=curve["tokens"],
+                    y=curve[metric],
                     origin="measured",
                     legend=metric == "loss",
                 )
                 for arm, (entity, name) in ARMS.items()
-                for part in [thousands[thousands["arm"] == arm]]
+                for curve in [thousands[thousands["arm"] == arm]]
             ],
             x=Axis(label="tokens (thousands)", low=-0.03 * end),
             title=title,
@@ -39,7 +39,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
 
     return Figure(
         panels=[
-            panel("loss", "held-out loss", {"teacher": taught, "before any step": float(untouched["loss"])}),
+            panel("loss", "held-out loss", {"teacher": teacher_loss, "before any step": float(untouched["loss"])}),
             panel("kl", "divergence from the teacher", {"before any step": float(untouched["kl"])}),
         ],
         letters=True,

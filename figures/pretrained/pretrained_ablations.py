@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import each_model
+from figures.pretrained._models import by_model
 
 PARTS = ("mlp", "attention")
 
@@ -11,7 +11,7 @@ PARTS = ("mlp", "attention")
 def figure(pretrained_ablations: pd.DataFrame) -> Figure:
     """Plot one panel per model and one line per removed part."""
     panels = []
-    for _, name, rows in each_model(pretrained_ablations):
+    for _, name, rows in by_model(pretrained_ablations):
         lines = []
         for part in PARTS:
             selected = rows[rows["part"] == part]

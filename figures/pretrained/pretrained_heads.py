@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
 from boundpaper.typeset.wording import whole
-from figures.pretrained._models import each_model
+from figures.pretrained._models import by_model
 
 METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
 
@@ -16,16 +16,16 @@ def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figur
     panels, counts = [], []
     for metric, label in METRICS.items():
         lines = []
-        for entity, name, part in each_model(pretrained_heads[pretrained_heads["metric"] == metric]):
+        for entity, name, rows in by_model(pretrained_heads[pretrained_heads["metric"] == metric]):
             line = Line(
-                x=part["layer"], y=part["value"], low=part["least"], high=part["most"], entity=entity, label=name
+                x=rows["layer"], y=rows["value"], low=rows["least"], high=rows["most"], entity=entity, label=name
             )
             lines.append(replace(line, origin="measured", marks=True))
         panels.append(Panel(series=lines, title=label, x=Axis(label="layer"), y=Axis(label="plasticity")))
-    for _, _, part in each_model(pretrained_heads[pretrained_heads["metric"] == "ap_overall"]):
-        model, name = part[["model", "display_name"]].iloc[0]
+    for _, _, rows in by_model(pretrained_heads[pretrained_heads["metric"] == "ap_overall"]):
+        model, name = rows[["model", "display_name"]].iloc[0]
         context = model_metrics.loc[model_metrics["model"] == model, "context"].iloc[0]
-        counts.append(f"{name} {part['heads'].sum()} heads of {len(part)} layers at {whole(context)} tokens")
+        counts.append(f"{name} {rows['heads'].sum()} heads of {len(rows)} layers at {whole(context)} tokens")
     return Figure(
         panels=panels,
         columns=2,

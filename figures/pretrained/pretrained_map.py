@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Heatmap, Panel
-from figures.pretrained._models import each_model
+from figures.pretrained._models import by_model
 
 TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
@@ -14,10 +14,10 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
     panels = []
     low, most = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
     high = most + 0.2 * (most - low)  # data end at green: yellow is too near to the white of no pairs
-    for _, name, cells in each_model(pretrained_map):
-        wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
-        values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
-        x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
+    for _, name, cells in by_model(pretrained_map):
+        table = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
+        values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in table.to_numpy()]
+        x, y = (_cell_borders(centres) for centres in (table.columns, table.index))
         panels.append(
             Panel(
                 title=name,

@@ -21,12 +21,12 @@ def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figur
     model, name = models.sort_values("n", kind="stable")[["column", "label"]].iloc[-1]
     rows = head_plane[head_plane["model"] == model].copy()
     rows["half"] = (rows["position"] > rows["position"].max() / 2).map({False: "early", True: "late"})
-    kept = rows[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"], ignore_index=True)
-    step = (len(kept) - 1) / (HEADS - 1)
+    heads = rows[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"], ignore_index=True)
+    step = (len(heads) - 1) / (HEADS - 1)
     panels = []
-    for place in range(HEADS):
-        layer, head = kept.iloc[round(place * step)]
-        part = rows[(rows["layer"] == layer) & (rows["head"] == head)]
+    for number in range(HEADS):
+        layer, head = heads.iloc[round(number * step)]
+        head_rows = rows[(rows["layer"] == layer) & (rows["head"] == head)]
         panels.append(
             Panel(
                 title=f"layer {layer}, head {head}",
@@ -34,12 +34,12 @@ def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figur
                     Points(
                         entity=f"{side}-{half}",
                         label=f"{SIDES[str(side)]}, {HALVES[str(half)]}",
-                        legend=place == 0,
-                        x=each["b"],
-                        y=each["a"],
+                        legend=number == 0,
+                        x=vectors["b"],
+                        y=vectors["a"],
                         origin="measured",
                     )
-                    for (side, half), each in part.groupby(["side", "half"], sort=False)
+                    for (side, half), vectors in head_rows.groupby(["side", "half"], sort=False)
                 ],
                 x=Axis(label="axis of separation"),
                 y=Axis(label="axis of drift"),

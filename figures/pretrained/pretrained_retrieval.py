@@ -3,16 +3,16 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Rule
-from figures.pretrained._models import each_model
+from figures.pretrained._models import by_model
 
 TASKS = {"passkey": "passkey retrieved", "verification": "passkey verified"}
-ASIDE = 0.12  # horizontal offset, in octaves, between points of one length
+OFFSET = 0.12  # horizontal offset, in octaves, between points of one length
 
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
     """Plot one panel per task and one line per model."""
-    shown = list(each_model(pretrained_retrieval))
-    names, ticks = (list(dict.fromkeys(pretrained_retrieval[of])) for of in ("display_name", "tokens"))
+    models = list(by_model(pretrained_retrieval))
+    names, ticks = (list(dict.fromkeys(pretrained_retrieval[column])) for column in ("display_name", "tokens"))
     least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()
     prompts = f"n = {least}" if least == most else f"n = {least} to {most}"
     panels = []
@@ -24,15 +24,15 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
             Points(
                 entity=entity,
                 label=name,
-                x=part["tokens"] * 2 ** (2 * ASIDE * (number - (len(shown) - 1) / 2)),
-                y=100 * part["share"],
-                y_low=100 * part["low"],
-                y_high=100 * part["high"],
+                x=cells["tokens"] * 2 ** (2 * OFFSET * (number - (len(models) - 1) / 2)),
+                y=100 * cells["share"],
+                y_low=100 * cells["low"],
+                y_high=100 * cells["high"],
                 origin="measured",
-                legend=len(shown) > 1,
+                legend=len(models) > 1,
             )
-            for number, (entity, name, every) in enumerate(shown)
-            if len(part := every[every["task"] == task])
+            for number, (entity, name, model_rows) in enumerate(models)
+            if len(cells := model_rows[model_rows["task"] == task])
         ]
         chance = float(rows["chance"].iloc[0])
         panels.append(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Rule
-from figures.pretrained._models import each_model, full_attention
+from figures.pretrained._models import by_model, full_attention
 
 SINK = 0.3  # least share of attention to the first token of a head that is a sink
 
@@ -13,12 +13,12 @@ SINK = 0.3  # least share of attention to the first token of a head that is a si
 def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """Plot one panel per model."""
     panels, models, rises = [], [], []
-    for entity, name, rows in each_model(pretrained_layers):
-        paid = rows.set_index("layer")["first_attention"]
-        after = int(rows["layer"].iloc[int(paid.diff().to_numpy()[1:].argmax()) + 1])
+    for entity, name, rows in by_model(pretrained_layers):
+        attention = rows.set_index("layer")["first_attention"]
+        rise = int(rows["layer"].iloc[int(attention.diff().to_numpy()[1:].argmax()) + 1])
         shades = full_attention(rows, pretrained_heads)
-        first = ", its first of full attention," if shades and shades[0].low == after - 0.5 else ","
-        rises.append(f"{name} at layer {after}{first} from {paid[after - 1]:.3f} to {paid[after]:.3f}")
+        first = ", its first of full attention," if shades and shades[0].low == rise - 0.5 else ","
+        rises.append(f"{name} at layer {rise}{first} from {attention[rise - 1]:.3f} to {attention[rise]:.3f}")
         line = Line(entity=entity, x=rows["layer"], y=rows["first_attention"], low=rows["low"], high=rows["high"])
         panels.append(
             Panel(

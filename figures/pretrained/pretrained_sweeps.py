@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import each_model
+from figures.pretrained._models import by_model
 
 PANELS = {"mlp": "MLP output zeroed", "values": "values zeroed"}
 
@@ -25,7 +25,7 @@ def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
                 origin="measured",
                 marks=True,
             )
-            for entity, name, rows in each_model(pretrained_sweeps[pretrained_sweeps["part"] == part])
+            for entity, name, rows in by_model(pretrained_sweeps[pretrained_sweeps["part"] == part])
         ]
         panels.append(Panel(series=lines, title=title, x=Axis(label="layer"), y=Axis(label="nats per token")))
     return Figure(

@@ -1,1 +1,1 @@
-"""Training checkpoints of SmolLM3."""
+"""Figures of SmolLM3's training checkpoints."""

@@ -14,14 +14,14 @@ ENDS: tuple[tuple[str, Anchor], ...] = (("end", "above right"), ("end", "below r
 EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
 
 
-def _drawn(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
+def _to_plot(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd.DataFrame:
     """Return `rows` with the values to plot: the bias `x`, its rounding range `low` to `high`, and the drop `y`."""
     ends = {end: scale * rows[f"{bias}_{end}"] for end in ("low", "high")}
     return rows.assign(x=scale * rows[bias], y=rows[drop], **ends)
 
 
 def _checkpoint_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The checkpoints of the one run among `rows`, or the last one of them."""
+    """Return the rows of SmolLM3: all its checkpoints, or only the last where `rows` compares models."""
     return rows[rows["kind"] != "model"] if "kind" in rows else rows[rows["family"] == "SmolLM3"]
 
 
@@ -31,7 +31,7 @@ def figure(
     bias_plasticity_tests: pd.DataFrame,
     families: pd.DataFrame,
 ) -> Figure:
-    """Return the figure."""
+    """Plot one panel per form of bias and one point per model or checkpoint."""
     models = bias_plasticity["kind"] == "model"
     same = training_comparison[training_comparison["drop_same"].notna()]
     window = int(same["captured_context"].min())
@@ -39,14 +39,14 @@ def figure(
     tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
     run = {unit: float(tests["estimate"][f"per {unit}, checkpoints"]) for unit in ("token", "window")}
     own, holm = bias_plasticity, tests["p_adjusted"]["per window, captured models"]
-    shown = (
+    views = (
         (
-            _drawn(own, "bias_strength", "ap_drop", 1e3),
+            _to_plot(own, "bias_strength", "ap_drop", 1e3),
             "own window, per token",
             {"models": "per token, captured models"},
         ),
-        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", {"models": "per window, captured models"}),
-        (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", EQUAL),
+        (_to_plot(own, "bias_window", "ap_drop"), "the same, per window", {"models": "per window, captured models"}),
+        (_to_plot(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", EQUAL),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
     return Figure(
@@ -80,18 +80,18 @@ def figure(
                 annotations=[
                     *(
                         Annotation(x=0 if position else FIRST, y=y * HIGHEST, text=text, anchor="right")
-                        for y, (unit, comparison) in zip((0.96, 0.885), asked.items(), strict=False)
+                        for y, (unit, comparison) in zip((0.96, 0.885), comparisons.items(), strict=False)
                         for row in [pick(bias_plasticity_tests, comparison=comparison, test="pearson")]
                         for text in [f"{int(row['n'])} {unit}: {correlation_phrase(row).partition(', $p')[0]}"]
                     ),
                     *(
-                        Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")
-                        for name, anchor, place in (("start", STARTS, 0), (*ENDS[position], -1))[position // 2 :]
-                        for _, at in _checkpoint_rows(data).iloc[place:].head(1).iterrows()
+                        Annotation(x=state["x"], y=state["y"], text=name, anchor=anchor, entity="smollm3-3b")
+                        for name, anchor, index in (("start", STARTS, 0), (*ENDS[position], -1))[position // 2 :]
+                        for _, state in _checkpoint_rows(data).iloc[index:].head(1).iterrows()
                     ),
                 ],
             )
-            for position, ((data, title, asked), label) in enumerate(zip(shown, labels, strict=True))
+            for position, ((data, title, comparisons), label) in enumerate(zip(views, labels, strict=True))
         ],
         height=35,
         share_y=True,

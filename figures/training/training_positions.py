@@ -16,7 +16,7 @@ TICKS = {512: "512", 4096: "4K", 32768: "32K"}
 
 
 def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one panel per horizontal axis and one line per checkpoint."""
     known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
     known = known.assign(name=[_checkpoint_in_words(row) for _, row in known.iterrows()])
     names = list(dict.fromkeys(known["name"]))
@@ -24,8 +24,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     start = known.iloc[0]  # the first phase is named there, since other curves surround its end
     last = set(phases[phases != start["phase"]].drop_duplicates(keep="last").index)
     label, x = f"{names[0].replace(', ', ', from ')} steps", start["middle"]
-    named = Annotation(x=x, y=0.715, text=label, entity=names[0], target=(x, start["plasticity"]))
-    told = f", {len(known)} bins, not independent"
+    first_name = Annotation(x=x, y=0.715, text=label, entity=names[0], target=(x, start["plasticity"]))
+    bins = f", {len(known)} bins, not independent"
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -52,8 +52,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                 x=axis,
                 y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.73),
                 annotations=[
-                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}${told}", anchor="right"),
-                    *([named] if column == "middle" else []),
+                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}${bins}", anchor="right"),
+                    *([first_name] if column == "middle" else []),
                 ],
             )
             for column, name, axis in panels

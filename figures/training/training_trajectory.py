@@ -9,10 +9,10 @@ PHASES = {"Pre-train": "pre-training", "Anneal": "annealing", "LC 4K-32K": "to 3
 
 
 def figure(training_trajectory: pd.DataFrame) -> Figure:
-    """Return the figure."""
+    """Plot one panel per quantity over the checkpoints."""
     rows = training_trajectory.sort_values("order")
     first, last = int(rows["order"].min()), int(rows["order"].max())
-    spans = rows.groupby("phase", sort=False)["order"].agg(["min", "max"])
+    phase_ends = rows.groupby("phase", sort=False)["order"].agg(["min", "max"])
     labels = list(rows["display_name"].str.split().str[-1])
     axis = Axis(
         label="checkpoint, by training steps",
@@ -29,7 +29,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     )
     data = rows.assign(bias_token=1e3 * rows["bias_strength"])
     annealed, end = data[data["phase"] == "Anneal"].iloc[-1], data.iloc[-1]
-    lifted = {name: float(end[name]) + 0.07 * (scale.high or 0) for name, _, scale in panels}
+    heights = {name: float(end[name]) + 0.07 * (scale.high or 0) for name, _, scale in panels}
     low, high = int(rows["context"].min()), int(rows["context"].max())
     return Figure(
         panels=[
@@ -41,12 +41,12 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                 x=axis,
                 y=scale,
                 annotations=[
-                    Annotation(x=last, y=lifted[name], text=_since(end[name] / annealed[name]), anchor="above")
+                    Annotation(x=last, y=heights[name], text=_factor_text(end[name] / annealed[name]), anchor="above")
                 ],
                 shades=[  # every second phase stays white: only its middle, where its name stands
-                    Shade(low=middle - reach, high=middle + reach, label="" if position else PHASES[str(phase)])
-                    for number, (phase, span) in enumerate(spans.iterrows())
-                    for middle, reach in [(span.mean(), 0.0 if number % 2 else (span["max"] - span["min"] + 1) / 2)]
+                    Shade(low=middle - half, high=middle + half, label="" if position else PHASES[str(phase)])
+                    for number, (phase, ends) in enumerate(phase_ends.iterrows())
+                    for middle, half in [(ends.mean(), 0.0 if number % 2 else (ends["max"] - ends["min"] + 1) / 2)]
                 ],
             )
             for position, ((name, title, scale), origin) in enumerate(zip(panels, origins, strict=True))
@@ -69,6 +69,6 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     )
 
 
-def _since(factor: float) -> str:
-    """Return `factor` in print since annealing: as a multiplication above 1, else as a division."""
+def _factor_text(factor: float) -> str:
+    """Return a factor of change as text: a multiplication if it is above 1, else a division."""
     return f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$"

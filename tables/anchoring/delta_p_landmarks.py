@@ -2,9 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.tables import Column, Table
-from boundpaper.typeset.numbers import fixed
-from boundpaper.typeset.numbers import integer as whole
+from boundpaper.tables import Column, Table, fixed, integer
 
 ANCHORINGS = {"question": "question", "answer": "answer"}
 LANDMARKS = {
@@ -25,7 +23,7 @@ def table(
     """Return the table: reported models, then measured models; small models come in the order of `subjects`."""
     reported = _reported_rows(delta_p_landmarks, models)
     own_rows = _measured_rows(anchoring_landmarks)
-    order = {model: place for place, model in enumerate(subjects["model"])}
+    order = {model: index for index, model in enumerate(subjects["model"])}
     own_rows = own_rows.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     return Table(
         rows=pd.concat([reported, own_rows], ignore_index=True),
@@ -77,7 +75,8 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "data", "group"]
     highest = answer[answer["landmark"] == "highest"].set_index(keys)
     band = answer[answer["landmark"] == "lowest"].set_index(keys)
-    band = band.assign(landmark="band", delta_p_text=highest["delta_p"].map(_one) + " to " + band["delta_p"].map(_one))
+    ends = highest["delta_p"].map(_tenths) + " to " + band["delta_p"].map(_tenths)
+    band = band.assign(landmark="band", delta_p_text=ends)
     points = question.assign(
         layers_text=question["layer"].astype(str), delta_p_text=[_with_ends(row) for _, row in question.iterrows()]
     )
@@ -89,12 +88,12 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     return _in_print_order(rows).assign(series=lambda frame: frame["data_set"])
 
 
-def _one(value: float) -> str:
+def _tenths(value: float) -> str:
     return fixed(1).show(value, "plain").replace("-", "−")
 
 
 def _with_ends(row: pd.Series) -> str:
-    return f"{_one(row['delta_p'])} [{_one(row['delta_p_low'])}, {_one(row['delta_p_high'])}]"
+    return f"{_tenths(row['delta_p'])} [{_tenths(row['delta_p_low'])}, {_tenths(row['delta_p_high'])}]"
 
 
 def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
@@ -104,9 +103,9 @@ def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _range_text(row: pd.Series, single: str, columns: tuple[str, str]) -> str:
-    show = whole()
+    number = integer()
     if pd.notna(row[single]):
-        return show.show(row[single], "plain").replace("-", "−")
+        return number.show(row[single], "plain").replace("-", "−")
     if pd.isna(row[columns[0]]):
         return ""
-    return " to ".join(show.show(row[end], "plain").replace("-", "−") for end in columns)
+    return " to ".join(number.show(row[end], "plain").replace("-", "−") for end in columns)

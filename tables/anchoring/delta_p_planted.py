@@ -4,18 +4,18 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 
-VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
+SUFFIXES = {"question_share": "share", "control": "control", "filler": "filler"}
 
 
 def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     """Return one row per model and layer."""
-    small = subjects[subjects["role"] == "lab"]
-    planted = anchoring_curves[anchoring_curves["model"].isin(small["model"]) & (anchoring_curves["data"] == "planted")]
-    wide = _side_by_side(planted[planted["split"] == "design"], small)
-    filler = max(wide[f"{group}_filler"].abs().max() for group in ("question", "answer"))
-    seeds = sorted(set(small["seed"].astype(int)))
+    lab = subjects[subjects["role"] == "lab"]
+    planted = anchoring_curves[anchoring_curves["model"].isin(lab["model"]) & (anchoring_curves["data"] == "planted")]
+    rows = _side_by_side(planted[planted["split"] == "design"], lab)
+    filler = max(rows[f"{group}_filler"].abs().max() for group in ("question", "answer"))
+    seeds = sorted(set(lab["seed"].astype(int)))
     return Table(
-        rows=wide,
+        rows=rows,
         columns=[
             Column("layer", "Layer"),
             Column("auroc", "AUROC", fixed(2), mark="blind"),
@@ -46,22 +46,22 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     )
 
 
-def _side_by_side(designed: pd.DataFrame, small: pd.DataFrame) -> pd.DataFrame:
-    sides = {
-        group: designed[designed["group"] == group].set_index(["model", "layer"]) for group in ("question", "answer")
+def _side_by_side(planted: pd.DataFrame, lab: pd.DataFrame) -> pd.DataFrame:
+    by_group = {
+        group: planted[planted["group"] == group].set_index(["model", "layer"]) for group in ("question", "answer")
     }
-    table = sides["question"][["auroc", "above_chance"]].copy()
-    for group, rows in sides.items():
+    table = by_group["question"][["auroc", "above_chance"]].copy()
+    for group, rows in by_group.items():
         table[group], table[f"{group}_low"], table[f"{group}_high"] = (
             rows[f"delta_p{end}"] for end in ("", "_low", "_high")
         )
-        for source, name in VALUES.items():
+        for source, name in SUFFIXES.items():
             table[f"{group}_{name}"] = rows[source]
     table = table.reset_index()
-    labels = small.set_index("model")["label"]
+    labels = lab.set_index("model")["label"]
     table["name"] = table["model"].map(labels)
-    table["blind"] = ["" if readable else "blind" for readable in table["above_chance"].astype(bool)]
-    order = {model: place for place, model in enumerate(labels.index)}
+    table["blind"] = ["" if above_chance else "blind" for above_chance in table["above_chance"].astype(bool)]
+    order = {model: index for index, model in enumerate(labels.index)}
     return table.sort_values(["model", "layer"], key=lambda column: column.map(order).fillna(column), ignore_index=True)
 
 

@@ -1,1 +1,1 @@
-"""LongBench Pro and RULER beside plasticity."""
+"""Tables of LongBench Pro and RULER scores beside plasticity."""

@@ -29,8 +29,8 @@ def correlation_rows(groups: Mapping[str, pd.DataFrame], name: Callable[[str], s
     """Return one row of tests per metric; the columns `group` and `label` name its group and metric."""
     import pandas as pd
 
-    parts = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]
-    rows = pd.concat(parts, ignore_index=True)
+    tables = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]
+    rows = pd.concat(tables, ignore_index=True)
     return rows.assign(label=[name(key) for key in rows["comparison"]])
 
 
@@ -61,15 +61,15 @@ def guard_footnote() -> dict[str, str]:
 
 
 def measured_models_note(models: pd.DataFrame) -> str:
-    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out.
+    """Return a note on each model scored here: which checkpoint enters the last group, or why the model is left out.
 
     For scores of several kinds, `score_metric` in `models` tells how summaries were scored.
     """
     sentences = []
     for row in models.to_dict("records"):
         if row["enters"]:
-            scored = {None: "", "lbp_rouge_t4": ", summaries by ROUGE-L alone"}
-            method = scored.get(row.get("score_metric"), ", as the benchmark scores")
+            methods = {None: "", "lbp_rouge_t4": ", summaries by ROUGE-L alone"}
+            method = methods.get(row.get("score_metric"), ", as the benchmark scores")
             sentences.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
                 f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens{method})"

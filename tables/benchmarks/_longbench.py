@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from boundpaper.store.paper_vocabulary import words
@@ -46,13 +47,13 @@ def _footnote_text(scores: pd.DataFrame) -> str:
     opening = "A network with random weights, the null reference. " if first["role"] == NULL else ""
     counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
     mode_words = words("mode")
-    asked = f" ({', '.join(f'{mode_words[mode]} {count} samples' for mode, count in counts.items())})"
+    samples = f" ({', '.join(f'{mode_words[mode]} {count} samples' for mode, count in counts.items())})"
     sentences = [f"{opening}Measured by this project"]
     if first["data"] == BENCHMARK:
-        sentences.append(f" on the benchmark's questions{asked}")
+        sentences.append(f" on the benchmark's questions{samples}")
     else:
         sentences.append(
-            f" on the questions of {first['data']}{asked}, which are not the benchmark's: its scores compare with no "
+            f" on the questions of {first['data']}{samples}, which are not the benchmark's: its scores compare with no "
             "published one"
         )
     number = fixed(2)
@@ -71,17 +72,13 @@ def _footnote_text(scores: pd.DataFrame) -> str:
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:
     """Return one row per measured model and mode: scores as text by length, `name`, `mark` and `group`."""
     number = fixed(2)
-    shown = scores.assign(
-        printed=["" if missing else number.show(value, "plain") for value, missing in _value_and_missing(scores["lbp"])]
+    printed_scores = scores.assign(
+        printed=["" if math.isnan(value) else number.show(value, "plain") for value in scores["lbp"].astype(float)]
     )
-    table = shown.pivot(index=["model", "display_name", "mode"], columns="length", values="printed")
+    table = printed_scores.pivot(index=["model", "display_name", "mode"], columns="length", values="printed")
     table = table.reindex(columns=list(lengths)).fillna("").reset_index().sort_values(["mode", "model"])
     return table.assign(
         name=table["display_name"],
         mark=[measured_mark(model) for model in table["model"]],
         group=[f"Score, {words('mode')[mode]}, measured by this project" for mode in table["mode"]],
     )
-
-
-def _value_and_missing(values: pd.Series) -> list[tuple[float, bool]]:
-    return list(zip(values, values.isna(), strict=True))

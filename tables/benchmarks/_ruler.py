@@ -32,11 +32,11 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
     rows = []
     for data in GROUPS:
         for model, group in scores[scores["data"] == data].groupby("model", sort=True):
-            benchmark = data == BENCHMARK
+            is_benchmark = data == BENCHMARK
             by_length = dict(zip(group["length"], group["score"], strict=True))
             if by_length.keys().isdisjoint(lengths):
                 continue
-            summary = facts[str(model)] if benchmark else {}
+            summary = facts[str(model)] if is_benchmark else {}
             effective = summary.get("effective_length")
             rows.append(
                 {
@@ -44,7 +44,7 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
                     "mark": _footnote_name(str(model), data),
                     **{length: by_length.get(length) for length in lengths},
                     **{name: summary.get(name) for name in AVERAGES},
-                    "effective_shown": "" if effective is None or pd.isna(effective) else _key(float(effective)),
+                    "effective_shown": "" if effective is None or pd.isna(effective) else _tokens(float(effective)),
                     "stated_shown": "",
                     "stated_mark": "",
                     **{f"mark_{length}": "" for length in lengths},
@@ -67,7 +67,7 @@ def _footnote_name(model: str, data: str) -> str:
     return f"measured {model} {'ruler' if data == BENCHMARK else 'noise'}"
 
 
-def _key(effective: float) -> str:
+def _tokens(effective: float) -> str:
     return f"{int(effective) // 1024}K" if int(effective) % 1024 == 0 else integer().show(effective, "plain")
 
 
@@ -95,7 +95,7 @@ def _footnote_text(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any
     ]
     if intervals:
         sentences.append(f". 95 % intervals: {', '.join(intervals)}")
-    gaps = scores.loc[scores["score"].isna(), "length"]
-    if len(gaps):
-        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in gaps)}")
+    missing = scores.loc[scores["score"].isna(), "length"]
+    if len(missing):
+        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in missing)}")
     return "".join(sentences)

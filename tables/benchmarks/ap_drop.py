@@ -4,7 +4,6 @@ import pandas as pd
 
 from boundpaper.store.frames import pick
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.numbers import fixed as fixed_number
 from boundpaper.typeset.wording import correlation_phrase
 from tables._house import metric, model_footnotes, model_marks
 
@@ -14,19 +13,19 @@ COMPARED = ("ap_drop", "ap_last_20", "ap_overall")
 def table(
     matched_models: pd.DataFrame, lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per matched model."""
     longest = matched_models["captured_context"].max()
-    halves = matched_models["ap_drop_rounded"] != matched_models["ap_drop"]
+    is_half = matched_models["ap_drop_rounded"] != matched_models["ap_drop"]
     added = ~matched_models["in_source"].astype(bool)
     marks = model_marks(matched_models, longest)
     rows = matched_models.assign(
         mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
-        half=["half" if half else "" for half in halves],
+        half=["half" if tied else "" for tied in is_half],
     )
-    half = rows[halves]
+    half_rows = rows[is_half]
     names = [
-        f"{fixed_number(4).show(row['ap_drop_recomputed'], 'plain')} of {row['display_name']}"
-        for _, row in half.iterrows()
+        f"{fixed(4).show(row['ap_drop_recomputed'], 'plain')} of {row['display_name']}"
+        for _, row in half_rows.iterrows()
     ]
     return Table(
         rows=rows,

@@ -10,11 +10,11 @@ def table(capture_noise: pd.DataFrame) -> Table:
     """Return one row per metric present in both captures of the pair, grouped by outcome."""
     rows = capture_noise[capture_noise["noise_sd"].notna()].reset_index(drop=True)
     rows = rows.assign(name=rows["metric"].map(metric), group="Correlation with the " + rows["label"])
-    small = rows["metric"] == "bias_strength"
-    rows.loc[small, "name"] += " × 10,000"
-    rows.loc[small, ["noise_sd", "noise_least", "noise_most", "spread_sd"]] *= 1e4
+    is_bias = rows["metric"] == "bias_strength"
+    rows.loc[is_bias, "name"] += " × 10,000"
+    rows.loc[is_bias, ["noise_sd", "noise_least", "noise_most", "spread_sd"]] *= 1e4
     n = int(rows["n"].max())
-    bias = rows[rows["metric"] == "bias_strength"].iloc[0]
+    bias = rows[is_bias].iloc[0]
     return Table(
         rows=rows,
         columns=[

@@ -10,9 +10,9 @@ MODES = {"nonthinking": "without thinking", "thinking": "with thinking", "both":
 def table(decline_units: pd.DataFrame) -> Table:
     """Return one row per prompt mode, end of context and number of models; joint tests of the units come last."""
     keys = ["mode", "end", "n"]
-    wide = decline_units.pivot(index=keys, columns="unit", values=["estimate", "p"])
-    wide.columns = pd.Index([f"{column[1]}_{column[0]}" for column in wide.columns])
-    rows = decline_units[keys].drop_duplicates().merge(wide, left_on=keys, right_index=True)
+    by_unit = decline_units.pivot(index=keys, columns="unit", values=["estimate", "p"])
+    by_unit.columns = pd.Index([f"{column[1]}_{column[0]}" for column in by_unit.columns])
+    rows = decline_units[keys].drop_duplicates().merge(by_unit, left_on=keys, right_index=True)
     rows["mode"] = rows["mode"].map(MODES)
     rows["to"] = rows["end"].str.upper()
     least = int(rows["n"].min())

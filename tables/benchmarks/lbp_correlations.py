@@ -1,4 +1,4 @@
-"""Correlation of every metric with LongBench Pro: all models, without one, controlled for size, within families."""
+"""Correlation of every metric with LongBench Pro over models: plain, at equal size, and within families."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ def table(
     lbp_correlations_measured: pd.DataFrame,
     measured_lbp_models: pd.DataFrame,
 ) -> Table:
-    """Return the table."""
+    """Return one row per metric and group of models."""
     seven, eight = (int(tests["n"].max()) for tests in (lbp_correlations, lbp_correlations_extended))
     entering = measured_lbp_models[measured_lbp_models["enters"].astype(bool)]
     groups = {

@@ -20,36 +20,36 @@ def table(
     matched_models: pd.DataFrame,
     measured_lbp_lengths: pd.DataFrame,
 ) -> Table:
-    """Return the table."""
+    """Return one row per model and prompt mode, then the plasticity at matched bins and the models measured here."""
     longest = matched_models["captured_context"].max()
-    names = matched_models.set_index("model")
-    given = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & (reported_lbp_lengths["printed"] != "")]
-    in_source = set(zip(given["model"], given["mode"], strict=True))
-    parts = []
+    facts = matched_models.set_index("model")
+    printed_scores = reported_lbp_lengths.query("metric == 'lbp' and printed != ''")
+    in_source = set(zip(printed_scores["model"], printed_scores["mode"], strict=True))
+    blocks = []
     for mode, label in words("mode").items():
-        scores = _by_length(published_lbp[published_lbp["mode"] == mode], "model").loc[names.index]
-        marks = model_marks(names, longest)
+        scores = _by_length(published_lbp[published_lbp["mode"] == mode], "model").loc[facts.index]
+        marks = model_marks(facts, longest)
         marks = [
             ",".join(filter(None, (mark, "printed" if (model, mode) in in_source else "")))
-            for model, mark in zip(names.index, marks, strict=True)
+            for model, mark in zip(facts.index, marks, strict=True)
         ]
-        parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {label}"))
+        blocks.append(scores.assign(name=facts["display_name"], mark=marks, group=f"Score, {label}"))
     reference = _by_length(reported_reference_models, "name")
-    parts.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the study"))
+    blocks.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the study"))
     bins = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
-    places = reported_length_bins.set_index(["model", "bin"])["printed"]
-    bins = bins.assign(printed=[places[key] for key in zip(bins["model"], bins["bin"], strict=True)])
+    printed_cells = reported_length_bins.set_index(["model", "bin"])["printed"]
+    bins = bins.assign(printed=[printed_cells[key] for key in zip(bins["model"], bins["bin"], strict=True)])
     plasticity = _by_length(bins, "model")
-    plasticity = plasticity.loc[[model for model in names.index if model in plasticity.index]]
+    plasticity = plasticity.loc[[model for model in facts.index if model in plasticity.index]]
     plasticity = plasticity.assign(
-        name=names.loc[plasticity.index, "display_name"],
+        name=facts.loc[plasticity.index, "display_name"],
         mark="",
         group="Plasticity in the bin that ends at this length",
     )
     own_rows = measured_scores(measured_lbp_lengths, (*LENGTHS, OVERALL))
-    rows = pd.concat([*parts, plasticity, own_rows], ignore_index=True)
+    rows = pd.concat([*blocks, plasticity, own_rows], ignore_index=True)
     questions = published_lbp[published_lbp["length"] != OVERALL]["questions"].iloc[0]
-    absent = [name for model, name in names["display_name"].items() if model not in plasticity.index]
+    unbinned = [name for model, name in facts["display_name"].items() if model not in plasticity.index]
     return Table(
         rows=rows,
         columns=[
@@ -64,12 +64,12 @@ def table(
         size="footnotesize",
         long=True,  # measured models make the table too long for one page
         marks={
-            **model_footnotes(names, longest),
+            **model_footnotes(facts, longest),
             "printed": "The only series that the study prints for these models.",
             **measured_footnotes(measured_lbp_lengths),
         },
         caption=(
-            f"LongBench Pro by input length, {len(names)} matched models in both prompt modes, and plasticity at "
+            f"LongBench Pro by input length, {len(facts)} matched models in both prompt modes, and plasticity at "
             f"matched bins. Unit: one model; {questions} questions per length. Scores published with the benchmark "
             "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the study [@shcherb2026]. "
             "Last group: measured by this project, not published."
@@ -77,7 +77,7 @@ def table(
         short="LongBench Pro and plasticity by input length",
         note=(
             "The study does not state the prompt mode of its reference models. "
-            f"It reports no length bins for {', '.join(absent)}."
+            f"It reports no length bins for {', '.join(unbinned)}."
         ),
     )
 

@@ -9,7 +9,7 @@ from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured
 
 
 def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured_lbp_lengths: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model, with both prompt modes side by side."""
     longest = length_decline["captured_context"].max()
     facts = length_decline[length_decline["mode"] == next(iter(words("mode")))].reset_index(drop=True)
     rows = facts.drop(columns=["lbp_8k", "lbp_128k", "decline"]).assign(mark=model_marks(facts, longest))
@@ -17,11 +17,12 @@ def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured
         values = length_decline[length_decline["mode"] == mode].set_index("model")
         for name in ("lbp_8k", "lbp_128k", "decline"):
             rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
-    reported = len(rows)
-    asked = measured_decline["data"] == BENCHMARK  # scores on other questions do not measure the benchmark's decline
-    scored, outside = measured_decline[asked], measured_decline[~asked]
+    count = len(rows)
+    # scores on other questions do not measure the benchmark's decline
+    is_benchmark = measured_decline["data"] == BENCHMARK
+    scored, outside = measured_decline[is_benchmark], measured_decline[~is_benchmark]
     rows = pd.concat([rows.assign(reason=""), _measured_rows(scored)], ignore_index=True)
-    rows["first_measured"] = rows.index == reported
+    rows["first_measured"] = rows.index == count
     scores = measured_lbp_lengths[measured_lbp_lengths["model"].isin(scored["model"])]
     columns = [
         Column("display_name", "Model", mark="mark"),
@@ -42,7 +43,7 @@ def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured
         marks={**model_footnotes(facts, longest), **measured_footnotes(scores, scored)},
         caption=(
             "Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{128K} / s_{8K}$, beside the plasticity "
-            f"drop and the total drop over length bins, {reported} models. Unit: one model. Scores as published "
+            f"drop and the total drop over length bins, {count} models. Unit: one model. Scores as published "
             "[@longbenchpro2026], drops as printed in the study [@shcherb2026]."
             + (" Below the rule: measured by this project, in no test." if len(scored) else "")
         ),
@@ -62,11 +63,11 @@ def _measured_rows(decline: pd.DataFrame) -> pd.DataFrame:
     """Return one row per measured model, with both modes in one row and a reason for every empty cell."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
-        first = modes.iloc[0]
-        row = {"model": model, "display_name": first["display_name"], "mark": measured_mark(str(model))}
+        first_row = modes.iloc[0]
+        row = {"model": model, "display_name": first_row["display_name"], "mark": measured_mark(str(model))}
         reasons = ["total_drop: length bins are reported by the study only"]
-        row["ap_drop"] = first["ap_drop"]
-        if pd.isna(first["ap_drop"]):
+        row["ap_drop"] = first_row["ap_drop"]
+        if pd.isna(first_row["ap_drop"]):
             reasons.append("ap_drop: no capture of it was analysed")
         for mode in words("mode"):
             values = modes[modes["mode"] == mode]

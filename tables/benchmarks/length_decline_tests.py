@@ -6,13 +6,11 @@ from boundpaper.store.paper_vocabulary import words
 from boundpaper.tables import Column, Table, fixed, integer, pvalue
 from tables._house import spread_tests
 
-PAIRS = {"ap_drop": "decline against the plasticity drop", "total_drop": "decline against the size of the total drop"}
-
 
 def table(
     length_decline_tests: pd.DataFrame, length_ordering_tests: pd.DataFrame, lbp_length_steps: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per comparison, in three blocks: declines, orderings at one length, and steps."""
     declines = _by_comparison(length_decline_tests).assign(
         group="Decline of the score from 8K to 128K against the drop"
     )

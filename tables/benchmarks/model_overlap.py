@@ -8,20 +8,20 @@ from boundpaper.tables import Column, Table
 def table(
     models: pd.DataFrame, reported_overlap: pd.DataFrame, published_lbp: pd.DataFrame, published_ruler: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per captured model."""
     captured = models[models["subject"] == "captured"]
     lbp = _checkpoints_by_model(published_lbp, "lbp_checkpoint")
     ruler = _checkpoints_by_model(published_ruler, "ruler_checkpoint")
     study_match = reported_overlap[["model", "benchmark_model", "match"]].rename(columns={"match": "called"})
     rows = captured.merge(lbp, on="model", how="left").merge(ruler, on="model", how="left")
     rows = rows.merge(study_match, on="model", how="left")
-    exact = rows["called"] == "exact"
-    base = rows["checkpoint_match"].str.startswith("base captured")
-    unseen = rows["lbp_checkpoint"].notna() & ~exact
+    is_exact = rows["called"] == "exact"
+    is_base = rows["checkpoint_match"].str.startswith("base captured")
+    is_unseen = rows["lbp_checkpoint"].notna() & ~is_exact
     rows = rows.assign(
         captured=rows["captured_checkpoint"].str.partition("/")[2],
-        match_mark=["not_exact" if inexact else "" for inexact in exact & base],
-        lbp_mark=["unseen" if hidden else "" for hidden in unseen],
+        match_mark=["not_exact" if flag else "" for flag in is_exact & is_base],
+        lbp_mark=["unseen" if flag else "" for flag in is_unseen],
     )
     return Table(
         rows=rows,
@@ -42,8 +42,8 @@ def table(
         },
         caption=(
             f"The {len(rows)} captured models in the benchmarks. The study lists {len(reported_overlap)} models and "
-            f"calls {int(exact.sum())} matches with LongBench Pro exact [@shcherb2026]; of these, "
-            f"{int((exact & ~base).sum())} were captured as the checkpoint that was scored "
+            f"calls {int(is_exact.sum())} matches with LongBench Pro exact [@shcherb2026]; of these, "
+            f"{int((is_exact & ~is_base).sum())} were captured as the checkpoint that was scored "
             "[@longbenchpro2026; @hsieh2024]."
         ),
         short="Captured models in the benchmarks",

@@ -4,26 +4,25 @@ import pandas as pd
 
 from boundpaper.store.frames import pick
 from boundpaper.tables import Column, Table, fixed, percent, signed
-from boundpaper.typeset.numbers import fixed as fixed_number
 from boundpaper.typeset.wording import correlation_phrase
 
 BEYOND = "longer than the captured context"
 
 
 def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
-    """Return the table."""
-    score = fixed_number(1)
+    """Return one row per model and length."""
+    score = fixed(1)
     rows = ruler_lengths.assign(
-        shown=ruler_lengths["length"].str.upper(), mark=["differs" if each else "" for each in ruler_lengths["differs"]]
+        shown=ruler_lengths["length"].str.upper(), mark=["differs" if flag else "" for flag in ruler_lengths["differs"]]
     )
     shortest = rows["position"] == 0
     for name in ("ruler_change", "plasticity_change"):
         rows[name] = rows[name].where(~shortest)
     rows["note"] = ["the shortest length has none" if start else BEYOND for start in shortest]
-    different = rows[rows["differs"].astype(bool)]
+    differing = rows[rows["differs"].astype(bool)]
     differences = [
         f"the study prints {score.show(printed, 'plain')}, the benchmark {score.show(published, 'plain')}"
-        for printed, published in zip(different["ruler_printed"], different["ruler"], strict=True)
+        for printed, published in zip(differing["ruler_printed"], differing["ruler"], strict=True)
     ]
     names = rows.drop_duplicates("model").set_index("model")["display_name"]
     tests = [

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.numbers import fixed as fixed_number
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._ruler import measured_footnotes, measured_rows
 
@@ -16,32 +15,32 @@ def table(
     measured_ruler_lengths: pd.DataFrame,
     measured_ruler_models: pd.DataFrame,
 ) -> Table:
-    """Return the table."""
-    full = ruler_summary["captured_context"].max()
-    score = fixed_number(1)
+    """Return one row per model, published scores first."""
+    longest = ruler_summary["captured_context"].max()
+    score = fixed(1)
     reported = ruler_summary["origin"].str.startswith("self-reported")
     marks = [
-        ",".join(filter(None, (mark, "self" if own else "")))
-        for mark, own in zip(model_marks(ruler_summary, full), reported, strict=True)
+        ",".join(filter(None, (mark, "self" if is_own else "")))
+        for mark, is_own in zip(model_marks(ruler_summary, longest), reported, strict=True)
     ]
     rows = ruler_summary.assign(
         mark=marks,
         effective_shown=ruler_summary["effective"].str.upper(),
         stated_shown=ruler_summary["effective_reported"].str.upper(),
         stated_mark=[
-            "stated" if a != b else ""
-            for a, b in zip(ruler_summary["effective"], ruler_summary["effective_reported"], strict=True)
+            "stated" if rule != stated else ""
+            for rule, stated in zip(ruler_summary["effective"], ruler_summary["effective_reported"], strict=True)
         ],
         group="Published scores",
     )
-    other = ruler_lengths[ruler_lengths["differs"].astype(bool)]
+    differing = ruler_lengths[ruler_lengths["differs"].astype(bool)]
     for length in LENGTHS:
-        models = set(other.loc[other["length"] == length, "model"])
+        models = set(differing.loc[differing["length"] == length, "model"])
         rows[f"mark_{length}"] = ["differs" if model in models else "" for model in rows["model"]]
     differences = [
         f"the study prints {score.show(row['ruler_printed'], 'plain')} for {row['display_name']} at "
         f"{row['length'].upper()}, the benchmark {score.show(row['ruler'], 'plain')}"
-        for _, row in other.iterrows()
+        for _, row in differing.iterrows()
     ]
     threshold = score.show(rows["threshold"].iloc[0], "plain")
     published = len(rows)
@@ -88,7 +87,7 @@ def table(
         groups="group",
         size="footnotesize",
         marks={
-            **model_footnotes(ruler_summary, full),
+            **model_footnotes(ruler_summary, longest),
             "self": "Self-reported by the model's authors [@qwen2025], listed on the benchmark's page",
             "differs": f"Published score shown: {'; '.join(differences)}",
             "stated": f"Differs from the rule: a score above {threshold} is asked for",

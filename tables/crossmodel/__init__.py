@@ -1,1 +1,1 @@
-"""The captured models side by side."""
+"""Tables that compare the captured models."""

@@ -13,21 +13,21 @@ PAIRS = (
 
 
 def table(reported_gaps_closed: pd.DataFrame, stated_001: pd.DataFrame, claims: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return the gaps, then the correlations of queries and keys with position."""
     gaps = reported_gaps_closed[["lacking", "closed_by"]].assign(part=GAPS)
     text = stated_001.set_index("statement")["printed"]
     reversal = pd.DataFrame(
         [
             {
-                "lacking": where,
+                "lacking": axis,
                 "closed_by": f"correlation with position: queries {text[queries]}, keys {text[keys]}",
                 "part": REVERSAL,
             }
-            for where, queries, keys in PAIRS
+            for axis, queries, keys in PAIRS
         ]
     )
     ledger = claims.set_index("claim")
-    values, order = ledger.loc["c001_drift_axis_means"], ledger.loc["c001_keys_stronger"]
+    means, order = ledger.loc["c001_drift_axis_means"], ledger.loc["c001_keys_stronger"]
     return Table(
         rows=pd.concat([gaps, reversal], ignore_index=True),
         columns=[Column("lacking", "Gap, or axis", width=0.4), Column("closed_by", "Answer, or value", width=0.58)],
@@ -41,6 +41,6 @@ def table(reported_gaps_closed: pd.DataFrame, stated_001: pd.DataFrame, claims: 
         note=(
             "The models behind the four correlations are not named. Keys follow position more closely than queries in "
             f"{order['recomputed']} models with printed values ({order['verdict']}); their mean correlations on the "
-            f"drift axis, keys and queries, are {values['recomputed']} (the stated values are {values['verdict']})."
+            f"drift axis, keys and queries, are {means['recomputed']} (the stated values are {means['verdict']})."
         ),
     )

@@ -9,10 +9,10 @@ SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}
 
 
 def table(decile_profiles: pd.DataFrame) -> Table:
-    """Return the table."""
-    full = decile_profiles["captured_context"].max()
+    """Return one row per captured model."""
+    longest = decile_profiles["captured_context"].max()
     rows = decile_profiles.assign(
-        mark=model_marks(decile_profiles, full, scored=False), shape=decile_profiles["shape"].map(SHAPES)
+        mark=model_marks(decile_profiles, longest, scored=False), shape=decile_profiles["shape"].map(SHAPES)
     )
     deciles = [
         Column(
@@ -35,7 +35,7 @@ def table(decile_profiles: pd.DataFrame) -> Table:
         groups="family",
         group_style="rule",
         landscape=True,
-        marks=model_footnotes(rows, full),
+        marks=model_footnotes(rows, longest),
         caption=(
             f"Plasticity by decile of the context, {len(rows)} captured models, from Tables 4 and 10 of the study "
             "[@shcherb2026]. Unit: one model, mean over heads."

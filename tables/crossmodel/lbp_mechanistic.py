@@ -8,12 +8,12 @@ from tables._house import model_footnotes, model_marks, rounded_bias
 
 
 def table(matched_models: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per matched model, those that the study compares first."""
     compared = matched_models["in_source"].astype(bool)
     rows = matched_models.assign(added=~compared).sort_values(["added", "lbp"], ascending=[True, False])
-    full = rows["captured_context"].max()
+    longest = rows["captured_context"].max()
     first_added = rows["added"] & ~rows["added"].shift(fill_value=False)
-    rows = rows.assign(rule=first_added, mark=model_marks(rows, full), bias_token=1e4 * rows["bias_strength"])
+    rows = rows.assign(rule=first_added, mark=model_marks(rows, longest), bias_token=1e4 * rows["bias_strength"])
     added = listed(list(rows.loc[rows["added"], "display_name"]))
     return Table(
         rows=rows,
@@ -30,7 +30,7 @@ def table(matched_models: pd.DataFrame) -> Table:
             Column("ap_drop", "drop", fixed(3), group="Plasticity"),
         ],
         rule_before="rule",
-        marks=model_footnotes(rows, full),
+        marks=model_footnotes(rows, longest),
         caption=(
             f"LongBench Pro (LBP) beside rotation and plasticity metrics of the {int(compared.sum())} models that the "
             f"study compares, its Tables 1 and 9 [@shcherb2026]. Below the rule {added}, captured by the study and "

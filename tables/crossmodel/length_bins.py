@@ -3,17 +3,16 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, signed
-from boundpaper.typeset.numbers import fixed as fixed_number
 
 BINS = ("0-8K", "8K-16K", "16K-32K", "32K-64K", "64K-128K")
 
 
 def table(bin_profiles: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model with reported length bins."""
     differs = bin_profiles["total_rounded"] != bin_profiles["total_drop"]
     rows = bin_profiles.assign(mark=["half" if differ else "" for differ in differs])
-    rounded = fixed_number(3)
-    drops = [rounded.show(each, "plain") for each in bin_profiles.loc[differs, "total_rounded"]]
+    rounded = fixed(3)
+    drops = [rounded.show(drop, "plain") for drop in bin_profiles.loc[differs, "total_rounded"]]
     return Table(
         rows=rows,
         columns=[

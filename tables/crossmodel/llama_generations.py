@@ -10,7 +10,7 @@ from boundpaper.tables import Column, Table, fixed, percent
 def table(
     reported_llama_generations: pd.DataFrame, captured_models: pd.DataFrame, length_decline: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per model."""
     facts = captured_models[["model", "display_name", "lbp"]].rename(columns={"lbp": "published"})
     rows = wide(reported_llama_generations, by=["model"]).merge(facts, on="model")
     rows = rows.assign(
@@ -31,8 +31,8 @@ def table(
             Column("ruler_128k", "RULER\n128K", fixed(1), missing="no published score"),
             Column("published", "overall", fixed(2), mark="added", group="LongBench Pro"),
             *(
-                Column(mode, f"decline\n{shown}", percent(1, share=True), group="LongBench Pro")
-                for mode, shown in words("mode").items()
+                Column(mode, f"decline\n{label}", percent(1, share=True), group="LongBench Pro")
+                for mode, label in words("mode").items()
             ),
         ],
         marks={"added": "Published by the benchmark; the study's comparison leaves it empty"},

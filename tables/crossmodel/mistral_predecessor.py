@@ -12,7 +12,7 @@ OLD = "mistral-v0.2-7b"
 def table(
     reported_mistral_predecessor: pd.DataFrame, predecessor_ratios: pd.DataFrame, equal_positions: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per model."""
     facts = equal_positions[["model", "display_name", "captured_context", "mean_32k", "drop_32k"]]
     rows = wide(reported_mistral_predecessor, by=["model"]).merge(facts, on="model")
     rows = rows.assign(
@@ -24,9 +24,9 @@ def table(
     shared = int(facts["captured_context"].min())
     ratios: dict[str, list[str]] = {}
     for _, row in predecessor_ratios.iterrows():
-        both = " and ".join(fixed(2).show(row[name], "plain") for name in ("bias_ratio", "window_ratio"))
-        ratios.setdefault(both, []).append(row["display_name"])
-    folds = [f"{both} ({listed(names)})" for both, names in ratios.items()]
+        pair = " and ".join(fixed(2).show(row[name], "plain") for name in ("bias_ratio", "window_ratio"))
+        ratios.setdefault(pair, []).append(row["display_name"])
+    folds = [f"{pair} ({listed(names)})" for pair, names in ratios.items()]
     return Table(
         rows=rows,
         columns=[

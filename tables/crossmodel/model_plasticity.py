@@ -3,7 +3,6 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
-from boundpaper.typeset.numbers import fixed as fixed_number
 from boundpaper.typeset.wording import whole
 from tables._house import estimator_phrase, model_footnotes, model_marks, rounded_bias
 
@@ -11,9 +10,9 @@ NULL = "random-llama"
 
 
 def table(captured_models: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
-    """Return the table."""
-    full, shared = captured_models["captured_context"].max(), bool(_shared_estimator(measured_models))
-    reported = captured_models.assign(mark=model_marks(captured_models, full, scored=False))
+    """Return one row per captured model, then one per measured model."""
+    longest, shared = captured_models["captured_context"].max(), bool(_shared_estimator(measured_models))
+    reported = captured_models.assign(mark=model_marks(captured_models, longest, scored=False))
     marks = [f"measured {model}" for model in measured_models["model"]]
     own_rows = measured_models.assign(mark=marks)
     columns = [name for name in own_rows.columns if name in reported.columns]
@@ -34,7 +33,7 @@ def table(captured_models: pd.DataFrame, measured_models: pd.DataFrame) -> Table
         ],
         rule_before="first_measured",
         marks={
-            **model_footnotes(captured_models, full),
+            **model_footnotes(captured_models, longest),
             **{f"measured {row['model']}": _measured_footnote(row, shared) for _, row in measured_models.iterrows()},
         },
         caption=(
@@ -66,19 +65,19 @@ def _measuring_note(rows: pd.DataFrame) -> str:
 
 def _shared_estimator(rows: pd.DataFrame) -> str:
     """Return the estimator used for all measured models; empty text if they differ."""
-    ways = {estimator_phrase(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
-    return ways.pop() if len(ways) == 1 else ""
+    estimators = {estimator_phrase(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
+    return estimators.pop() if len(estimators) == 1 else ""
 
 
 def _measured_footnote(row: pd.Series, shared: bool) -> str:
     """Return the footnote of a measured model: its heads, its context, and the intervals of its means."""
     opening = "Random weights and words, a null: " if row["model"] == NULL else ""
-    way = "" if shared else f"{estimator_phrase(row['estimator'], row['pairs'])}; "
-    number = fixed_number(3)
+    estimator = "" if shared else f"{estimator_phrase(row['estimator'], row['pairs'])}; "
+    number = fixed(3)
     intervals = [
         f"{word} {number.show(row[f'{name}_low'], 'plain')} to {number.show(row[f'{name}_high'], 'plain')}"
         for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
         if pd.notna(row[f"{name}_low"])
     ]
     extent = f"{row['heads']} heads of {row['key_heads']} key heads, {whole(row['captured_context'])} tokens"
-    return f"{opening}{way}{extent}{'; ' if intervals else ''}{', '.join(intervals)}."
+    return f"{opening}{estimator}{extent}{'; ' if intervals else ''}{', '.join(intervals)}."

@@ -10,7 +10,7 @@ TOKEN, SLOPE = 1e4, 1e4
 
 
 def table(reported_rotation_ruler: pd.DataFrame, captured_models: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model."""
     facts = captured_models[["model", "display_name", "captured_context", "bias_window"]]
     rows = wide(reported_rotation_ruler, by=["model"]).merge(facts, on="model")
     rows = rows.assign(token=TOKEN * rows["bias_strength"], slope=SLOPE * rows["alpha_k"])

@@ -14,11 +14,11 @@ PREFIX = "narrative_"
 
 
 def table(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per landmark, grouped by kind of picture."""
     names = models.set_index("model")["display_name"]
     rows = reported_landmarks.assign(
         part=reported_landmarks["kind"].map(KINDS),
-        order=reported_landmarks["kind"].map({kind: place for place, kind in enumerate(KINDS)}),
+        order=reported_landmarks["kind"].map({kind: index for index, kind in enumerate(KINDS)}),
         whose=[
             names[model] if model else family or "all"
             for model, family in zip(reported_landmarks["model"], reported_landmarks["family"], strict=True)

@@ -29,7 +29,7 @@ def table(
         if metric in KINDS:
             kind = KINDS[metric]
             test = pick(attention_tests, comparison=f"{kind}, all layers", test="paired_t")
-            run = pick(attention_tests, comparison=f"{kind}, all layers", test="pearson")
+            correlation = pick(attention_tests, comparison=f"{kind}, all layers", test="pearson")
             differences = agreement.loc[kind]
             row |= {
                 "difference": test["estimate"],
@@ -40,7 +40,7 @@ def table(
                 "largest": differences["largest_difference"],
                 "layer": differences["largest_difference_layer"],
                 "more": differences["layers_drope_more"],
-                "r": run["estimate"],
+                "r": correlation["estimate"],
             }
         rows.append(row)
     n = int(agreement["n"].iloc[0])

@@ -10,7 +10,7 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
     values = drope_parameters.set_index("parameter")["printed"]
     bits = drope_stated.set_index("statement")["printed"]["s13_bits"]
     rows = drope_protocols.assign(items=[_items_and_digits(row) for _, row in drope_protocols.iterrows()])
-    half = int((drope_protocols["precision"] == "fp16").sum())
+    fp16 = int((drope_protocols["precision"] == "fp16").sum())
     return Table(
         rows=rows,
         columns=[
@@ -30,7 +30,7 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         note=(
             f"Section 13 of the report states for all of them: {bits}-bit NF4, sequences of "
             f"{values['sequence_length']} tokens, {values['text_samples']} texts, {values['random_seeds']} seeds, "
-            f"threshold {values['massive_threshold']}. Of {len(rows)} runs {half} used fp16. FP4 and NF4 are two 4-bit "
+            f"threshold {values['massive_threshold']}. Of {len(rows)} runs {fp16} used fp16. FP4 and NF4 are two 4-bit "
             "formats with different levels, fp16 is half precision."
         ),
     )

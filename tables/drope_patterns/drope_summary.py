@@ -56,23 +56,23 @@ def table(
         row = {"experiment": experiment, "name": name, "mark": mark}
         for model in PAIR:
             keys = [(f"{metric}_{suffix}", model) for suffix in ("mean", "sd")]
-            parts = [str(cells[key]) for key in keys if key in cells.index]
-            cell = " ± ".join(parts) or str(cells[(metric, model)])
-            row[model] = re.sub(r"\d{4,}", lambda number: f"{int(number[0]):,}", cell)
+            numbers = [str(cells[key]) for key in keys if key in cells.index]
+            cell = " ± ".join(numbers) or str(cells[(metric, model)])
+            row[model] = re.sub(r"\d{4,}", lambda match: f"{int(match[0]):,}", cell)
         rows.append(row)
     later = balance_summary.set_index("layers").loc["2-31"]
     content = content_layers.set_index(["positional", "layer", "scope"])
     at_8192 = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
     counts = [f"{row['correct']} of {row['trials']} ({row['section']})" for _, row in at_8192.iterrows()]
-    drope = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]
-    error = drope[drope["category"] == "off_by_one_length"].iloc[0]
+    drope_errors = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]
+    error = drope_errors[drope_errors["category"] == "off_by_one_length"].iloc[0]
     values = drope_knowledge.set_index(["positional", "task", "metric"])["printed"]
     ranks = ranking_tests.set_index("comparison").loc["DroPE, all contexts"]
     formats = context_tests[
         (context_tests["study"] == "formats") & (context_tests["comparison"] == "both contexts")
     ].iloc[0]
     trials = ranking_tests[ranking_tests["study"] == "against_chance"]["n"].iloc[0]
-    writes = [content["mlp_norm"][("DroPE", layer, "BOS")] for layer in (2, 1)]
+    norms = [content["mlp_norm"][("DroPE", layer, "BOS")] for layer in (2, 1)]
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -91,8 +91,8 @@ def table(
             ),
             "passkey": f"In Experiment 3 DroPE keeps {values[('DroPE', 'passkey', 'disrupted')]} under its disruption.",
             "layer": (
-                f"Ablated in layer 1 of RoPE and layer 2 of DroPE, whose MLP writes a norm of {writes[0]:.1f} at BOS; "
-                f"in layer 1 it is {writes[1]:.0f}."
+                f"Ablated in layer 1 of RoPE and layer 2 of DroPE, whose MLP writes a norm of {norms[0]:.1f} at BOS; "
+                f"in layer 1 it is {norms[1]:.0f}."
             ),
             "share": (
                 "Mean over texts of the ratio; the ratio of means is "

@@ -14,16 +14,16 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
     for context in dict.fromkeys(ranking_cells["context"]):
         row: dict[str, object] = {"context": f"{context:,}"}
         for name, model in (("rope", "RoPE"), ("drope", "DroPE")):
-            row |= _against(pick(ranking_tests, study="against_chance", comparison=f"{model}, {context}"), name)
+            row |= _chance_columns(pick(ranking_tests, study="against_chance", comparison=f"{model}, {context}"), name)
         models = pick(ranking_tests, study="models", comparison=str(context))
         row |= {"p": models["p_value"], "holm": models["p_adjusted"]}
         rows.append(row)
-    together: dict[str, object] = {"context": "all"}
+    all_contexts: dict[str, object] = {"context": "all"}
     for name, model in (("rope", "RoPE"), ("drope", "DroPE")):
-        together |= _against(pick(ranking_tests, study="pooled", comparison=f"{model}, all contexts"), name)
-    rows.append(together)
+        all_contexts |= _chance_columns(pick(ranking_tests, study="pooled", comparison=f"{model}, all contexts"), name)
+    rows.append(all_contexts)
     trained = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
-    lengths = re.sub(r"\d+", lambda length: f"{int(length[0]):,}", trained["comparison"])
+    lengths = re.sub(r"\d+", lambda match: f"{int(match[0]):,}", trained["comparison"])
     chance, trials = ranking_cells["chance"].iloc[0], ranking_cells["trials"].iloc[0]
     untested = "Not tested over all contexts."
     return Table(
@@ -53,7 +53,7 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
     )
 
 
-def _against(test: pd.Series, name: str) -> dict[str, object]:
+def _chance_columns(test: pd.Series, name: str) -> dict[str, object]:
     return {
         name: 100 * test["estimate"],
         f"{name}_low": 100 * test["ci_low"],

@@ -28,10 +28,10 @@ def table(
         (context_tests["study"] == "formats") & (context_tests["comparison"] == "both contexts")
     ].iloc[0]
     ranking = ranking_tests.set_index("comparison")
-    drope = error_shares[error_shares["positional"] == "DroPE"]
-    trained = drope[(drope["context"] == 2048) & (drope["category"] == "off_by_one_length")].iloc[0]
-    last = drope[drope["context"] == drope["context"].max()]
-    ranges = {
+    errors = error_shares[error_shares["positional"] == "DroPE"]
+    trained = errors[(errors["context"] == 2048) & (errors["category"] == "off_by_one_length")].iloc[0]
+    last = errors[errors["context"] == errors["context"].max()]
+    in_tables = {
         "within_training_accuracy": _range_text(context_cells, beyond=False),
         "beyond_training_accuracy": _range_text(context_cells, beyond=True),
         "error_type_within": (
@@ -56,7 +56,7 @@ def table(
             "aspect": name,
             "rope": cells.get((key, "RoPE"), "") or "not applicable",
             "drope": cells[(key, "DroPE")],
-            "found": ranges[key],
+            "found": in_tables[key],
         }
         for key, name in ASPECTS.items()
     ]
@@ -82,9 +82,9 @@ def table(
 
 def _range_text(cells: pd.DataFrame, *, beyond: bool) -> str:
     rows = cells[(cells["beyond"].astype(bool) == beyond) & cells["share"].notna()]
-    parts = []
+    phrases = []
     for model in PAIR:
         shares = rows[rows["positional"] == model]["share"]
-        span = f"{shares.min():.0f}" if shares.nunique() == 1 else f"{shares.min():.0f} to {shares.max():.0f}"
-        parts.append(f"{model} {span} % in {len(shares)} cells")
-    return ", ".join(parts)
+        text = f"{shares.min():.0f}" if shares.nunique() == 1 else f"{shares.min():.0f} to {shares.max():.0f}"
+        phrases.append(f"{model} {text} % in {len(shares)} cells")
+    return ", ".join(phrases)

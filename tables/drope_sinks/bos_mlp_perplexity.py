@@ -15,9 +15,9 @@ def table(bos_mlp_effects: pd.DataFrame) -> Table:
     rows = bos_mlp_effects.assign(
         group=bos_mlp_effects["removed"].map(REMOVED),
         ratio_shown=[f"{ratio:,.1f}" if ratio >= 100 else f"{ratio:.3f}" for ratio in bos_mlp_effects["ratio"]],
-        mark=["rounding" if word == "holds after rounding" else "" for word in bos_mlp_effects["agreement"]],
+        mark=["rounding" if agreement == "holds after rounding" else "" for agreement in bos_mlp_effects["agreement"]],
     )
-    four = rows[rows["experiment"] == 4].set_index("positional")["layer"]
+    ablated_layers = rows[rows["experiment"] == 4].set_index("positional")["layer"]
     return Table(
         rows=rows,
         columns=[
@@ -42,7 +42,7 @@ def table(bos_mlp_effects: pd.DataFrame) -> Table:
         short="Perplexity without a layer's output at the first token",
         note=(
             "Nats: difference of mean log-perplexity per token; brackets are what the rounding of the perplexities "
-            f"leaves open, not sampling error. Experiment 4 removes layer {four['RoPE']} in RoPE and layer "
-            f"{four['DroPE']} in DroPE."
+            f"leaves open, not sampling error. Experiment 4 removes layer {ablated_layers['RoPE']} in RoPE and layer "
+            f"{ablated_layers['DroPE']} in DroPE."
         ),
     )

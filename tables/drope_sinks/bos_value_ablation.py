@@ -13,7 +13,7 @@ def table(
     """Return one row per condition and model."""
     rows = bos_ablations[bos_ablations["ablation"].isin(NAMES)]
     rows = rows.assign(name=rows["ablation"].map(NAMES))
-    places = len(set(drope_bos_value_ablation["condition"]))
+    conditions = len(set(drope_bos_value_ablation["condition"]))
     baselines = [
         f"{model} " + ", ".join(cells["printed_text"])
         for model, cells in baseline_perplexities.groupby("positional", sort=False)
@@ -31,7 +31,7 @@ def table(
         ],
         caption=(
             "Perplexity when the value vectors of the first token are removed, Section 6.3 of the report "
-            f"[@africa2026], as ratio to the baseline and in nats per token. Unit: one ratio per cell, {places} "
+            f"[@africa2026], as ratio to the baseline and in nats per token. Unit: one ratio per cell, {conditions} "
             "conditions."
         ),
         short="Perplexity without the first token's values",

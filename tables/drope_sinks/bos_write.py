@@ -28,7 +28,7 @@ def table(
     drope_protocols: pd.DataFrame,
     write_layers: pd.DataFrame,
 ) -> Table:
-    """Return one row per quantity, and value norms for the layers where those of other tokens are published."""
+    """Return one row per quantity, and value norms for the layers where norms of other tokens are published."""
     scores = write_summary.set_index("quantity")
     rows: list[dict[str, Any]] = []
     for quantity, (name, digits) in ROWS.items():
@@ -49,16 +49,16 @@ def table(
         for model in PAIR:
             row |= {f"printed_{model.lower()}": "", f"published_{model.lower()}": f"{norms[model, layer]:.1f}"}
         rows.append(row)
-    absent = "The report prints none."
+    unprinted = "The report prints none."
     items = drope_protocols.set_index("section")["items"]
     sentences = str(items["6"]).partition(";")[0]
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
             Column("name", "Quantity"),
-            Column("printed_rope", "printed", printed(), group="RoPE", missing=absent),
+            Column("printed_rope", "printed", printed(), group="RoPE", missing=unprinted),
             Column("published_rope", "published", printed(), group="RoPE"),
-            Column("printed_drope", "printed", printed(), group="DroPE", missing=absent),
+            Column("printed_drope", "printed", printed(), group="DroPE", missing=unprinted),
             Column("published_drope", "published", printed(), group="DroPE"),
         ],
         groups="group",

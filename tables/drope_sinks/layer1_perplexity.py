@@ -17,7 +17,7 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
     """Return one row per model and ablation."""
     rows = layer1_effects.assign(
         name=layer1_effects["condition"].map(NAMES),
-        mark=["rounding" if word == "holds after rounding" else "" for word in layer1_effects["agreement"]],
+        mark=["rounding" if agreement == "holds after rounding" else "" for agreement in layer1_effects["agreement"]],
     ).sort_values("positional", key=lambda column: column.map({"RoPE": 0, "DroPE": 1}), kind="stable")
     contrasts = {(row["contrast"], row["positional"]): row for row in layer1_contrasts.to_dict("records")}
     contrast = contrasts["mlp_over_attention", "RoPE"]

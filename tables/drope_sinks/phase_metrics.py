@@ -43,8 +43,8 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         for model in ("rope", "drope"):
             published = fixed(digits).show(cells[model], "plain")
             row |= {f"printed_{model}": cells[f"{model}_printed"], f"published_{model}": published}
-            text = cells[f"{model}_printed"]
-            differs = quantity.startswith("spike") and text and float(text) != cells[model]
+            printed_text = cells[f"{model}_printed"]
+            differs = quantity.startswith("spike") and printed_text and float(printed_text) != cells[model]
             row[f"mark_{model}"] = "other" if differs else ""
         rows.append(row)
     protocol = drope_protocols.set_index("section")

@@ -19,13 +19,13 @@ def table(
     for _, ratio in disruption_ratios.iterrows():
         row = {"text": ratio["text"], "mark": ""}
         for model in PAIR:
-            row_of = published.loc[(ratio["text"], model)]
+            cell = published.loc[(ratio["text"], model)]
             row |= {
                 f"printed_{model}": cells[(ratio["text"], model)],
-                f"increase_{model}": row_of["massive_increase"],
-                f"nats_{model}": row_of["massive_nats"],
+                f"increase_{model}": cell["massive_increase"],
+                f"nats_{model}": cell["massive_nats"],
             }
-            if row_of["selected"]:
+            if cell["selected"]:
                 row["mark"] = "selected"
         row |= {"ratio": ratio["ratio_of_percentages"], "difference": ratio["difference_nats"]}
         row["ratio_nats"] = ratio["ratio_of_nats"]
@@ -33,7 +33,7 @@ def table(
     sets = len(rows)
     times = disruption_by_text.groupby("text", sort=False)["times_printed"]
     agreeing = [str(text) for text, ratios in times if ((ratios - 1).abs() < CLOSE).all()]
-    others = disruption_by_text[~disruption_by_text["text"].isin(agreeing)]["times_printed"]
+    disagreeing = disruption_by_text[~disruption_by_text["text"].isin(agreeing)]["times_printed"]
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -58,6 +58,6 @@ def table(
         note=(
             "One perplexity per model and text set. Printed and published percentages agree within "
             f"{100 * CLOSE:.0f} % for the set: {listed(agreeing)}; for the others the published increase is "
-            f"{others.min():.1f} to {others.max():.1f} times the printed one."
+            f"{disagreeing.min():.1f} to {disagreeing.max():.1f} times the printed one."
         ),
     )

@@ -20,27 +20,27 @@ TESTS = {"paired_t": "paired t", "student_t": "pooled t"}
 def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFrame) -> Table:
     """Return the tests over seeds, then the tests over text sets."""
     bounds = drope_disruption_statistics.set_index(["statistic", "comparison"])["printed"]
-    seeds = disruption_tests[(disruption_tests["unit"] == "seed") & disruption_tests["comparison"].isin(SEEDS)]
-    seeds = seeds.assign(
+    seed_tests = disruption_tests[(disruption_tests["unit"] == "seed") & disruption_tests["comparison"].isin(SEEDS)]
+    seed_tests = seed_tests.assign(
         heading="Over seeds, as in the report",
-        bound=[bounds[SEEDS[comparison]] for comparison in seeds["comparison"]],
-        what=[TESTS[test] for test in seeds["test"]],
+        bound=[bounds[SEEDS[comparison]] for comparison in seed_tests["comparison"]],
+        what=[TESTS[test] for test in seed_tests["test"]],
         mark="copied",
     )
-    texts = disruption_tests[disruption_tests["unit"] == "text set"]
-    texts = texts[texts["comparison"].isin(SEEDS)]
-    texts = texts.assign(heading="Over text sets", bound=None, what="Student's t", mark="floor")
+    text_tests = disruption_tests[disruption_tests["unit"] == "text set"]
+    text_tests = text_tests[text_tests["comparison"].isin(SEEDS)]
+    text_tests = text_tests.assign(heading="Over text sets", bound=None, what="Student's t", mark="floor")
     suffixes = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
     rows = pd.concat(
         [
-            seeds.rename(columns={name: f"percent{end}" for name, end in suffixes.items()}),
-            texts.rename(columns={name: f"nats{end}" for name, end in suffixes.items()}),
+            seed_tests.rename(columns={name: f"percent{end}" for name, end in suffixes.items()}),
+            text_tests.rename(columns={name: f"nats{end}" for name, end in suffixes.items()}),
         ],
         ignore_index=True,
     )
     rows = rows.assign(name=rows["comparison"].map(NAMES))
-    n = int(texts["n"].iloc[0])
-    ratio = texts.set_index("comparison").loc["RoPE against DroPE: massive minus random"]
+    n = int(text_tests["n"].iloc[0])
+    ratio = text_tests.set_index("comparison").loc["RoPE against DroPE: massive minus random"]
     return Table(
         rows=rows,
         columns=[

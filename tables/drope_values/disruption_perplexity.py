@@ -35,14 +35,14 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
         rows.append(row)
     seeds = int(trials["RoPE"]["seeds"])
     copies = " and ".join(f"{int(trials[model]['massive_values'])} ({model})" for model in PAIR)
-    absent = "The report prints none."
+    unprinted = "The report prints none."
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
             Column("name", "Quantity", markup),
-            Column("printed_RoPE", "printed", printed(), group="RoPE", missing=absent),
+            Column("printed_RoPE", "printed", printed(), group="RoPE", missing=unprinted),
             Column("trials_RoPE", "trials", printed(), group="RoPE"),
-            Column("printed_DroPE", "printed", printed(), group="DroPE", missing=absent),
+            Column("printed_DroPE", "printed", printed(), group="DroPE", missing=unprinted),
             Column("trials_DroPE", "trials", printed(), group="DroPE"),
         ],
         space="unit",

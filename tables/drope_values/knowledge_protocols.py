@@ -26,8 +26,8 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
         ]
     columns.append(Column("p_base", "Baselines,\nFisher $p$", pvalue(), missing=UNKNOWN))
     columns.append(Column("p_base_holm", "Holm $p$", pvalue(), missing=UNKNOWN))
-    each = [int(facts[f"digits_{number}"]) for number in groups]
-    digits = f"{each[0]} digits in both experiments" if each[0] == each[1] else f"{each[0]} and {each[1]} digits"
+    first, second = (int(facts[f"digits_{number}"]) for number in groups)
+    digits = f"{first} digits in both experiments" if first == second else f"{first} and {second} digits"
     count = int((rows["p_base_holm"] < 0.05).sum())
     return Table(
         rows=rows,

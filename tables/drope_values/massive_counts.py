@@ -11,15 +11,15 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
     """Return the reported totals with their tests, then the totals of the published layers."""
     tests = massive_tests.rename(columns={"comparison": "tensor"})[["tensor", "p_adjusted", "effect"]]
     changes = drope_massive_counts[drope_massive_counts["metric"] == "change_from_rope"][["tensor", "printed"]]
-    reported = massive_counts["rope_sd"].notna()
-    with_tests = massive_counts[reported].merge(tests, on="tensor").merge(changes, on="tensor")
-    rows = pd.concat([with_tests, massive_counts[~reported]], ignore_index=True)
+    is_reported = massive_counts["rope_sd"].notna()
+    with_tests = massive_counts[is_reported].merge(tests, on="tensor").merge(changes, on="tensor")
+    rows = pd.concat([with_tests, massive_counts[~is_reported]], ignore_index=True)
     protocol = zip(rows["run"], rows["texts"], rows["precision"], strict=True)
     rows = rows.assign(
         name=rows["tensor"].map(NAMES),
         heading=[f"{run}: {texts} texts, {precision}" for run, texts, precision in protocol],
     )
-    n = int(massive_counts.loc[reported, "texts"].iloc[0])
+    n = int(massive_counts.loc[is_reported, "texts"].iloc[0])
     absent = "The published counts are means over the texts, without deviations; the report prints no change for them."
     return Table(
         rows=rows,

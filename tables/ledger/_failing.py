@@ -10,7 +10,7 @@ from boundpaper.store.paper_vocabulary import metric_names, vocabulary
 from boundpaper.typeset.numbers import significant
 from boundpaper.typeset.wording import readable_text
 
-BAD = ("contradicted", "not supported")
+FAILED = ("contradicted", "not supported")
 FAILURES: Mapping[str, str] = {
     "number": "A number that its own inputs do not give",
     "reading": "A sign, order, count or extreme that the numbers do not show",
@@ -48,12 +48,12 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
         `claim` and `entry`; sorted by kind, then by document.
     """
     is_listed = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
-    rows = claims[is_listed & claims["verdict"].isin(BAD) & ~claims["claim"].isin(elsewhere)].copy()
-    places = dict(zip(claims["claim"], claims["section"], strict=True))
+    rows = claims[is_listed & claims["verdict"].isin(FAILED) & ~claims["claim"].isin(elsewhere)].copy()
+    sections = dict(zip(claims["claim"], claims["section"], strict=True))
     rows["values"] = [values(row) for _, row in rows.iterrows()]
     for field in ("statement", "values", "reason"):
         rows[field] = [
-            readable_text(place_links(str(text), places), names) if pd.notna(text) else "" for text in rows[field]
+            readable_text(place_links(str(text), sections), names) if pd.notna(text) else "" for text in rows[field]
         ]
     rows["rank"] = [list(FAILURES).index(str(failure)) for failure in rows["failure"]]
     rows["part"] = [FAILURES[str(failure)] for failure in rows["failure"]]

@@ -9,7 +9,7 @@ from tables.ledger._failing import SIGNS, display_names, failing
 def table(
     claims: pd.DataFrame, hypotheses: pd.DataFrame, models: pd.DataFrame, training_trajectory: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per headline statement that fails."""
     names = display_names(models, training_trajectory)
     rows = failing(claims, "headline", names, set(hypotheses["claim"]))
     return Table(

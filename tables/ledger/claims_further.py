@@ -5,17 +5,17 @@ import pandas as pd
 from boundpaper.tables import Column, Table, markup, sentences
 from tables.ledger._failing import display_names, failing
 
-LINE = 32
-"""Signs that the values of a row may have: longer ones are left to the supplement."""
+LONGEST = 32
+"""Largest number of characters of the values in a row; longer values are left to the supplement."""
 
 
 def table(
     claims: pd.DataFrame, hypotheses: pd.DataFrame, models: pd.DataFrame, training_trajectory: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per supporting statement that fails."""
     names = display_names(models, training_trajectory)
     rows = failing(claims, "supporting", names, set(hypotheses["claim"]))
-    rows["values"] = [text if len(text) <= LINE else "" for text in rows["values"]]
+    rows["values"] = [text if len(text) <= LONGEST else "" for text in rows["values"]]
     return Table(
         rows=rows,
         columns=[

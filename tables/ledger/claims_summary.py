@@ -18,23 +18,22 @@ KINDS = {"statement": "Statements", "cell check": "Cell checks"}
 
 
 def table(ledger_counts: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per document and kind of claim, with sums."""
     counts = ledger_counts.pivot(index=["kind", "source", "total"], columns="verdict", values="count").reset_index()
     for verdict in VERDICTS:
         counts[verdict] = counts[verdict].fillna(0).astype(int) if verdict in counts.columns else 0
-    of_thesis = counts["kind"].isin(counts.loc[counts["source"] == "thesis", "kind"])
-    counts = counts[
-        (counts["source"] != "sources") | of_thesis
-    ].copy()  # without claims of the thesis, this row would repeat `all`
+    has_thesis = counts["kind"].isin(counts.loc[counts["source"] == "thesis", "kind"])
+    # without claims of the thesis, the row `sources` would repeat `all`
+    counts = counts[(counts["source"] != "sources") | has_thesis].copy()
     counts["part"] = counts["kind"].map(KINDS)
     counts["name"] = [NAMES.get(source, f"document {source}") for source in counts["source"]]
     ranks = {name: rank for rank, name in enumerate(NAMES, start=1)}
     counts["order"] = [
-        (list(KINDS).index(kind), ranks.get(each, 0), each) for kind, each in counts[["kind", "source"]].to_numpy()
+        (list(KINDS).index(kind), ranks.get(name, 0), name) for kind, name in counts[["kind", "source"]].to_numpy()
     ]
     rows = counts.sort_values("order", ignore_index=True)
     rows = rows.assign(rule=rows["source"].isin(["sources", "all"]))
-    both = rows[rows["source"] == "all"].set_index("kind")["total"]
+    total = rows[rows["source"] == "all"].set_index("kind")["total"]
     return Table(
         rows=rows,
         columns=[
@@ -46,7 +45,7 @@ def table(ledger_counts: pd.DataFrame) -> Table:
         rule_before="rule",
         space=0,
         caption=(
-            f"Verdicts of the ledger on {both['statement']:,} statements and {both['cell check']:,} cell checks, by "
+            f"Verdicts of the ledger on {total['statement']:,} statements and {total['cell check']:,} cell checks, by "
             "the document that makes them. Unit: one claim. Counts do not compare across documents, which differ in "
             "length and kind."
         ),

@@ -8,7 +8,7 @@ from boundpaper.tables import Column, Table
 
 
 def table(provenance: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per experiment."""
     measurements = provenance[provenance["kind"] == "measurement"]
     rows = (
         measurements.groupby(["artifact", "origin"], sort=False)

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, sentences
 
 
 def table(hypotheses: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per statement of a hypothesis."""
     rows = hypotheses.assign(
         part=[
             f"{row['hypothesis']} ({row['status'] or 'no status given'}): {row['statement']}."

@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.tables import Column, Table
 from boundpaper.typeset.numbers import integer
 
-WOULD = {
+REMEDIES = {
     "head_composition": "Open: patch the output of one head and read the plasticity of heads in later layers.",
     "causal_direction": "Open: ablate heads by plasticity against equally many others and measure retrieval by length.",
     "softmax_globality": "Open: compare attention mass on distant keys with pairwise plasticity, head by head.",
@@ -16,7 +16,7 @@ WOULD = {
 
 
 def table(gaps_status: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per gap or proposal."""
     rows = gaps_status.assign(
         now=[_present_state(row) for _, row in gaps_status.iterrows()],
         asked=[_gap_with_remedy(row) for _, row in gaps_status.iterrows()],
@@ -52,15 +52,15 @@ def _gap_with_remedy(row: pd.Series) -> str:
 
 
 def _present_state(row: pd.Series) -> str:
-    show = integer()
-    if row["gap"] in WOULD:
-        return WOULD[row["gap"]]
-    published, total = show.show(row["published"], "plain"), show.show(row["missing"], "plain")
+    number = integer()
+    if row["gap"] in REMEDIES:
+        return REMEDIES[row["gap"]]
+    published, total = number.show(row["published"], "plain"), number.show(row["missing"], "plain")
     if row["gap"] == "option_a":
         scores = f"{published} of {total} scores"
         return f"Done: the authors' summaries hold {scores}, in another repository than the one named."
     if row["gap"] == "option_b":
-        need = show.show(round(row["memory_gb"]), "plain")
+        need = number.show(round(row["memory_gb"]), "plain")
         return f"Not needed; the largest model would take {need} GB with its key-value cache, not its weights alone."
     if row["gap"] == "option_c":
         return "Not needed: the scores are published."

@@ -1,1 +1,1 @@
-"""Layers without position encoding."""
+"""Tables of layers without position encoding."""

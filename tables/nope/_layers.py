@@ -14,10 +14,10 @@ WINDOWS = {"d01": "0–20", "d45": "40–60", "d67": "60–80", "d89": "80–100
 
 def layers_table(rows: pd.DataFrame, model: str, exhibit: str, columns: tuple[Column, ...], note: str) -> Table:
     """Return the table of one model's five layers: plasticity in four windows, printed and recomputed recovery."""
-    open_ = rows["agreement"] == "holds after rounding"
+    is_rounding = rows["agreement"] == "holds after rounding"
     rows = rows.assign(
-        mark=["rounding" if is_open else "" for is_open in open_],
-        floor=["" if is_below else "level" for is_below in rows["below_dip"].astype(bool)],
+        mark=["rounding" if flag else "" for flag in is_rounding],
+        floor=["" if flag else "level" for flag in rows["below_dip"].astype(bool)],
     )
     return Table(
         rows=rows,

@@ -4,13 +4,12 @@ import pandas as pd
 
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
-from boundpaper.typeset.numbers import fixed as fixed_number
 
 GROUPS = {"after": "directly after a cross-attention layer", "before": "directly before one", "far": "neither"}
 
 
 def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per group of layers."""
     rows = wide(nope_adjacency, by=["group"])
     bounds = nope_adjacency_bounds.set_index("comparison")
     contrasts = rows["group"] + " - far"
@@ -20,8 +19,8 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
     names = ("difference", "difference_low", "difference_high", "statistic_at_most", "p_at_least")
     for name in names:
         rows[name] = contrasts.map(bounds[name]).astype(float)
-    both, three = bounds.loc["adjacent - far"], bounds.loc["after, before, far"]
-    two = fixed_number(2)
+    pair, groups = bounds.loc["adjacent - far"], bounds.loc["after, before, far"]
+    two = fixed(2)
     return Table(
         rows=rows,
         columns=[
@@ -44,9 +43,9 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
             "In brackets what the rounding of both means leaves open. The study prints no standard deviations, so no "
             "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of the "
             "five layers that are printed singly, every other layer taken to lie where it adds least to the spread.",
-            f"Both adjacent groups against the others: ${signed(3).show(both['difference'], 'plain')}$, $|t| \\leq "
-            f"{two.show(both['statistic_at_most'], 'plain')}$, $p \\geq {two.show(both['p_at_least'], 'plain')}$; the "
-            f"three groups: $F \\leq {two.show(three['statistic_at_most'], 'plain')}$, $p \\geq "
-            f"{two.show(three['p_at_least'], 'plain')}$.",
+            f"Both adjacent groups against the others: ${signed(3).show(pair['difference'], 'plain')}$, $|t| \\leq "
+            f"{two.show(pair['statistic_at_most'], 'plain')}$, $p \\geq {two.show(pair['p_at_least'], 'plain')}$; the "
+            f"three groups: $F \\leq {two.show(groups['statistic_at_most'], 'plain')}$, $p \\geq "
+            f"{two.show(groups['p_at_least'], 'plain')}$.",
         ],
     )

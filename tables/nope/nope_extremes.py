@@ -5,22 +5,21 @@ import pandas as pd
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer
 
-# unit of the slope: one step of its last printed digit
-SMALL = 1e-6
+SLOPE_UNIT = 1e-6  # one step of the last printed digit
 
 
 def table(
     nope_extremes: pd.DataFrame, nope_layer_pairs: pd.DataFrame, nope_groups: pd.DataFrame, models: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per layer that the study calls extreme."""
     rows = wide(nope_extremes, by=["layer", "category"])
-    places = nope_groups.set_index("layer")
+    groups = nope_groups.set_index("layer")
     names = models.set_index("model")["display_name"]
-    rows = rows.assign(text_layer=rows["layer"].map(places["text_layer"]), group=rows["layer"].map(places["group"]))
+    rows = rows.assign(text_layer=rows["layer"].map(groups["text_layer"]), group=rows["layer"].map(groups["group"]))
     pairs = nope_layer_pairs.set_index("layer")
     for end in ("overall_low", "overall_high"):
         rows[end] = rows["layer"].map(pairs[end])
-    rows["beta_scaled"] = (rows["beta_norm"] / SMALL).round(6)
+    rows["beta_scaled"] = (rows["beta_norm"] / SLOPE_UNIT).round(6)
     rows["twin"] = (rows["overall_low"] + rows["overall_high"]) / 2
     rows["twin_reason"] = ["not printed" if pd.isna(value) else "" for value in rows["twin"]]
     return Table(

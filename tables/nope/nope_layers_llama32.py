@@ -7,11 +7,11 @@ from tables.nope._layers import layers_table
 
 
 def table(nope_layer_cells: pd.DataFrame, models: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per layer."""
     names = models.set_index("model")["display_name"]
     rows = nope_layer_cells[nope_layer_cells["model"] == "llama3.2-11b"].reset_index(drop=True)
-    twin = set(nope_layer_cells.loc[nope_layer_cells["model"] == "llama3.1-8b", "text_layer"])
-    shared = len(twin & set(rows["text_layer"]))
+    twin_layers = set(nope_layer_cells.loc[nope_layer_cells["model"] == "llama3.1-8b", "text_layer"])
+    shared = len(twin_layers & set(rows["text_layer"]))
     note = (
         "The study chose the layers by the recovery shown. Text layer: the layer's number among the self-attention "
         f"layers, which is its number in {names['llama3.1-8b']}; {shared or 'none'} of the {len(rows)} is among the "

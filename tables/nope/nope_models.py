@@ -7,15 +7,15 @@ from boundpaper.tables import Column, Table, fixed, integer, signed
 
 
 def table(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model."""
     metrics = ["nope_layers", "dip", "recovery_level", "recovery"]
     source = wide(nope_models[nope_models["metric"].isin(metrics)], by=["model"])
     facts = ["model", "display_name", "text_layers", "network", "draw_up", "draw_up_low", "draw_up_high"]
     recomputed = nope_recovery_recomputed[[*facts, "dip", "level", "recovery", "recovery_low", "recovery_high"]]
     rows = source.merge(recomputed, on="model", suffixes=("", "_recomputed"))
     names = rows.set_index("model")["display_name"]
-    twins = rows["network"].map(names)
-    rows["mark"] = ["twin" if name != owner else "" for name, owner in zip(rows["display_name"], twins, strict=True)]
+    owners = rows["network"].map(names)
+    rows["mark"] = ["twin" if name != owner else "" for name, owner in zip(rows["display_name"], owners, strict=True)]
     return Table(
         rows=rows,
         columns=[
@@ -41,7 +41,7 @@ def table(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> 
         short="Recovery with and without layers that lack position encoding",
         marks={
             "twin": (
-                f"Runs the text weights of {twins.iloc[0]} and skips its cross-attention layers on text: the rows are "
+                f"Runs the text weights of {owners.iloc[0]} and skips its cross-attention layers on text: the rows are "
                 "two captures of one text network."
             )
         },

@@ -10,27 +10,27 @@ SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}
 
 
 def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per captured model."""
     rows = nope_recovery_recomputed
     longest = rows["captured_context"].max()
-    wrong = rows["agreement"] == "contradicted"
-    twin = rows["network"] != rows["model"]
+    is_wrong = rows["agreement"] == "contradicted"
+    is_twin = rows["network"] != rows["model"]
     names = rows.set_index("model")["display_name"]
     rows = rows.assign(
         mark=[
-            ",".join(filter(None, (mark, "twin" if is_twin else "")))
-            for mark, is_twin in zip(model_marks(rows, longest, scored=False), twin, strict=True)
+            ",".join(filter(None, (mark, "twin" if flag else "")))
+            for mark, flag in zip(model_marks(rows, longest, scored=False), is_twin, strict=True)
         ],
-        wrong=["wrong" if is_wrong else "" for is_wrong in wrong],
+        wrong=["wrong" if flag else "" for flag in is_wrong],
         profile=rows["shape"].map(SHAPES),
         rise=[_rise_in_percent(row) for _, row in rows.iterrows()],
     )
-    owners = list(names[rows.loc[twin, "network"]])
+    owners = list(names[rows.loc[is_twin, "network"]])
     order = rows["family"].map(families.set_index("family")["order"])
-    order = order.mask(rows["family"].isin(rows.loc[twin, "family"]), 0)  # the family of the layer study comes first
+    order = order.mask(rows["family"].isin(rows.loc[is_twin, "family"]), 0)  # the family of the layer study comes first
     rows = rows.assign(order=order).sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     margin = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
-    number = int(rows["reported"].notna().sum())
+    count = int(rows["reported"].notna().sum())
     return Table(
         rows=rows,
         columns=[
@@ -52,7 +52,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
         },
         caption=(
             f"Recovery of plasticity in the fixed window and largest rise anywhere, {len(rows)} captured models, of "
-            f"which {number} are in Finding 3 of the layer study; recomputed from the deciles of Table 4 of the "
+            f"which {count} are in Finding 3 of the layer study; recomputed from the deciles of Table 4 of the "
             "benchmark notes [@shcherb2026]. Unit: one model, mean over heads."
         ),
         short="Recovery by model, printed and recomputed",

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table
 
 
 def table(reported_analyses: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per analysis."""
     return Table(
         rows=reported_analyses,
         columns=[

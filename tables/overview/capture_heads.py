@@ -11,7 +11,7 @@ def table(capture_heads: pd.DataFrame) -> Table:
     """Return one row per captured model."""
     unscaled = capture_heads["scaling"] == "none"
     rows = capture_heads.assign(
-        whose=["" if bare else WHOSE[str(by)] for bare, by in zip(unscaled, capture_heads["scaled_by"], strict=True)]
+        whose=["" if plain else WHOSE[str(by)] for plain, by in zip(unscaled, capture_heads["scaled_by"], strict=True)]
     )
     counts = sorted(set(rows["drawn"]))
     fewer = rows[rows["sampled"] < rows["drawn"]]
@@ -33,7 +33,7 @@ def table(capture_heads: pd.DataFrame) -> Table:
         space=0,
         size="footnotesize",
         caption=(
-            f"What each capture holds: {' or '.join(str(each) for each in counts)} query heads per model, drawn with "
+            f"What each capture holds: {' or '.join(str(count) for count in counts)} query heads per model, drawn with "
             "one seed from all layers, and the rotation under which the model ran. From public configurations of the "
             "captures and the models [@shcherb2026; @wolf2020]."
         ),

@@ -9,7 +9,7 @@ from boundpaper.typeset.wording import whole
 
 
 def table(models: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model or checkpoint."""
     encodings = models.groupby("family")["position_encoding"].first()
     remarks = [_model_remark(row, encodings[row["family"]]) for _, row in models.iterrows()]
     names = {text: f"remark{number}" for number, text in enumerate(dict.fromkeys(filter(None, remarks)), 1)}
@@ -58,9 +58,9 @@ def table(models: pd.DataFrame) -> Table:
 
 
 def _model_remark(row: pd.Series, usual_encoding: str) -> str:
-    parts = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
-    parts += [] if row["position_encoding"] == usual_encoding else [f"Position encoding: {row['position_encoding']}"]
-    return ". ".join(parts)
+    remarks = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
+    remarks += [] if row["position_encoding"] == usual_encoding else [f"Position encoding: {row['position_encoding']}"]
+    return ". ".join(remarks)
 
 
 def _base_text(encoding: str) -> str:

@@ -18,7 +18,7 @@ QUANTITIES = {
     "ap_last_20": "late plasticity and loss",
     "ap_drop": "drop and loss",
 }
-SHORTER = {
+SHORT_SIDES = {
     "B under YaRN without its temperature": "B, YaRN plain",
     "B under YaRN": "B, YaRN",
     "C with YaRN's temperature": "C, heated",
@@ -31,15 +31,12 @@ def items_table(
     """Return one row per item, grouped by base: difference, seeds present and planned, corrected p, outcome."""
     weights = amendment[["item", "weights"]].fillna("")
     rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(weights, on="item")
-    rows["what"] = [_quantity_in_words(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
-    rows["sides"] = [_both_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
+    rows["what"] = [_quantity_in_words(*cells) for cells in zip(rows["quantity"], rows["family"], strict=True)]
+    rows["sides"] = [_both_sides(*cells) for cells in zip(rows["first"], rows["second"], rows["family"], strict=True)]
     rows["at"] = (
         rows["place"]
         .replace({"quarter 4 less quarter 1": "4\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1"})
         .str.replace("quarter ", "")
-    )
-    rows["at"] = (
-        rows["at"]
         .str.replace(" training lengths", "×")
         .str.replace("training length", "1×")
         .replace({"within layers": "1×"})
@@ -54,7 +51,7 @@ def items_table(
     rows["shown"] += rows["shown"].map({name: _seeds_sentence(group) for name, group in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
     addition = " (permutations within seeds of a relation)" if "relations" in " ".join(families) else ""
-    seeded = "" if has_seeds.all() else f"{int(has_seeds.sum())} have a seed, and "
+    seed_phrase = "" if has_seeds.all() else f"{int(has_seeds.sum())} have a seed, and "
     return Table(
         rows=rows,
         columns=[
@@ -70,7 +67,7 @@ def items_table(
         size="footnotesize",
         column_space=4,
         caption=(
-            f"{caption}; {seeded}{decided} of {asked_items} are decided. "
+            f"{caption}; {seed_phrase}{decided} of {asked_items} are decided. "
             "Unit: one training seed; Student's intervals, which decide nothing."
         ),
         short=short,
@@ -84,15 +81,18 @@ def items_table(
 
 def _margins(rows: pd.DataFrame) -> str:
     """Return a phrase with the equivalence margins: for changes along a text or with width, and for arm differences."""
-    held = rows.dropna(subset="margin")
-    gaps = held["first"].str[0] != held["second"].str[0]
-    words = (("changes and widths", held.loc[~gaps, "margin"]), ("gaps between arms", held.loc[gaps, "margin"]))
-    parts = [
-        f"{' or '.join(fixed(2).show(each, 'plain') for each in sorted(set(margins)))} for {label}"
-        for label, margins in words
+    tested = rows.dropna(subset="margin")
+    is_gap = tested["first"].str[0] != tested["second"].str[0]
+    groups = (
+        ("changes and widths", tested.loc[~is_gap, "margin"]),
+        ("gaps between arms", tested.loc[is_gap, "margin"]),
+    )
+    phrases = [
+        f"{' or '.join(fixed(2).show(margin, 'plain') for margin in sorted(set(margins)))} for {label}"
+        for label, margins in groups
         if len(margins)
     ]
-    return f" ({', '.join(parts)})" if parts else ""
+    return f" ({', '.join(phrases)})" if phrases else ""
 
 
 def _seeds_sentence(rows: pd.DataFrame) -> str:
@@ -112,14 +112,14 @@ def _both_sides(first: str, second: str, family: str) -> str:
     """Return the two sides in short form; relations and questions on heads compare no sides."""
     if family.startswith(("relations", "heads")):
         return "ranks, by layer" if family.startswith("heads") else "ranks, by seed"
-    one, two = (_side_in_short(str(words)) for words in (first, second))
-    return one if two == "0" else f"{one} − {two}"
+    left, right = (_side_in_short(str(words)) for words in (first, second))
+    return left if right == "0" else f"{left} − {right}"
 
 
 def _side_in_short(words: str) -> str:
-    if words in SHORTER:
-        return SHORTER[words]
-    arm, _, place = words.partition(" ")
+    if words in SHORT_SIDES:
+        return SHORT_SIDES[words]
+    arm, _, detail = words.partition(" ")
     return {"first quarter": f"{arm}, first", "last quarter": f"{arm}, last"}.get(
-        place, words.replace(" in bins of", ", bins of")
+        detail, words.replace(" in bins of", ", bins of")
     )

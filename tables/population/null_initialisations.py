@@ -11,14 +11,14 @@ CASES |= {"silent": ("silenced", "all"), "early": ("early queries", "all")}
 
 def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
     """Return one row per size and positional encoding, at one position, with changes by layer and by part removed."""
-    single = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
+    at_one_position = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
     cells = ["size", "positional"]
-    of = null_levels[single & (null_levels["quantity"] == "plasticity")].set_index(cells)
-    level = of.loc[of["place"] == "first", "value"]
-    rows = of[of["place"] == "change"].assign(level=level).reset_index()
+    plasticity = null_levels[at_one_position & (null_levels["quantity"] == "plasticity")].set_index(cells)
+    level = plasticity.loc[plasticity["place"] == "first", "value"]
+    rows = plasticity[plasticity["place"] == "change"].assign(level=level).reset_index()
     rows["kind"] = rows["positional"].map(KINDS)
     causes = null_causes.query("quantity == 'plasticity'").set_index(["case", "depth", *cells])["change"].sort_index()
-    rows = rows.join(pd.DataFrame({name: causes[place] for name, place in CASES.items()}), on=cells)
+    rows = rows.join(pd.DataFrame({name: causes[key] for name, key in CASES.items()}), on=cells)
     seeds = int(rows["seeds"].iloc[0])
     return Table(
         rows=rows,

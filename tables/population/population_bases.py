@@ -5,17 +5,17 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed
 from tables.population._contrasts import with_names
 
-LARGER, LESS = "10000", "400 minus 10000"
+LARGER, DIFFERENCE = "10000", "400 minus 10000"
 NAMES = ("seeds", "difference", "low", "high", "p_holm", "note")
 SCALED = ("difference", "low", "high")
 
 
 def table(population_bases: pd.DataFrame) -> Table:
     """Return one row per contrast."""
-    sides = {of: group.set_index("item") for of, group in population_bases.groupby("of")}
-    rows = sides[LARGER].reset_index()
+    by_base = {of: group.set_index("item") for of, group in population_bases.groupby("of")}
+    rows = by_base[LARGER].reset_index()
     for name in NAMES:
-        rows[f"less_{name}"] = rows["item"].map(sides[LESS][name])
+        rows[f"less_{name}"] = rows["item"].map(by_base[DIFFERENCE][name])
     rows["less_note"] = rows["less_note"].fillna("no difference of bases")
     rows["less_note"] = [
         "" if defined else note for note, defined in zip(rows["less_note"], rows["less_low"].notna(), strict=True)

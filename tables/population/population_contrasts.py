@@ -3,20 +3,21 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
-from boundpaper.typeset.numbers import fixed as fixed_number
 from tables.population._contrasts import with_names
 
 
 def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per planned contrast."""
     rows = population_contrasts.copy()
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
-    rows["base"] = [_base(*each) for each in zip(rows["base"].astype(str), rows["first"], rows["second"], strict=True)]
+    rows["base"] = [
+        _base_text(*cells) for cells in zip(rows["base"].astype(str), rows["first"], rows["second"], strict=True)
+    ]
     all_models = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
         rows[f"every_{name}"] = rows["item"].map(all_models[name])
     rows = with_names(rows, ("every_difference", "every_low", "every_high"))
-    seeds, smallest = _range_text(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
+    seeds, smallest = _range_text(rows["seeds"]), fixed(3).show(rows["p_holm"].min(), "plain")
     count = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
@@ -59,7 +60,7 @@ def _range_text(counts: pd.Series) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _base(base: str, first: str, second: str) -> str:
+def _base_text(base: str, first: str, second: str) -> str:
     """Return the rotation base of a contrast, or both bases if it compares contrasts between bases."""
     bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
     return " − ".join(f"{int(base):,}" for base in bases)

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.tables import Column, Table
-from boundpaper.typeset.numbers import fixed as fixed_number
+from boundpaper.tables import Column, Table, fixed
 
 ARMS = ("kept", "dropped")
 DIGITS = 2
@@ -22,8 +21,8 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     counts = population_directions.set_index(["against", "what"])["count"]
     directed = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     listed = directed[directed["difference"].notna() & (directed["appears"] != "not measurable")]
-    others = directed.drop(index=listed.index)
-    absent, seeds = len(others), int(others["seeds"].where(others["difference"] != 0, 0).max() or 0)
+    left_out = directed.drop(index=listed.index)
+    count, seeds = len(left_out), int(left_out["seeds"].where(left_out["difference"] != 0, 0).max() or 0)
     rows = pd.DataFrame([_cell_texts(row) for _, row in listed.iterrows()])
     rows = rows.sort_values("appears", key=lambda names: names.map(list(OUTCOMES.values()).index), kind="stable")
     return Table(
@@ -51,14 +50,14 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             "As reported: the interval lies on that side of zero. Open: it contains zero, so that seeds do not decide. "
             "Not corrected for the number of rows; all trained models of the primary base, post hoc. Losses in nats "
             "per token. Texts and layers differ from the report's, so only directions are compared. Left out: "
-            f"{absent} quantities that ask for a massive dimension or a spike of the first token's norm; both arms "
+            f"{count} quantities that ask for a massive dimension or a spike of the first token's norm; both arms "
             f"have one in {seeds} of the seeds at most."
         ),
     )
 
 
 def _cell_texts(row: pd.Series) -> dict[str, object]:
-    number = fixed_number(min(int(row["digits"]), DIGITS))
+    number = fixed(min(int(row["digits"]), DIGITS))
 
     def text(value: float) -> str:
         return "" if pd.isna(value) else number.show(value, "plain").replace("-", "\N{MINUS SIGN}")

@@ -10,11 +10,11 @@ BASES = ("400", "10000")
 
 def table(population_power: pd.DataFrame) -> Table:
     """Return one row per contrast, with one group of columns per base."""
-    sides = {of: group.set_index("item") for of, group in population_power.groupby("of")}
-    rows = sides[BASES[0]].reset_index()
+    by_base = {of: group.set_index("item") for of, group in population_power.groupby("of")}
+    rows = by_base[BASES[0]].reset_index()
     for of in BASES:
         for name in ("seeds", "detectable", "note"):
-            rows[f"{name}_{of}"] = rows["item"].map(sides[of][name])
+            rows[f"{name}_{of}"] = rows["item"].map(by_base[of][name])
     rows = with_names(rows, tuple(f"detectable_{of}" for of in BASES))
     columns = [Column("what", "Outcome"), Column("arms", "Arms"), Column("multiple", "At", fixed(0))]
     for of in BASES:

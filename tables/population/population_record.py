@@ -10,27 +10,27 @@ STATES = ("counted", "excluded", "not trained")
 
 def table(population_record: pd.DataFrame) -> Table:
     """Return counts of models by base and arm."""
-    rows = []
+    records = []
     for (arm, base), models in population_record.groupby(["arm", "base"]):
         counts = models["status"].value_counts()
         untrained = models.loc[models["status"] == "not trained", "seed"]
         base_text = "none" if base == 0 else f"{base:,}"
         states = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
         seeds = ", ".join(str(seed) for seed in untrained)
-        rows.append({"base": base_text, "arm": arm, "what": ARMS[str(arm)], **states, "seeds": seeds})
-    frame = pd.DataFrame(rows)
-    left = [Column("seeds", "Seeds not trained yet")] if frame["seeds"].any() else []
+        records.append({"base": base_text, "arm": arm, "what": ARMS[str(arm)], **states, "seeds": seeds})
+    rows = pd.DataFrame(records)
+    extra = [Column("seeds", "Seeds not trained yet")] if rows["seeds"].any() else []
     per_row = population_record.groupby(["arm", "base"]).size().max()
     trained = int((population_record["status"] != "not trained").sum())
     return Table(
-        rows=frame,
+        rows=rows,
         columns=[
             Column("arm", "Arm"),
             Column("what", "Training"),
             Column("base", "Base"),
             Column("counted", "Counted", integer(), group="Models"),
             Column("excluded", "Excluded", integer(), group="Models"),
-            *left,
+            *extra,
         ],
         caption=(
             f"The plan of the population and its record: {trained} of {len(population_record)} models are trained and "
@@ -39,6 +39,10 @@ def table(population_record: pd.DataFrame) -> Table:
         short="The plan of the population and its record",
         note=(
             "Excluded: missed the criterion of convergence, or starts from one that did."
-            + (" Models that are not trained yet stay in the plan, whose command trains them in order." if left else "")
+            + (
+                " Models that are not trained yet stay in the plan, whose command trains them in order."
+                if extra
+                else ""
+            )
         ),
     )

@@ -13,19 +13,19 @@ def table(width_levels: pd.DataFrame) -> Table:
     """Return one row per width and average over heads, for the first and the last training length of the texts."""
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
     last_length = int(plasticity["low"].max())
-    kept = plasticity[plasticity["low"].isin([0, last_length])]
+    ends = plasticity[plasticity["low"].isin([0, last_length])]
     columns = []
-    parts = {}
+    series = {}
     for model, arm in MODELS.items():
         for estimator, word in ESTIMATORS.items():
             if model == "tiny-drope" and estimator == "bucket_full":
                 continue
-            for low, place in ((0, "first"), (last_length, "last")):
+            for low, title in ((0, "first"), (last_length, "last")):
                 name = f"{model} {estimator} {low}"
-                cells = kept[(kept["model"] == model) & (kept["estimator"] == estimator) & (kept["low"] == low)]
-                parts[name] = cells.set_index(["weights", "width"])["value"]
-                columns.append(Column(name, place, fixed(2), group=f"{arm}, {word}"))
-    rows = pd.DataFrame(parts).reset_index().sort_values(["weights", "width"], ignore_index=True)
+                cells = ends[(ends["model"] == model) & (ends["estimator"] == estimator) & (ends["low"] == low)]
+                series[name] = cells.set_index(["weights", "width"])["value"]
+                columns.append(Column(name, title, fixed(2), group=f"{arm}, {word}"))
+    rows = pd.DataFrame(series).reset_index().sort_values(["weights", "width"], ignore_index=True)
     rows["part"] = rows["weights"].map(WEIGHTS)
     return Table(
         rows=rows,

@@ -1,1 +1,1 @@
-"""Published pretrained models that this project measured."""
+"""Tables of published pretrained models that this project measured."""

@@ -1,4 +1,4 @@
-"""Texts of the cells of tables whose columns have numbers of several units."""
+"""Format cells as text, for tables whose columns have numbers of several units."""
 
 import pandas as pd
 

@@ -10,8 +10,8 @@ from tables.pretrained.distillation_quantities import NAMES
 def table(distillation_keys: pd.DataFrame) -> Table:
     """Return one row per length and one column per model."""
     columns = [name for name in NAMES if name in set(distillation_keys["column"])]
-    wide = distillation_keys.pivot(index=["pair", "tokens"], columns="column", values=["share", "low", "high"])
-    rows = pd.DataFrame({f"{name}_{end}": wide[end, name] for name in columns for end in ("share", "low", "high")})
+    values = distillation_keys.pivot(index=["pair", "tokens"], columns="column", values=["share", "low", "high"])
+    rows = pd.DataFrame({f"{name}_{end}": values[end, name] for name in columns for end in ("share", "low", "high")})
     counts = [str(n) for n in sorted(set(distillation_keys["n"]))]
     return Table(
         rows=rows.reset_index(),

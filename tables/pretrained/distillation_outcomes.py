@@ -8,12 +8,12 @@ TEXTS = {"manual": "manual of Python", "anarchism": "English prose", "all": "bot
 
 
 def table(distillation_outcomes: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per set of texts."""
     rows = distillation_outcomes[distillation_outcomes["seed"] == 0].copy()
     rows["label"] = [TEXTS.get(text, text) for text in rows["text"]]
-    order = {text: place for place, text in enumerate(TEXTS)}
+    order = {text: index for index, text in enumerate(TEXTS)}
     rows = rows.sort_values("text", key=lambda texts: texts.map(order).fillna(-1), ignore_index=True)
-    row = rows.iloc[0]
+    first = rows.iloc[0]
     loss, kl = "Held-out loss (nats)", "Divergence (nats)"
     return Table(
         rows=rows,
@@ -30,7 +30,7 @@ def table(distillation_outcomes: pd.DataFrame) -> Table:
         ],
         caption=(
             "A rotary model distilled into itself without rotation, and the control with the same steps and windows "
-            f"that keeps it, after {int(row['tokens']):,} tokens each ({int(row['step'])} of {int(row['of'])} "
+            f"that keeps it, after {int(first['tokens']):,} tokens each ({int(first['step'])} of {int(first['of'])} "
             "steps). Unit: one training."
         ),
         short="Distillation without rotation at equal tokens",

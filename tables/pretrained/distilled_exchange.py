@@ -19,8 +19,7 @@ LABELS = {
 def table(distilled_exchange: pd.DataFrame) -> Table:
     """Return one row per quantity and quarter of the context, and one column per model."""
     rows = distilled_exchange.assign(
-        label=distilled_exchange["quantity"].map(LABELS),
-        new=~distilled_exchange["quantity"].duplicated(),
+        label=distilled_exchange["quantity"].map(LABELS), new=~distilled_exchange["quantity"].duplicated()
     )
     return Table(
         rows=rows,

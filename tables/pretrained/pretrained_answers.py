@@ -11,17 +11,15 @@ TASKS = {
     "passkey": "Passkey in the prompt",
 }
 CONDITIONS = {"baseline": "as it is", "top1": "largest dimensions levelled", "random-0": "random dimensions levelled"}
-
-
 AGAINST = {"top1": "largest against none", "random-0": "random against none"}
 
 
 def table(pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame) -> Table:
     """Return one row per condition, grouped by task, with McNemar's p against the unchanged model."""
     frame = pretrained_answers.copy()
-    words = {"weights": "in the weights", "prompt": "in the prompt"}
+    places = {"weights": "in the weights", "prompt": "in the prompt"}
     frame["group"] = [
-        f"{TASKS[task]}, {words[where]}" for task, where in zip(frame["task"], frame["held_in"], strict=True)
+        f"{TASKS[task]}, {places[place]}" for task, place in zip(frame["task"], frame["held_in"], strict=True)
     ]
     frame["label"] = frame["condition"].map(CONDITIONS)
     tests = pretrained_knowledge_tests.set_index(["study", "comparison"])["p_value"]

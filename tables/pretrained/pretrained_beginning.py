@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.tables import Column, Table
-from boundpaper.typeset.numbers import fixed as fixed_number
+from boundpaper.tables import Column, Table, fixed
 from tables.pretrained._cells import why_empty, with_interval
 
 STARTS = {"word": "With a word", "token": "With its token", "difference": "Token minus word"}
@@ -36,20 +35,20 @@ ROWS = {
 def table(pretrained_beginning: pd.DataFrame) -> Table:
     """Return one row per quantity and one column per kind of beginning."""
     rows = []
-    for (_, name), part in pretrained_beginning.groupby(["model", "display_name"], sort=False):
-        cells = part.set_index(["quantity", "start"]).T
+    for (_, name), model_rows in pretrained_beginning.groupby(["model", "display_name"], sort=False):
+        cells = model_rows.set_index(["quantity", "start"]).T
         for group, quantities in ROWS.items():
             for key, (label, unit, digits) in quantities.items():
                 row = {"group": group, "label": f"{label} ({unit})" if unit else label, "model": name}
                 for start in STARTS:
-                    there = (key, start) in cells
-                    row[start] = with_interval(cells[(key, start)], fixed_number(digits)) if there else ""
-                    row[f"why_{start}"] = why_empty(cells[(key, start)]) if there else "No spread over texts, no pairs"
+                    found = (key, start) in cells
+                    row[start] = with_interval(cells[(key, start)], fixed(digits)) if found else ""
+                    row[f"why_{start}"] = why_empty(cells[(key, start)]) if found else "No spread over texts, no pairs"
                 rows.append(row)
     frame = pd.DataFrame(rows)
     texts = int(pretrained_beginning["n"].max())
     lengths = sorted(set(pretrained_beginning.loc[pretrained_beginning["quantity"] == "tokens", "value"].astype(int)))
-    said_tokens = " and ".join(str(length) for length in lengths)
+    token_counts = " and ".join(str(length) for length in lengths)
     return Table(
         rows=frame,
         columns=[
@@ -62,7 +61,7 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
         column_space=3,
         caption=(
             f"{', '.join(dict.fromkeys(frame['model']))} with its beginning token in front of a text, and with a word "
-            f"as its tokeniser begins. Unit: one text; n = {texts} parts of {said_tokens} tokens. In brackets "
+            f"as its tokeniser begins. Unit: one text; n = {texts} parts of {token_counts} tokens. In brackets "
             "Student's 95 % intervals over texts; of the difference, over texts in pairs."
         ),
         short="A pretrained model with and without its beginning token",

@@ -26,11 +26,11 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
         str(note)[:1].upper() + str(note)[1:] if pd.isna(value) else ""
         for note, value in zip(frame["note"], frame["value"], strict=True)
     ]
-    massive = frame["target"] == "massive"
-    frame["why_less"] = frame["why"].mask(massive, "These are compared")
+    is_massive = frame["target"] == "massive"
+    frame["why_less"] = frame["why"].mask(is_massive, "These are compared")
     frame["why_p"] = [
-        "" if pd.notna(p) else "Not ranked among random masks" if of_massive else "Of the massive dimensions"
-        for p, of_massive in zip(frame["p"], massive, strict=True)
+        "" if pd.notna(p) else "Not ranked among random masks" if flag else "Of the massive dimensions"
+        for p, flag in zip(frame["p"], is_massive, strict=True)
     ]
     masks, texts = int(frame["masks"].max()), int(frame["texts"].max())
     return Table(

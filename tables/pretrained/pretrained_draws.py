@@ -13,16 +13,16 @@ ROWS = {
 
 
 def table(pretrained_draws: pd.DataFrame) -> Table:
-    """Return the table."""
-    own = pretrained_draws[pretrained_draws["of"] == "own"]
+    """Return one row per model and metric."""
+    own_draws = pretrained_draws[pretrained_draws["of"] == "own"]
     keys = ["display_name", "metric"]
-    wide = own.pivot(index=keys, columns="drawn", values="draw_sd").add_prefix("d").reset_index()
+    by_size = own_draws.pivot(index=keys, columns="drawn", values="draw_sd").add_prefix("d").reset_index()
     source = pretrained_draws[pretrained_draws["of"] == "source"]
-    rows = source.merge(wide, on=keys, how="left", validate="one_to_one", sort=False)
+    rows = source.merge(by_size, on=keys, how="left", validate="one_to_one", sort=False)
     rows["label"] = rows["metric"].map(ROWS)
     rows["absent"] = "The model has no more heads"
     first, second, shared, heads = (int(source[name].iloc[0]) for name in ("drawn", "drawn_other", "common", "heads"))
-    counts = own.drop_duplicates("model")
+    counts = own_draws.drop_duplicates("model")
     sizes = "; ".join(f"{row['display_name']}: {row['heads']} heads" for _, row in counts.iterrows())
     return Table(
         rows=rows,
@@ -31,7 +31,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
             Column("spread", "over\nheads", fixed(3), group="Standard deviation"),
             *(
                 Column(f"d{k}", f"mean of\n{k}", fixed(3), group="Standard deviation", reason="absent")
-                for k in sorted(own["drawn"].unique())
+                for k in sorted(own_draws["drawn"].unique())
             ),
             Column(
                 "twice_sd",

@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from boundpaper.tables import Column, Table
-from boundpaper.typeset.numbers import fixed as fixed_number
+from boundpaper.tables import Column, Table, fixed
 from tables.pretrained._cells import why_empty, with_interval
 
-BESIDE = ("reported", "small")
+REFERENCES = ("reported", "small")
 DIGITS = 2
 """Decimals at most: so few texts and seeds do not determine a third."""
 UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
@@ -17,17 +16,17 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
     rows = []
     for _, group in pretrained_experiments.groupby("quantity", sort=False):
-        if group.loc[~group["column"].isin(BESIDE), "value"].isna().all():
+        if group.loc[~group["column"].isin(REFERENCES), "value"].isna().all():
             continue  # measured on other models only
         facts = group.iloc[0]
-        number = fixed_number(min(int(facts["digits"]), DIGITS))
+        number = fixed(min(int(facts["digits"]), DIGITS))
         row = {
             "label": f"{facts['label']} ({UNITS.get(facts['unit'], facts['unit'])})",
             "experiment": facts["experiment"],
         }
-        for place, column in enumerate(names):
+        for index, column in enumerate(names):
             cell = group[group["column"] == column].iloc[0]
-            row |= {f"v{place}": with_interval(cell, number), f"note{place}": why_empty(cell)}
+            row |= {f"v{index}": with_interval(cell, number), f"note{index}": why_empty(cell)}
         rows.append(row)
     frame = pd.DataFrame(rows)
     seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())
@@ -36,8 +35,8 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         columns=[
             Column("label", "Quantity", width=0.42),
             *(
-                Column(f"v{place}", name.replace("-Instruct", "\n-Instruct"), align="right", reason=f"note{place}")
-                for place, name in enumerate(names.values())
+                Column(f"v{index}", name.replace("-Instruct", "\n-Instruct"), align="right", reason=f"note{index}")
+                for index, name in enumerate(names.values())
             ),
         ],
         space="experiment",

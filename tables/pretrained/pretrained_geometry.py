@@ -8,15 +8,10 @@ from boundpaper.tables import Column, Table, fixed, markup
 from boundpaper.typeset.wording import listed, whole
 from tables._house import estimator_phrase
 
-FEW = 10  # key heads
+FEW_KEY_HEADS = 10
 FIELDS = {"v": "value", "low": "low", "high": "high"}
 ROWS = {
-    "Plasticity": {
-        "ap_overall": "overall",
-        "ap_first_20": "first 20 %",
-        "ap_last_20": "last 20 %",
-        "ap_drop": "drop",
-    },
+    "Plasticity": {"ap_overall": "overall", "ap_first_20": "first 20 %", "ap_last_20": "last 20 %", "ap_drop": "drop"},
     "Position": {
         "bias_window": "bias per window ($10^2$)",
         "r_q_a": "$r_q^a$ on the axis of drift",
@@ -26,28 +21,24 @@ ROWS = {
 }
 
 
-def table(
-    pretrained_geometry: pd.DataFrame,
-    pretrained_noise: pd.DataFrame,
-    measured_models: pd.DataFrame,
-) -> Table:
-    """Return the table."""
+def table(pretrained_geometry: pd.DataFrame, pretrained_noise: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
+    """Return one row per metric, with one column per model or group of models."""
     columns = list(dict.fromkeys(pretrained_geometry["column"]))
     cells: Any = pretrained_geometry.set_index(["metric", "column"])
     rows = []
     for group, names in ROWS.items():
         for metric, label in names.items():
             row: dict[str, object] = {"group": group, "label": label}
-            for place, column in enumerate(columns):
+            for index, column in enumerate(columns):
                 cell = cells.loc[(metric, column)]
                 unit = 100 if metric == "bias_window" else 1
-                row |= {f"{name}{place}": cell[of] / unit for name, of in FIELDS.items()}
-                row[f"note{place}"] = cell["note"]
+                row |= {f"{name}{index}": cell[field] / unit for name, field in FIELDS.items()}
+                row[f"note{index}"] = cell["note"]
             rows.append(row)
     facts: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
     measured = measured_models[measured_models["model"].isin(columns)].set_index("model")
     documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
-    footers = [
+    notes = [
         f"{facts.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
         f"{estimator_phrase(row['estimator'], row['pairs'])}"
@@ -60,13 +51,13 @@ def table(
             Column("label", "", markup),
             *(
                 Column(
-                    f"v{place}",
+                    f"v{index}",
                     str(facts.loc[column, "label"]),
                     fixed(3),
-                    ci=(f"low{place}", f"high{place}"),
-                    reason=f"note{place}",
+                    ci=(f"low{index}", f"high{index}"),
+                    reason=f"note{index}",
                 )
-                for place, column in enumerate(columns)
+                for index, column in enumerate(columns)
             ),
         ],
         groups="group",
@@ -80,8 +71,8 @@ def table(
         ),
         short="Head geometry of pretrained models",
         note=[
-            f"{'; '.join(footers)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
-            f"of four bits, dequantised. {_few(facts)}",
+            f"{'; '.join(notes)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
+            f"of four bits, dequantised. {_note_on_few_heads(facts)}",
             "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
             "context, which differs from column to column. A reported value and a measured one are to be compared only "
             "as far as estimator, texts and context agree.",
@@ -89,8 +80,8 @@ def table(
     )
 
 
-def _few(facts: pd.DataFrame) -> str:
+def _note_on_few_heads(facts: pd.DataFrame) -> str:
     """Return a note that names the models whose intervals are too narrow because they have few key heads."""
-    rows = facts[(facts["unit"] == "key head") & (facts["n"] < FEW)]
+    rows = facts[(facts["unit"] == "key head") & (facts["n"] < FEW_KEY_HEADS)]
     models = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
     return f"An interval from so few key heads as those of {listed(models)} is too narrow." if models else ""

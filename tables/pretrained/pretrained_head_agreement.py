@@ -20,10 +20,10 @@ def table(pretrained_head_agreement: pd.DataFrame) -> Table:
     rows: list[dict[str, Any]] = []
     for (model, contrast), cells in pretrained_head_agreement.groupby(["display_name", "contrast"], sort=False):
         group = f"{CONTRASTS[str(contrast)]} ({model})"
-        single = cells[cells["layer"].notna()]
-        third = single["layer"].astype(int) * THIRDS // len(single)
-        for place in range(THIRDS):
-            layers = single[third == place]
+        layer_rows = cells[cells["layer"].notna()]
+        third = layer_rows["layer"].astype(int) * THIRDS // len(layer_rows)
+        for index in range(THIRDS):
+            layers = layer_rows[third == index]
             label = f"Layers {layers['layer'].min()} to {layers['layer'].max()}"
             sums: dict[str, Any] = {"why": "Of all layers together."}
             sums |= {column: layers[column].sum() for column in ("heads", "same", "expected")}

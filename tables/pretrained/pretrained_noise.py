@@ -18,7 +18,7 @@ ROWS = {
 
 
 def table(pretrained_noise: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model and metric."""
     rows = pretrained_noise.assign(label=pretrained_noise["metric"].map(ROWS), group=pretrained_noise["display_name"])
     counts = pretrained_noise.drop_duplicates("model")
     ways = listed([f"{splits} ways" for splits in counts["splits"].unique()])
@@ -30,12 +30,7 @@ def table(pretrained_noise: pd.DataFrame) -> Table:
             Column("largest", "Largest\ndifference\nof halves", fixed(3)),
             Column("noise_sd", "of a capture", fixed(3), ci=("noise_low", "noise_high"), group="Standard deviation"),
             Column("twice_sd", "of two captures'\ndifference", fixed(3), group="Standard deviation"),
-            Column(
-                "twin_difference",
-                "Reported,\none network twice",
-                fixed(3),
-                reason="note",
-            ),
+            Column("twin_difference", "Reported,\none network twice", fixed(3), reason="note"),
         ],
         groups="group",
         caption=(

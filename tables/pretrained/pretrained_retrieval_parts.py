@@ -74,12 +74,12 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
     )
 
 
-def _percent_by_length(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
+def _percent_by_length(by_length: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
     """Return percentages by field name, for every length; the first of `columns` holds the value."""
     names = ("value", "low", "high")
     no_values = {f"{name}_{length}": float("nan") for name in names for length in lengths}
     return no_values | {
-        f"{name}_{length}": 100 * by[column].get(length, float("nan"))
+        f"{name}_{length}": 100 * by_length[column].get(length, float("nan"))
         for name, column in zip(names, columns, strict=False)
         for length in lengths
     }

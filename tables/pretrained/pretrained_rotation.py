@@ -11,10 +11,10 @@ COMPUTED = {"kept": "As the model\ncomputes it", "left_out": "Without\nthe rotat
 def table(pretrained_rotation: pd.DataFrame) -> Table:
     """Return one row per quantity, grouped by model."""
     keys = ["display_name", "quantity"]
-    wide = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
-    wide.columns = pd.Index(["_".join(reversed(column)) for column in wide.columns])
+    values = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
+    values.columns = pd.Index(["_".join(reversed(column)) for column in values.columns])
     order = pretrained_rotation[keys].drop_duplicates()
-    rows = order.merge(wide, left_on=keys, right_index=True).assign(
+    rows = order.merge(values, left_on=keys, right_index=True).assign(
         label=lambda frame: frame["quantity"].map(QUANTITIES)
     )
     [uniform] = pretrained_rotation.loc[pretrained_rotation["computed"] == "even", "value"].unique()

@@ -18,7 +18,9 @@ def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame, 
     reported = subjects[(subjects["role"] == "reported") & (subjects["side"] == "rope")]
     names = dict(zip(reported["pair"], reported["label"], strict=True))
     names |= dict(zip(pretrained_models["model"], pretrained_models["display_name"], strict=True))
-    frame["group"] = [f"{CONTRASTS[one]} ({names[model]})" for one, model in zip(parts[0], frame["study"], strict=True)]
+    frame["group"] = [
+        f"{CONTRASTS[name]} ({names[model]})" for name, model in zip(parts[0], frame["study"], strict=True)
+    ]
     frame["label"] = parts[1].str[:1].str.upper() + parts[1].str[1:]
     texts = sorted(set(frame["n"].astype(int)))
     return Table(

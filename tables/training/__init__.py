@@ -1,1 +1,1 @@
-"""Training checkpoints of SmolLM3."""
+"""Tables of SmolLM3's training checkpoints."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def position_rows(positions: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, str]]:
-    """Pivot the rows of bins into columns.
+    """Return one row per checkpoint with the bins as columns, and the headings of the bins.
 
     Returns
     -------

@@ -6,12 +6,12 @@ from boundpaper.store.frames import pick
 from boundpaper.tables import Column, Table, fixed
 from boundpaper.typeset.wording import correlation_phrase, whole
 
-OWN = "smollm3-3b"
+SMOLLM3 = "smollm3-3b"
 
 
 def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame) -> Table:
-    """Return the table."""
-    window = training_comparison.loc[training_comparison["model"] == OWN, "captured_context"].iloc[0]
+    """Return one row per model, those that the study compares first."""
+    window = training_comparison.loc[training_comparison["model"] == SMOLLM3, "captured_context"].iloc[0]
     in_source = training_comparison["compared"].astype(bool)
     rows = training_comparison.assign(other=~in_source, bias_token=1e3 * training_comparison["bias_strength"])
     rows = rows.sort_values(["other", "ap_drop"])
@@ -23,7 +23,7 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         correlation_phrase(pick(bias_plasticity_tests, comparison="per token, models over the same window", test=test))
         for test in ("pearson", "pearson_within_family")
     )
-    own = correlation_phrase(pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
+    full = correlation_phrase(pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
     count = int(rows["drop_same"].notna().sum())
     return Table(
         rows=rows,
@@ -54,7 +54,7 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
             (
                 f"Bias per token against the drop over the first {window // 1024}K, {count} models: {same}; inside "
                 f"families: {in_families}. Against the drop over each model's own window, captured models without "
-                f"SmolLM3: {own}. Permutation $p$, no correction; the equal window was chosen after seeing the data."
+                f"SmolLM3: {full}. Permutation $p$, no correction; the equal window was chosen after seeing the data."
             ),
         ],
     )

@@ -9,7 +9,7 @@ PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 3
 
 
 def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per checkpoint."""
     rows = training_equal_positions.assign(
         phase=training_equal_positions["phase"].map(PHASES),
         steps=[name.rpartition(" ")[2] for name in training_equal_positions["display_name"]],

@@ -8,10 +8,10 @@ from tables.training._positions import position_rows
 
 
 def table(training_positions: pd.DataFrame) -> Table:
-    """Return the table."""
-    long = training_positions[training_positions["extension"].astype(bool)]
-    rows, bins = position_rows(long)
-    windows = listed([whole(context) for context in sorted(set(long["context"]))])
+    """Return one row per checkpoint of the extensions, with one column per bin."""
+    late = training_positions[training_positions["extension"].astype(bool)]
+    rows, bins = position_rows(late)
+    windows = listed([whole(context) for context in sorted(set(late["context"]))])
     return Table(
         rows=rows,
         columns=[

@@ -8,9 +8,9 @@ from tables.training._positions import position_rows
 
 
 def table(training_positions: pd.DataFrame) -> Table:
-    """Return the table."""
-    short = training_positions[~training_positions["extension"].astype(bool)]
-    rows, bins = position_rows(short)
+    """Return one row per checkpoint of pre-training, with one column per bin."""
+    early = training_positions[~training_positions["extension"].astype(bool)]
+    rows, bins = position_rows(early)
     return Table(
         rows=rows,
         columns=[
@@ -19,7 +19,7 @@ def table(training_positions: pd.DataFrame) -> Table:
         ],
         reason="reason",
         caption=(
-            f"Plasticity by position during pre-training of SmolLM3-3B, window of {whole(short['context'].max())} "
+            f"Plasticity by position during pre-training of SmolLM3-3B, window of {whole(early['context'].max())} "
             f"tokens, {len(rows)} checkpoints, Table 6 of the study [@shcherb2026]. Unit: one checkpoint, mean over "
             "heads."
         ),

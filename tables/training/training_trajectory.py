@@ -9,20 +9,20 @@ PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 3
 
 
 def table(training_trajectory: pd.DataFrame) -> Table:
-    """Return the table."""
-    wrong = ~training_trajectory["ap_drop_agrees"].astype(bool)
+    """Return one row per checkpoint."""
+    is_wrong = ~training_trajectory["ap_drop_agrees"].astype(bool)
     rows = training_trajectory.assign(
         phase=training_trajectory["phase"].map(PHASES),
         bias_token=1e3 * training_trajectory["bias_strength"],
         slope=1e3 * training_trajectory["alpha_k"],
-        mark=["drop" if is_wrong else "" for is_wrong in wrong],
+        mark=["drop" if flag else "" for flag in is_wrong],
         steps=[name.rpartition(" ")[2] for name in training_trajectory["display_name"]],
     )
     short, long = (whole(context) for context in (rows["context"].min(), rows["context"].max()))
-    gaps = ", ".join(f"{gap:.3f}" for gap in rows.loc[wrong, "ap_drop_recomputed"])
+    gaps = ", ".join(f"{gap:.3f}" for gap in rows.loc[is_wrong, "ap_drop_recomputed"])
     pairs = [
         f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['phase']}, {row['steps']})"
-        for _, row in rows[wrong].iterrows()
+        for _, row in rows[is_wrong].iterrows()
     ]
     return Table(
         rows=rows,

@@ -232,7 +232,7 @@ def test_gguf_rotation_keys_and_divisor_tensors_are_read(
         (lambda writer: writer.add_causal_attention(False), "llama.attention.causal is False"),
         (lambda writer: writer.add_max_alibi_bias(8.0), "llama.attention.max_alibi_bias is 8.0"),
         (lambda writer: writer.add_float32("llama.rope.wobble", 2.0), "llama.rope.wobble is 2.0"),
-        (lambda writer: writer.add_uint16("split.count", 3), "one piece of 3"),
+        (lambda writer: writer.add_uint16("split.count", 3), "one of 3 parts"),
         (
             lambda writer: writer.add_tensor("blk.0.attn_q.bias", np.zeros(64, np.float32)),
             "its tensor blk.0.attn_q.bias",
@@ -535,4 +535,4 @@ def test_all_experiments_run_on_user_texts_except_text_kinds(
     run_command.main(words, standalone_mode=False, obj={"root": Path()})
     assert "massive_values" in taken[0]
     assert "text_kinds" not in taken[0]
-    assert "skipped text_kinds: --texts leaves it out" in capsys.readouterr().err
+    assert "skipped text_kinds: generated texts are needed" in capsys.readouterr().err

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check
 from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.terms import mean
 from boundpaper.statistics import rounding
@@ -83,16 +83,15 @@ def c000_recovery_layers(
         facts = pick(models, model=row["model"])
         printed = int(re.findall(r"\d+", row["printed"])[0])
         layers = int(text_layers[row["model"]])
-        equal = FAMILIES[row["family"]] == facts["family"]
-        verdict = judge(
-            printed == layers and equal,
+        same_family = FAMILIES[row["family"]] == facts["family"]
+        yield cell_check(
+            printed == layers and same_family,
             f"Its configuration has {layers} self-attention layers; its family is {facts['family']}.",
             reported=f"{row['printed']}, {row['family']}",
             recomputed=f"{layers}, {facts['family']}",
             key=str(row["model"]),
             statement=f"{row['model']} has {row['printed']} layers and belongs to {row['family']}.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 c000_layers_recovery = Cells(
@@ -116,14 +115,13 @@ def c000_layers_order(nope_layer_cells: pd.DataFrame) -> Iterator[Verdict]:
     """Both tables of single layers are in falling order of the recovery."""
     for model, rows in nope_layer_cells.groupby("model", sort=False):
         values = list(rows["recovery"])
-        verdict = judge(
+        yield cell_check(
             values == sorted(values, reverse=True),
             f"The recoveries run {', '.join(f'{value:+.3f}' for value in values)}.",
             key=str(model),
             statement=f"The layers of {model} are in falling order of the recovery.",
             n=len(values),
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("000, Per-Layer Anatomy")
@@ -135,7 +133,7 @@ def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.D
         adjacency = (
             f"after {layer - 1}" if layer - 1 in cross else f"before {layer + 1}" if layer + 1 in cross else "no"
         )
-        verdict = judge(
+        yield cell_check(
             adjacency == row["adjacency"],
             f"The cross-attention layers next to it: {adjacency}.",
             reported=str(row["adjacency"]),
@@ -143,7 +141,6 @@ def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.D
             key=str(layer),
             statement=f"Layer {layer} is next to a cross-attention layer: {row['adjacency']}.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("000, Finding 2")
@@ -151,19 +148,18 @@ def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFram
     """The three groups of the adjacency table hold the layers listed for them, 8, 8 and 16."""
     for group in ("after", "before", "far"):
         printed = quote(nope_adjacency, group=group, metric="layers")
-        ruled = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
-        listed = set(nope_groups.loc[nope_groups["listed"] == group, "layer"])
-        verdict = judge(
-            len(ruled) == printed.number and ruled == listed,
-            f"The indices of the cross-attention layers put {len(ruled)} layers into the group, {len(ruled & listed)} "
-            "of them as listed.",
+        by_rule = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
+        by_list = set(nope_groups.loc[nope_groups["listed"] == group, "layer"])
+        yield cell_check(
+            len(by_rule) == printed.number and by_rule == by_list,
+            f"The indices of the cross-attention layers put {len(by_rule)} layers into the group, "
+            f"{len(by_rule & by_list)} of them as listed.",
             reported=printed.printed,
-            recomputed=str(len(ruled)),
+            recomputed=str(len(by_rule)),
             key=group,
             statement=f"The group {group} has {printed.printed} layers.",
-            n=len(ruled),
+            n=len(by_rule),
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("000, Finding 2")
@@ -194,17 +190,18 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
     kinds = nope_layer_kinds["kind"].value_counts()
     plain_count, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
     printed = [
-        int(quote(nope_facts, fact=f).number) for f in ("layers", "self_attention_layers", "cross_attention_layers")
+        int(quote(nope_facts, fact=fact).number)
+        for fact in ("layers", "self_attention_layers", "cross_attention_layers")
     ]
     facts = pick(models, model="llama3.2-11b")
-    listed = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
-    uncrossed = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
+    printed_layers = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
+    self_attention_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
     return judge(
         printed == [int(facts["layers"]), plain_count, cross]
-        and listed == uncrossed
+        and printed_layers == self_attention_layers
         and "none in cross" in facts["position_encoding"],
-        f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(listed)} layers and leave "
-        f"{cross}; position encoding: {facts['position_encoding']}.",
+        f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(printed_layers)} layers "
+        f"and leave {cross}; position encoding: {facts['position_encoding']}.",
         reported=f"{printed[0]}, {printed[1]} and {printed[2]}",
         recomputed=f"{facts['layers']} = {plain_count} + {cross}",
         n=int(facts["layers"]),
@@ -216,20 +213,21 @@ def c000_background_period(
     nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
     """The cross-attention layers are every fifth from 3 on, which is the default of the configuration."""
-    cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
+    cross_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     period, start = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
-    ruled = set(range(start, len(nope_layer_kinds), period))
+    by_rule = set(range(start, len(nope_layer_kinds), period))
     default, published = (
         _indices(str(pick(facts, fact=fact)["printed"]))
         for facts, fact in ((nope_facts, "cross_attention_default"), (published_facts, "cross_attention_layers"))
     )
-    listed = [", ".join(map(str, sorted(layers))) for layers in (ruled, cross, default, published)]
+    layers_in_words = [", ".join(map(str, sorted(layers))) for layers in (by_rule, cross_layers, default, published)]
     return judge(
-        ruled == cross == default == published,
-        f"Every {period}th layer from {start} on gives {listed[0]}; the list and the default printed beside it have "
-        f"{listed[1]} and {listed[2]}, the configuration that the model's library ships {listed[3]}.",
+        by_rule == cross_layers == default == published,
+        f"Every {period}th layer from {start} on gives {layers_in_words[0]}; the list and the default printed beside "
+        f"it have {layers_in_words[1]} and {layers_in_words[2]}, the configuration that the model's library ships "
+        f"{layers_in_words[3]}.",
         reported=f"every {period}th layer starting from {start}",
-        recomputed=listed[3],
+        recomputed=layers_in_words[3],
         n=len(published),
     )
 
@@ -237,7 +235,7 @@ def c000_background_period(
 def _indices(text: str) -> set[int]:
     """Return the whole numbers in a list with ranges such as `0–2, 4–7, 39`."""
     numbers: set[int] = set()
-    for part in text.split(","):
-        limits = [int(end) for end in re.findall(r"\d+", part)]
+    for span in text.split(","):
+        limits = [int(end) for end in re.findall(r"\d+", span)]
         numbers |= set(range(limits[0], limits[-1] + 1))
     return numbers

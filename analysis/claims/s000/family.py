@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
@@ -15,13 +16,13 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     rows = nope_recovery_recomputed
     recovering = rows[rows["recovery_low"] > 0]
     statement = pick(nope_stated, statement="finding_3_positive_models")
-    expected = rows[(rows["family"] == "Llama 3") & (rows["text_layers"] == DEEP)]
-    others = rows.drop(recovering.index)
+    expected = rows_where(rows, family="Llama 3", text_layers=DEEP)
+    other_models = rows.drop(recovering.index)
     return judge(
         set(recovering["model"]) == set(expected["model"]) and len(recovering) == statement["as_number"],
         f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(recovering['display_name']))} "
-        f"recover in the window, and the {len(others)} others reach {others['recovery'].max():+.3f} at most; the two "
-        f"of {DEEP} layers share their text weights.",
+        f"recover in the window, and the {len(other_models)} others reach {other_models['recovery'].max():+.3f} at "
+        f"most; the two of {DEEP} layers share their text weights.",
         reported=str(statement["printed"]),
         recomputed=f"{len(recovering)} of {len(rows)}",
         n=len(rows),
@@ -47,22 +48,22 @@ def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: 
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """All other models of the table are monotone."""
     rows = nope_recovery_recomputed
-    others = rows[(rows["agreement"] != "") & ~rows["recovers"].astype(bool)]
-    rising = others[others["shape"] == "rises"]
+    other_models = rows[(rows["agreement"] != "") & ~rows["recovers"].astype(bool)]
+    rising = other_models[other_models["shape"] == "rises"]
     unlisted = rows[(rows["agreement"] == "") & (rows["shape"] != "falls")]
-    words = [
+    phrases = [
         f"{row['display_name']} by {row['draw_up']:.3f} ({row['draw_up_low']:.3f} to {row['draw_up_high']:.3f}) at "
         f"{10 * row['rise_from']:.0f}-{10 * row['rise_to'] + 10:.0f} % of the context"
         for _, row in rising.iterrows()
     ]
     return judge(
         rising.empty,
-        f"Of the {len(others)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
-        f"{listed(words)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
+        f"Of the {len(other_models)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
+        f"{listed(phrases)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
         f"{listed(list(unlisted['display_name']))} may.",
         reported=str(pick(nope_stated, statement="finding_3_monotone_models")["printed"]),
-        recomputed=f"{len(others) - len(rising)} monotone",
-        n=len(others),
+        recomputed=f"{len(other_models) - len(rising)} monotone",
+        n=len(other_models),
     )
 
 
@@ -71,16 +72,12 @@ def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.Da
     """Two models of 40 layers, Ministral-3-14B and Qwen3-14B, do not recover."""
     rows = [pick(nope_recovery_recomputed, model=model) for model in ("ministral3-14b", "qwen3-14b")]
     layers = [quote(nope_stated, statement=f"finding_3_{name}_layers").number for name in ("ministral", "qwen")]
-    words = [
+    phrases = [
         f"{row['display_name']} of {row['layers']:.0f} layers {row['recovery']:+.3f} (draw-up {row['draw_up']:+.3f})"
         for row in rows
     ]
-    return judge(
-        all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
-        f"In the fixed window, {listed(words)}; a draw-up above zero is a rise somewhere.",
-        reported=" and ".join(f"{count:.0f}" for count in layers),
-        recomputed=", ".join(f"{row['recovery']:+.3f}" for row in rows),
-        n=len(rows),
+    return _judge_absence(
+        rows, layers, f"In the fixed window, {listed(phrases)}; a draw-up above zero is a rise somewhere."
     )
 
 
@@ -90,7 +87,7 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     rows = nope_recovery_recomputed
     deep = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
-    within = pick(nope_family_tests, comparison="depth within Llama, all captured")
+    llama_test = pick(nope_family_tests, comparison="depth within Llama, all captured")
     deeper = llama[llama["text_layers"] > DEEP]
     shallow = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
     deep_words = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
@@ -99,14 +96,14 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
         (
             f"{shallow} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {deep_words}.",
             f"It shows that depth is not enough ({deep_words}), not that it plays no part: within Llama the deepest of "
-            f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and "
-            f"the study itself asks for {DEEP} layers.",
+            f"{len(llama)} networks recovers and no other (p = {llama_test['p_value']:.2f}, the smallest possible), "
+            f"and the study itself asks for {DEEP} layers.",
         ),
         otherwise="not supported",
         reported="NOT a depth effect",
         recomputed=f"{len(deeper)} Llama deeper than {DEEP}",
         n=len(llama),
-        p_value=float(within["p_value"]),
+        p_value=float(llama_test["p_value"]),
     )
 
 
@@ -115,20 +112,24 @@ def c000_f3_smaller_llama(nope_recovery_recomputed: pd.DataFrame, nope_stated: p
     """The smaller Llama models, of 16 and 28 layers, do not show the pattern."""
     rows = [pick(nope_recovery_recomputed, model=model) for model in ("llama3.2-1b", "llama3.2-3b")]
     layers = [quote(nope_stated, statement=f"finding_3_llama_{size}_layers").number for size in ("1b", "3b")]
-    words = [
+    phrases = [
         f"{row['display_name']} ({row['layers']:.0f} layers) has a recovery of {row['recovery']:+.3f} and a draw-up of "
         f"{row['draw_up']:+.3f}"
         for row in rows
     ]
+    has_other_shape = rows[0]["draw_up"] > 0 > rows[0]["recovery"] and rows[0]["rise_to"] < DIP
+    note = (
+        "; the first rises before the window of the dip, so that its profile is not monotone but has no dip and "
+        "recovery where the larger ones have."
+    )
+    return _judge_absence(rows, layers, listed(phrases) + (note if has_other_shape else "."))
+
+
+def _judge_absence(rows: list[pd.Series], layers: list[float], reason: str) -> Verdict:
+    """Judge whether models of the stated numbers of layers do not recover."""
     return judge(
         all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
-        f"{listed(words)}"
-        + (
-            "; the first rises before the window of the dip, so that its profile is not monotone but has no dip and "
-            "recovery where the larger ones have."
-            if rows[0]["draw_up"] > 0 > rows[0]["recovery"] and rows[0]["rise_to"] < DIP
-            else "."
-        ),
+        reason,
         reported=" and ".join(f"{count:.0f}" for count in layers),
         recomputed=", ".join(f"{row['recovery']:+.3f}" for row in rows),
         n=len(rows),
@@ -146,20 +147,20 @@ def c000_f3_intersection(
     llama = rows[rows["family"] == "Llama 3"]
     large = llama[llama["text_layers"] >= depth]
     shallower = list(llama.loc[llama["recovers"] & (llama["text_layers"] < depth), "display_name"])
-    networks, deeper = large["network"].nunique(), int((large["text_layers"] > depth).sum())
+    network_count, deeper = large["network"].nunique(), int((large["text_layers"] > depth).sum())
     tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
     p = float(tests["Llama against others, all captured"])
     return judge(
-        networks > 1 and deeper > 0 and not shallower,
+        network_count > 1 and deeper > 0 and not shallower,
         f"Models with fewer than {depth} layers that recover: {listed(shallower)}."
         if shallower
-        else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(large)} names, {deeper} of "
-        f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} "
-        "networks, and the smaller Llama models differ in size, width and training too.",
+        else f"The cell holds {network_count} network{'s' if network_count > 1 else ''} under {len(large)} names, "
+        f"{deeper} of them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over "
+        f"{rows['network'].nunique()} networks, and the smaller Llama models differ in size, width and training too.",
         otherwise="contradicted" if shallower else "not supported",
         failure="reading" if shallower else "",
         reported=condition.printed,
-        recomputed=f"{networks} network",
-        n=networks,
+        recomputed=f"{network_count} network",
+        n=network_count,
         p_value=p,
     )

@@ -1,4 +1,4 @@
-"""Document 000, its question and first two findings: claims on two models with one text network, and on adjacency."""
+"""Document 000, question and first two findings: claims on two models of one text network, and on adjacent layers."""
 
 import re
 from collections.abc import Iterator
@@ -10,11 +10,9 @@ from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pic
 from boundpaper.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
-# ranges are printed in steps of 5 or 10 thousand tokens
-COARSE = 5
-NEARLY = 0.9
-
-PARTS = ("dip", "recovery")
+TOLERANCE = 5  # thousands of tokens: the ranges are printed in steps of 5 or 10 thousand
+NEARLY_ALL = 0.9  # share of the layers that counts as nearly every layer
+FEATURES = ("dip", "recovery")
 
 
 @claim("000, Question")
@@ -22,7 +20,7 @@ def c000_question_profile(
     nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Iterator[Verdict]:
     """Both models dip at 50-65K tokens, recover at 70-100K, and are lowest at the end."""
-    printed = {name: str(pick(nope_stated, statement=f"question_{name}_range")["printed"]) for name in PARTS}
+    printed = {name: str(pick(nope_stated, statement=f"question_{name}_range")["printed"]) for name in FEATURES}
     for model in PAIR:
         row = pick(decile_profiles, model=model)
         rise = pick(nope_recovery_recomputed, model=model)
@@ -32,19 +30,18 @@ def c000_question_profile(
         edges = {"dip": (low * width, (low + 1) * width), "recovery": ((low + 1) * width, (peak + 1) * width)}
         heights = {"dip": values[low], "recovery": values[peak]}
         words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
-        for place in PARTS:
-            # lower and upper ends, in thousands of tokens
-            limits = [int(number) for number in re.findall(r"\d+", printed[place])]
-            deviation = max(abs(edge - end) for edge, end in zip(edges[place], limits, strict=True))
+        for feature in FEATURES:
+            limits = [int(number) for number in re.findall(r"\d+", printed[feature])]  # thousands of tokens
+            deviation = max(abs(edge - end) for edge, end in zip(edges[feature], limits, strict=True))
             yield judge(
-                deviation <= COARSE,
-                f"It {words[place]} at {edges[place][0]:.0f}-{edges[place][1]:.0f}K ({heights[place]:.3f}); decile "
-                f"edges are at most {deviation:.1f}K away, and {COARSE}K or less counts as the same place.",
-                reported=printed[place],
-                recomputed=f"{edges[place][0]:.0f}-{edges[place][1]:.0f}K",
+                deviation <= TOLERANCE,
+                f"It {words[feature]} at {edges[feature][0]:.0f}-{edges[feature][1]:.0f}K ({heights[feature]:.3f}); "
+                f"decile edges are at most {deviation:.1f}K away, and {TOLERANCE}K or less counts as the same place.",
+                reported=printed[feature],
+                recomputed=f"{edges[feature][0]:.0f}-{edges[feature][1]:.0f}K",
                 n=len(values),
-                key=f"{model}-{place}",
-                statement=f"The {place} of {row['display_name']} lies at {printed[place]} tokens.",
+                key=f"{model}-{feature}",
+                statement=f"The {feature} of {row['display_name']} lies at {printed[feature]} tokens.",
             )
         is_last = values.index(min(values)) == len(values) - 1
         yield judge(
@@ -161,16 +158,16 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
         for key in ("llama31_recovering", "llama31_layers", "llama31_monotone", "llama32_recovering", "llama32_layers")
     }
     possible = counts["llama31_recovering"] + counts["llama31_monotone"] <= counts["llama31_layers"]
-    sums = f"{counts['llama31_recovering']} + {counts['llama31_monotone']} of {counts['llama31_layers']}"
+    sum_in_words = f"{counts['llama31_recovering']} + {counts['llama31_monotone']} of {counts['llama31_layers']}"
     reported = f"{counts['llama31_recovering']} and {counts['llama32_recovering']} of {counts['llama31_layers']}"
-    open_ = (
-        f"The profiles of single layers are not printed; the counts are possible together ({sums}). All recoveries by "
-        "layer, with the number of heads behind each, would decide it."
+    undecided = (
+        f"The profiles of single layers are not printed; the counts are possible together ({sum_in_words}). All "
+        "recoveries by layer, with the number of heads behind each, would decide it."
     )
     # printed values can refute the claim, but only values by layer could support it
     return Verdict(
         verdict="not testable" if possible else "contradicted",
-        reason=open_ if possible else f"The counts are not possible together ({sums}).",
+        reason=undecided if possible else f"The counts are not possible together ({sum_in_words}).",
         reported=reported,
         failure="" if possible else "number",
     )
@@ -185,7 +182,7 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> 
     count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
     low, high = wilson_interval(count, layers)
-    nearly = count / layers >= NEARLY
+    nearly = count / layers >= NEARLY_ALL
     threshold = quote(nope_stated, statement="finding_2_threshold")
     noise = float(pick(nope_twins, quantity="recovery")["value"])
     return judge(
@@ -206,17 +203,17 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
     """The recovery is not driven by a few anomalous layers."""
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
     recovery = quote(nope_models, model=PAIR[0], metric="recovery").number
-    top = nope_layer_cells[nope_layer_cells["model"] == PAIR[0]]["recovery"]
-    share = float(top.sum()) / (layers * recovery)
-    remainder = (layers * recovery - float(top.sum())) / (layers - len(top))
+    top_recoveries = nope_layer_cells[nope_layer_cells["model"] == PAIR[0]]["recovery"]
+    share = float(top_recoveries.sum()) / (layers * recovery)
+    mean_of_others = (layers * recovery - float(top_recoveries.sum())) / (layers - len(top_recoveries))
     threshold = quote(nope_stated, statement="finding_2_threshold").number
     return judge(
-        remainder > threshold,
-        f"The {len(top)} layers with the largest recovery carry {100 * share:.0f} % of the sum over {layers} layers; "
-        f"without them the mean of the others is {remainder:+.3f}, if the model's recovery is the mean over layers.",
-        otherwise="contradicted",
+        mean_of_others > threshold,
+        f"The {len(top_recoveries)} layers with the largest recovery carry {100 * share:.0f} % of the sum over "
+        f"{layers} layers; without them the mean of the others is {mean_of_others:+.3f}, if the model's recovery is "
+        "the mean over layers.",
         reported="not driven by a few",
-        recomputed=f"{remainder:+.3f} without {len(top)}",
+        recomputed=f"{mean_of_others:+.3f} without {len(top_recoveries)}",
         n=layers,
     )
 
@@ -225,19 +222,19 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
 def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
     """A difference above 0.005 tells a layer that recovers from one that does not."""
     threshold = quote(nope_stated, statement="finding_2_threshold")
-    recovery, deciles = (pick(nope_twins, quantity=name)["value"] for name in ("recovery", "decile_mean"))
+    recovery_noise, decile_noise = (pick(nope_twins, quantity=name)["value"] for name in ("recovery", "decile_mean"))
     return judge(
-        recovery < threshold.number,
-        f"Two captures of the same text weights differ by {recovery:.3f} in the recovery of the whole model and by "
-        f"{deciles:.3f} in a decile on average; one layer rests on fewer heads than the model"
+        recovery_noise < threshold.number,
+        f"Two captures of the same text weights differ by {recovery_noise:.3f} in the recovery of the whole model and "
+        f"by {decile_noise:.3f} in a decile on average; one layer rests on fewer heads than the model"
         + (
             ", so its noise is larger than the threshold, for which no test or interval is given."
-            if recovery >= threshold.number
+            if recovery_noise >= threshold.number
             else ", so its noise is larger than that, and the threshold has no test or interval."
         ),
         otherwise="not supported",
         reported=threshold.printed,
-        recomputed=f"{recovery:.3f} between captures",
+        recomputed=f"{recovery_noise:.3f} between captures",
         n=2,
     )
 
@@ -246,14 +243,14 @@ def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
 def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """That most layers recover is found in two models."""
     origin = pick(published_facts, fact="llama32_vision_text")
-    shares = [pick(nope_count_tests, comparison=model) for model in PAIR]
+    rows = [pick(nope_count_tests, comparison=model) for model in PAIR]
     fisher = pick(nope_count_tests, comparison="between models")
-    pairs = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
-    words = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in shares]
+    paired_p_values = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
+    phrases = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in rows]
     two_networks = {origin["subject"], origin["printed"]} != set(PAIR)
     evidence = (
-        f"{words[0]} and {words[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies between "
-        f"{pairs.min():.2f} and {pairs.max():.2f} whatever the pairing)"
+        f"{phrases[0]} and {phrases[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies "
+        f"between {paired_p_values.min():.2f} and {paired_p_values.max():.2f} whatever the pairing)"
     )
     return judge(
         two_networks,
@@ -272,22 +269,23 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
 @claim("000, Finding 2")
 def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
     """Adjacency to layers without position encoding has no effect on the recovery."""
-    three = pick(nope_adjacency_bounds, comparison="after, before, far")
-    two = pick(nope_adjacency_bounds, comparison="adjacent - far")
+    three_groups = pick(nope_adjacency_bounds, comparison="after, before, far")
+    two_groups = pick(nope_adjacency_bounds, comparison="adjacent - far")
     # a non-significant difference does not show equality; a narrow interval around zero would
-    interval = {"ci_low", "ci_high"} <= set(nope_adjacency_bounds.columns)
+    has_interval = {"ci_low", "ci_high"} <= set(nope_adjacency_bounds.columns)
     recovery = quote(nope_models, model=PAIR[1], metric="recovery").number
     return judge(
-        bool(interval and three["p_at_least"] > 0.05),
-        ("The" if interval else "Without standard deviations no interval can be given; the")
-        + f" spread of the layers printed singly bounds F by {three['statistic_at_most']:.2f} (p at least "
-        f"{three['p_at_least']:.2f}), so {'no' if three['p_at_least'] > 0.05 else 'an'} effect is "
-        f"{'shown, and none is excluded' if three['p_at_least'] > 0.05 else 'possible'}: the means differ by "
-        f"{abs(two['difference']):.3f}, {100 * abs(two['difference']) / recovery:.0f} % of the model's recovery.",
+        bool(has_interval and three_groups["p_at_least"] > 0.05),
+        ("The" if has_interval else "Without standard deviations no interval can be given; the")
+        + f" spread of the layers printed singly bounds F by {three_groups['statistic_at_most']:.2f} (p at least "
+        f"{three_groups['p_at_least']:.2f}), so {'no' if three_groups['p_at_least'] > 0.05 else 'an'} effect is "
+        f"{'shown, and none is excluded' if three_groups['p_at_least'] > 0.05 else 'possible'}: the means differ by "
+        f"{abs(two_groups['difference']):.3f}, {100 * abs(two_groups['difference']) / recovery:.0f} % of the model's "
+        "recovery.",
         otherwise="not supported",
         reported="no effect",
-        recomputed=f"p >= {three['p_at_least']:.2f}",
-        n=int(two["n_first"] + two["n_second"]),
+        recomputed=f"p >= {three_groups['p_at_least']:.2f}",
+        n=int(two_groups["n_first"] + two_groups["n_second"]),
     )
 
 
@@ -296,10 +294,10 @@ def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
     """Layers next to those without position encoding recover less than distant ones."""
     row = pick(nope_adjacency_bounds, comparison="adjacent - far")
     # the largest possible t belongs to the smallest error, and so to the narrowest interval
-    reach = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
+    half_width = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
     return directed(
         float(row["difference"]),
-        (float(row["difference"]) - reach, float(row["difference"]) + reach),
+        (float(row["difference"]) - half_width, float(row["difference"]) + half_width),
         -1,
         f"The means differ by {row['difference']:+.3f}, but whatever the unprinted layers are, |t| is at most "
         f"{row['statistic_at_most']:.2f} and p at least {row['p_at_least']:.2f} ({row['n_first']:.0f} against "

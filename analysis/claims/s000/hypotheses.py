@@ -37,34 +37,34 @@ def c000_hypotheses_frequency(
     facts = {model: pick(models, model=model) for model in LLAMA}
     rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]
     recovering = [model for model in LLAMA if rows["recovers"][model]]
-    same = [
+    same_base = [
         model
         for model in LLAMA
         if model not in recovering
         and all(facts[model][name] == facts[recovering[0]][name] for name in ("rope_theta", "head_dim"))
     ]
-    factor = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
-    rescaled = bool(same) and all(factor[model] != factor[recovering[0]] for model in same)
-    is_excluded = bool(same) and not rescaled
-    scaling_in_words = (
-        f"{listed([str(facts[model]['display_name']) for model in same])} has the same base and head dimension and "
-        "falls throughout, so the base alone is not the reason"
-        if same
+    factors = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
+    rescaled = bool(same_base) and all(factors[model] != factors[recovering[0]] for model in same_base)
+    is_excluded = bool(same_base) and not rescaled
+    base_in_words = (
+        f"{listed([str(facts[model]['display_name']) for model in same_base])} has the same base and head dimension "
+        "and falls throughout, so the base alone is not the reason"
+        if same_base
         else "No model with the same base and head dimension fails to recover"
     )
     scaling_note = (
-        f"; but the long wavelengths are scaled differently there ({factor[recovering[0]]} where the profile recovers, "
-        f"{factor[same[0]]} there), so that its frequencies are not the same"
-        if same
+        f"; but the long wavelengths are scaled differently there ({factors[recovering[0]]} where the profile "
+        f"recovers, {factors[same_base[0]]} there), so that its frequencies are not the same"
+        if same_base
         else ""
     )
     return candidate(
         is_excluded,
         (
-            f"{scaling_in_words}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
-            f"{scaling_in_words}{scaling_note}. A capture of one model with its scaling changed would decide it.",
+            f"{base_in_words}, and the scaling of the long wavelengths is the same too ({factors[recovering[0]]}).",
+            f"{base_in_words}{scaling_note}. A capture of one model with its scaling changed would decide it.",
         ),
-        recomputed=f"{len(same)} model with the same frequencies falls",
+        recomputed=f"{len(same_base)} model with the same frequencies falls",
         n=len(rows),
     )
 
@@ -77,10 +77,10 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
     factor = quote(published_facts, fact=f"rope_factor_{LLAMA[0]}").number
     printed = str(pick(nope_stated, statement="hypotheses_interference_range")["printed"])
     low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
-    waves = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
-    unscaled = sum(low <= wave <= high for wave in waves)
+    wavelengths = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
+    unscaled = sum(low <= wave <= high for wave in wavelengths)
     # scaling multiplies all wavelengths above the family's first context by the factor
-    scaled = sum(low <= factor * wave <= high for wave in waves)
+    scaled = sum(low <= factor * wave <= high for wave in wavelengths)
     return judge(
         unscaled > 0 and scaled > 0,
         f"{unscaled} of {pairs} pairs have wavelengths of {printed} at the base, {scaled} once the long ones are "

@@ -1,17 +1,17 @@
-"""Document 000, its single layers: claims on the top layers' place in depth, and the most and least plastic layers."""
+"""Document 000, its single layers: claims on where the top layers lie, and on the most and least plastic layers."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
-WORDS = ("most plastic", "least plastic")  # names of the two extremes in the table
+EXTREMES = ("most plastic", "least plastic")  # as the table calls them
 
 
 @claim("000, Finding 1")
@@ -19,18 +19,20 @@ def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.D
     """In the table of two models, the layers and those without rotary positions are those of the configuration."""
     for model in dict.fromkeys(nope_models["model"]):
         facts = pick(nope_recovery_recomputed, model=model)
-        plain, cross = int(facts["text_layers"]), int(facts["layers"]) - int(facts["text_layers"])
-        for metric, expected in (("layers", [plain, cross] if cross else [plain]), ("nope_layers", [cross])):
+        self_count, cross_count = int(facts["text_layers"]), int(facts["layers"]) - int(facts["text_layers"])
+        for metric, expected in (
+            ("layers", [self_count, cross_count] if cross_count else [self_count]),
+            ("nope_layers", [cross_count]),
+        ):
             printed = str(pick(nope_models, model=model, metric=metric)["printed"])
-            verdict = judge(
+            yield cell_check(
                 [int(number) for number in re.findall(r"\d+", printed)] == expected,
-                f"The configuration has {plain} self-attention layers and {cross} of cross-attention.",
+                f"The configuration has {self_count} self-attention layers and {cross_count} of cross-attention.",
                 reported=printed,
                 recomputed=" + ".join(map(str, expected)),
                 key=f"{model}-{metric}",
                 statement=f"{metric.replace('nope_', 'NoPE ')} of {model}: {printed}.",
             )
-            yield replace(verdict, kind="cell check")
 
 
 @claim("000, Per-Layer Anatomy")
@@ -38,11 +40,11 @@ def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
     """The listed layers dip, recover, and collapse at the end."""
     rows = nope_layer_cells
     shaped = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
-    level = rows[~rows["below_dip"].astype(bool)]
-    words = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in level.iterrows()]
+    level_rows = rows[~rows["below_dip"].astype(bool)]
+    phrases = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in level_rows.iterrows()]
     return judge(
         bool(shaped.all()),
-        f"{int(shaped.sum())} of {len(rows)} fall after the recovery; {listed(words)} ends on the level of its dip, "
+        f"{int(shaped.sum())} of {len(rows)} fall after the recovery; {listed(phrases)} ends on the level of its dip, "
         "the others below theirs.",
         reported="collapse",
         recomputed=f"{int(shaped.sum())} of {len(rows)}",
@@ -56,13 +58,13 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
     lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
-    # shares of layers sufficient for the statement: all, or at least half
-    is_half = min(len(each) for each in lists) >= n / 2
-    layer_lists = [", ".join(str(layer) for layer in each) for each in lists]
+    # a pattern over depth is excluded only if half of the layers or more are printed
+    is_half = min(len(layers) for layers in lists) >= n / 2
+    lists_in_words = [", ".join(str(layer) for layer in layers) for layers in lists]
     return judge(
         is_half and all(row["p_value"] > 0.05 for row in tests),
-        f"{len(lists[0])} of {n} layers are printed for either model: text layers {layer_lists[0]} (exact rank-sum p = "
-        f"{tests[0]['p_value']:.2f}) and {layer_lists[1]} (p = {tests[1]['p_value']:.2f})"
+        f"{len(lists[0])} of {n} layers are printed for either model: text layers {lists_in_words[0]} (exact "
+        f"rank-sum p = {tests[0]['p_value']:.2f}) and {lists_in_words[1]} (p = {tests[1]['p_value']:.2f})"
         + ("." if is_half else "; this few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",
@@ -76,28 +78,34 @@ def c000_extremes_most(
     nope_extremes: pd.DataFrame, nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame
 ) -> Verdict:
     """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least."""
-    overall = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
+    plasticity = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     llama = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
     pairs = llama[["d01", "d45", "d67", "d89"]]
     # assume that the fifth pair of deciles is between the smallest and largest of the four printed ones
-    limits = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
-    count = len(set(overall.index) | set(pairs.index))
+    limits = [(pairs.sum(axis=1) + fifth) / (pairs.shape[1] + 1) for fifth in (pairs.min(axis=1), pairs.max(axis=1))]
+    count = len(set(plasticity.index) | set(pairs.index))
     layers = int((nope_layer_kinds["kind"] == "self-attention").sum())
     low, high = float(limits[0].min()), float(limits[1].max())
-    named = [int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in WORDS]
-    agrees = [overall.idxmax(), overall.idxmin()] == named and overall.max() > high and overall.min() < low
-    highest = (
-        f"Of the {count} layers with printed values, {overall.idxmax()} has the highest ({overall.max():.3f}) and "
-        f"{overall.idxmin()} the lowest ({overall.min():.3f}); the five top recovery layers lie between {low:.3f} and "
-        f"{high:.3f}."
+    named_layers = [
+        int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in EXTREMES
+    ]
+    agrees = (
+        [plasticity.idxmax(), plasticity.idxmin()] == named_layers
+        and plasticity.max() > high
+        and plasticity.min() < low
+    )
+    evidence = (
+        f"Of the {count} layers with printed values, {plasticity.idxmax()} has the highest ({plasticity.max():.3f}) "
+        f"and {plasticity.idxmin()} the lowest ({plasticity.min():.3f}); the five top recovery layers lie between "
+        f"{low:.3f} and {high:.3f}."
     )
     unprinted = f" The other {layers - count} of {layers} layers, which would decide it, are not printed."
     # printed values can refute the claim, but only values of all layers could support it
     return Verdict(
         verdict="not testable" if agrees and count < layers else "holds" if agrees else "contradicted",
-        reason=highest + (unprinted if agrees and count < layers else ""),
-        reported=", ".join(map(str, named)),
-        recomputed=f"{overall.idxmax()}, {overall.idxmin()}",
+        reason=evidence + (unprinted if agrees and count < layers else ""),
+        reported=", ".join(map(str, named_layers)),
+        recomputed=f"{plasticity.idxmax()}, {plasticity.idxmin()}",
         n=count,
     )
 
@@ -127,14 +135,16 @@ def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> 
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     for layer in (16, 17):
         value = quote(nope_extremes, layer=layer, metric="r2_pos")
-        equal = table.index[(table["r2_pos"] == value.number) & (table.index != layer)]
-        others = [f"layer {each} with a plasticity of {table['ap_overall'][each]:.3f}" for each in equal]
+        equal_layers = table.index[(table["r2_pos"] == value.number) & (table.index != layer)]
+        equal_in_words = [
+            f"layer {index} with a plasticity of {table['ap_overall'][index]:.3f}" for index in equal_layers
+        ]
         yield compare(
             about,
             value.number,
             value.interval,
             reason=f"The table prints {value.printed} for layer {layer}"
-            + (f", the same as for {listed(others)}." if others else "."),
+            + (f", the same as for {listed(equal_in_words)}." if equal_in_words else "."),
             places=value.decimals,
             key=str(layer),
             statement=f"Layer {layer} has an R2 of position of about {about.number}.",
@@ -146,11 +156,11 @@ def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> 
 def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
-    pair, others = table.loc[[16, 17]], table.drop([16, 17])
+    pair, other_layers = table.loc[[16, 17]], table.drop([16, 17])
     separate = {
-        "plasticity": pair["ap_overall"].min() > others["ap_overall"].max(),
-        "slope": pair["beta_norm"].max() < others["beta_norm"].min(),
-        "R2": pair["r2_pos"].max() < others["r2_pos"].min(),
+        "plasticity": pair["ap_overall"].min() > other_layers["ap_overall"].max(),
+        "slope": pair["beta_norm"].max() < other_layers["beta_norm"].min(),
+        "R2": pair["r2_pos"].max() < other_layers["r2_pos"].min(),
     }
     failing = [name for name, holds in separate.items() if not holds]
     return judge(
@@ -159,7 +169,7 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
         f"the rest in {listed([name for name, holds in separate.items() if holds])}"
         + (f", not in {listed(failing)}" if failing else "")
         + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
-        f"{others['r2_pos'].min():.3f}.",
+        f"{other_layers['r2_pos'].min():.3f}.",
         otherwise="not supported",
         reported="outliers",
         recomputed=f"{len(separate) - len(failing)} of {len(separate)} measures",
@@ -170,18 +180,18 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """The profile of layer 16 is nearly flat: it ranges over 0.087 across the deciles."""
-    layer = quote(nope_stated, statement="extremes_range")
-    number = quote(nope_stated, statement="extremes_range_layer").printed
-    deciles = decile_profiles.set_index("model")[[f"d{number}" for number in range(10)]]
+    reported = quote(nope_stated, statement="extremes_range")
+    layer = quote(nope_stated, statement="extremes_range_layer").printed
+    deciles = decile_profiles.set_index("model")[[f"d{decile}" for decile in range(10)]]
     spread = deciles.max(axis=1) - deciles.min(axis=1)
-    own = spread[PAIR[1]]
+    model_range = spread[PAIR[1]]
     names = decile_profiles.set_index("model")["display_name"]
-    flat = spread[spread <= layer.interval.high + 0.001]
+    flat_models = spread[spread <= reported.interval.high + 0.001]
     return untestable(
-        f"The deciles of layer {number} are not printed and would decide; {layer.printed} would be "
-        f"{100 * layer.number / own:.0f} % of the range of the whole model ({own:.3f}) and as much as the mean profile "
-        f"of {listed([str(names[model]) for model in flat.index])} ranges.",
-        reported=layer.printed,
+        f"The deciles of layer {layer} are not printed and would decide; {reported.printed} would be "
+        f"{100 * reported.number / model_range:.0f} % of the range of the whole model ({model_range:.3f}) and as much "
+        f"as the mean profile of {listed([str(names[model]) for model in flat_models.index])} ranges.",
+        reported=reported.printed,
     )
 
 
@@ -209,11 +219,11 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     groups = nope_groups.set_index("layer")["group"]
     group_names = [str(groups[layer]) for layer in named_layers]
     least = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
-    words = [f"{layer} ({groups[layer]})" for layer in least.index]
+    phrases = [f"{layer} ({groups[layer]})" for layer in least.index]
     return judge(
         group_names == ["after"],
         ("It does" if group_names == ["after"] else f"It is {listed(group_names)} by the groups")
-        + f"; the three least plastic of the printed layers are {listed(words)}"
+        + f"; the three least plastic of the printed layers are {listed(phrases)}"
         + (", so they do not share adjacency." if len({groups[layer] for layer in least.index}) > 1 else "."),
         reported="after",
         recomputed=", ".join(group_names),
@@ -225,9 +235,9 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
 def c000_extremes_pure(nope_extremes: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 are pure content-routing layers."""
     layers = pick(nope_stated, statement="extremes_outlier_layers")["printed"]
-    plastic = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
+    plasticity = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     return untestable(
-        f"Plasticities of {plastic[16]:.3f} and {plastic[17]:.3f} let position influence which key wins (1 would "
+        f"Plasticities of {plasticity[16]:.3f} and {plasticity[17]:.3f} let position influence which key wins (1 would "
         "exclude that), and nothing is printed on what these layers route; interventions on their heads would "
         "decide it.",
         reported=f"layers {layers}",

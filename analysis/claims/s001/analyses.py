@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
@@ -17,13 +17,12 @@ FAR = 8.0  # at this many standard deviations, one key wins for every query
 def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFrame) -> Verdict:
     """Three analyses are applied to the same captured vectors."""
     statement = pick(stated_001, statement="analyses_count")
-    verdict = judge(
+    return cell_check(
         stated_number(statement) == len(reported_analyses),
         f"The overview names {listed([str(title) for title in reported_analyses['title']])}.",
         reported=statement["printed"],
         recomputed=str(len(reported_analyses)),
-    )
-    return replace(verdict, kind="cell check")  # the document counts headings
+    )  # the document counts headings
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
@@ -71,21 +70,19 @@ def c001_drift_axis_means(
 ) -> Verdict:
     """On the drift axis, r_k is about 0.87 and r_q about 0.74."""
     table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
-    groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}
-    means = {name: (group["r_k_a"].mean(), group["r_q_a"].mean()) for name, group in groups.items()}
-    reported = [quote(stated_001, statement=f"pca_rotation_{name}") for name in ("r_k", "r_q")]
-    agreeing = [
-        name
-        for name, pair in means.items()
-        if all(entry.interval.low <= value <= entry.interval.high for entry, value in zip(reported, pair, strict=True))
-    ]
-    words = [f"{name} {entry:.2f} and {two:.2f}" for name, (entry, two) in means.items()]
+    by_family = {str(family): rows for family, rows in table.groupby("family")}
+    means = {name: (rows["r_k_a"].mean(), rows["r_q_a"].mean()) for name, rows in {"all": table, **by_family}.items()}
+    r_k, r_q = (quote(stated_001, statement=f"pca_rotation_{name}") for name in ("r_k", "r_q"))
+    phrases = [f"{name} {key_mean:.2f} and {query_mean:.2f}" for name, (key_mean, query_mean) in means.items()]
     return judge(
-        bool(agreeing),
+        any(
+            r_k.interval.low <= key_mean <= r_k.interval.high and r_q.interval.low <= query_mean <= r_q.interval.high
+            for key_mean, query_mean in means.values()
+        ),
         f"The models behind the two numbers are not named; means over the {len(table)} models printed in the second "
-        f"study are, for r_k and r_q, {'; '.join(words)}.",
+        f"study are, for r_k and r_q, {'; '.join(phrases)}.",
         otherwise="not supported",
-        reported=" and ".join(entry.printed for entry in reported),
+        reported=f"{r_k.printed} and {r_q.printed}",
         recomputed=f"{means['all'][0]:.2f} and {means['all'][1]:.2f}",
         n=len(table),
     )
@@ -98,11 +95,11 @@ def c001_keys_stronger(
     """On the drift axis, keys encode position more strongly than queries."""
     table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
     exceptions = table[table["r_q_a"] >= table["r_k_a"]]
-    words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in exceptions.iterrows()]
+    phrases = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in exceptions.iterrows()]
     return judge(
         exceptions.empty,
         f"It holds in {len(table) - len(exceptions)} of {len(table)} models with printed values"
-        + (f"; in {listed(words)} queries follow position more closely." if words else "."),
+        + (f"; in {listed(phrases)} queries follow position more closely." if phrases else "."),
         reported="more strongly",
         recomputed=f"{len(table) - len(exceptions)} of {len(table)}",
         n=len(table),

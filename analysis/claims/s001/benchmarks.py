@@ -1,26 +1,18 @@
 """Document 001 on LongBench Pro: claims on the scores, and on values that its prose repeats from the second study."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._shared import tracks
+from analysis.claims._shared import cell_check, count_check, judge_joint_change
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.statistics.rounding import percent_change
 
-LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (
-    "llama3.1-8b",
-    "llama3.2-3b",
-    "mistral-v0.2-7b",
-    "ministral3-3b",
-    "ministral3-14b",
-)
-
-
+LLAMA, LLAMA32, MISTRAL = "llama3.1-8b", "llama3.2-3b", "mistral-v0.2-7b"
+MINISTRAL, MINISTRAL_14B = "ministral3-3b", "ministral3-14b"
 ALL_MODELS = Artifact("reported_plasticity", "the all-models table")
-TABLE3 = Artifact("reported_lbp_lengths", "Table 3").where(model=DEEP)
+TABLE3 = Artifact("reported_lbp_lengths", "Table 3").where(model=MINISTRAL_14B)
 TABLE8 = Artifact("reported_ruler_plasticity", "Table 8")
 
 
@@ -29,15 +21,7 @@ def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.Dat
     """Seven captured models are matched with LongBench Pro."""
     count = reported_mechanistic["model"].nunique()
     return [
-        compare(
-            quote(stated_001, statement=key),
-            count,
-            reason=f"Table 1 of the second study has {count} rows.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_001, statement=key)['quantity']}: {count}.",
-            kind="cell check",
-        )
+        count_check(stated_001, key, count, f"Table 1 of the second study has {count} rows.")
         for key in ("longbench_models", "profile_matched", "open_gaps_matched")
     ]
 
@@ -60,9 +44,9 @@ def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -
 @claim("001, Connecting to Benchmarks: LongBench Pro", failure="unit")
 def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.DataFrame) -> Verdict:
     """In Ministral-3-14B, plasticity at a length correlates with the score at that length."""
-    return tracks(
+    return judge_joint_change(
         lbp_length_tests,
-        f"{DEEP}, thinking",
+        f"{MINISTRAL_14B}, thinking",
         what="Score with thinking and plasticity",
         reported=str(pick(stated_001, statement="longbench_ministral3_14b_correlated")["printed"]),
     )
@@ -73,11 +57,11 @@ def c001_longbench_declines(stated_001: pd.DataFrame, reported_lbp_lengths: pd.D
     """From 8K to 128K, plasticity of Ministral-3-14B declines by about 13 % and its score by about 18 %."""
     for metric in ("plasticity", "lbp"):
         first, last = (
-            quote(reported_lbp_lengths, model=DEEP, length=length, metric=metric) for length in ("8k", "128k")
+            quote(reported_lbp_lengths, model=MINISTRAL_14B, length=length, metric=metric) for length in ("8k", "128k")
         )
         change = -percent_change(first.interval, last.interval)
         yield compare(
-            quote(stated_001, statement=f"longbench_{DEEP.replace('-', '_')}_{metric}_decline"),
+            quote(stated_001, statement=f"longbench_{MINISTRAL_14B.replace('-', '_')}_{metric}_decline"),
             100 * (1 - last.number / first.number),
             change,
             reason=f"From {first.printed} to {last.printed}.",
@@ -92,16 +76,16 @@ def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
     """Plasticity of Ministral-3-14B declines less than its score, so difficulty apart from length explains a part."""
     falls = {}
     for mode in ("thinking", "nonthinking"):
-        first, last = (pick(lbp_lengths, model=DEEP, mode=mode, length=length) for length in ("8k", "128k"))
+        first, last = (pick(lbp_lengths, model=MINISTRAL_14B, mode=mode, length=length) for length in ("8k", "128k"))
         falls[mode] = [100 * (1 - float(last[name]) / float(first[name])) for name in ("lbp", "plasticity")]
-    (score, plasticity), (direct, _) = falls["thinking"], falls["nonthinking"]
+    (score, plasticity), (direct_score, _) = falls["thinking"], falls["nonthinking"]
     return judge(
-        bool(plasticity < min(score, direct)),
-        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by {direct:.1f} % "
-        "without, the mode of the overall scores.",
+        bool(plasticity < min(score, direct_score)),
+        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by {direct_score:.1f} "
+        "% without, the mode of the overall scores.",
         otherwise="not supported",
         reported="shallower",
-        recomputed=f"{plasticity:.1f} against {score:.1f} and {direct:.1f} %",
+        recomputed=f"{plasticity:.1f} against {score:.1f} and {direct_score:.1f} %",
         n=2,
     )
 
@@ -145,7 +129,7 @@ c001_restated = Cells(
 @claim("001, Connecting to Benchmarks: RULER")
 def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> Iterator[Verdict]:
     """The narrative gives dip and recovery of Llama-3.1-8B, and the windows, as the second study does."""
-    pairs = {
+    statements = {
         "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
         "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",
         "ruler_lengths": "ruler_lengths",
@@ -153,14 +137,14 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
         "ruler_mistral_window": "h7_window",
     }
     judged_by = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
-    for key, other in pairs.items():
-        first, second = pick(stated_001, statement=key), pick(stated_002, statement=other)
-        check = judge(
-            first["printed"] == second["printed"],
-            f"The second study prints {second['printed']}.",
-            reported=str(first["printed"]),
-            recomputed=str(second["printed"]),
+    for key, original in statements.items():
+        here, there = pick(stated_001, statement=key), pick(stated_002, statement=original)
+        verdict = cell_check(
+            here["printed"] == there["printed"],
+            f"The second study prints {there['printed']}.",
+            reported=str(here["printed"]),
+            recomputed=str(there["printed"]),
             key=key,
-            statement=f"{first['quantity']}: {first['printed']}.",
+            statement=f"{here['quantity']}: {here['printed']}.",
         )
-        yield mark_repeat(replace(check, kind="cell check"), *judged_by.get(key, ()))
+        yield mark_repeat(verdict, *judged_by.get(key, ()))

@@ -2,27 +2,27 @@
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE, rising
+from analysis.claims._shared import DECILE, numbers_of, rising_profiles
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 
-NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
+FAMILIES = ("Ministral 3", "Qwen3", "Llama 3.2")
 
 
 def _models_of_section(frame: pd.DataFrame) -> pd.DataFrame:
     """Select the models of the section's three families, without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
-    return frame[frame["family"].isin(NARRATED[:2]) | frame["model"].str.startswith("llama3.2")]
+    return frame[frame["family"].isin(FAMILIES[:2]) | frame["model"].str.startswith("llama3.2")]
 
 
 @claim("001, Cross-Model Results: positional profile")
 def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
     """Eleven models of three families are compared."""
-    counts = {"models": len(_models_of_section(captured_models)), "families": len(NARRATED)}
+    counts = {"models": len(_models_of_section(captured_models)), "families": len(FAMILIES)}
     return [
         compare(
             quote(stated_001, statement=f"profile_{key}"),
             count,
-            reason=f"The captures of {listed(list(NARRATED))} are {counts['models']}.",
+            reason=f"The captures of {listed(list(FAMILIES))} are {counts['models']}.",
             places=0,
             key=key,
             statement=f"{count} {key} are compared.",
@@ -35,11 +35,11 @@ def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame)
 def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """In all eleven models plasticity declines monotonically with position."""
     rows = _models_of_section(decile_profiles)
-    count, words = rising(rows)
+    count, listing = rising_profiles(rows)
     return judge(
         count == 0,
         f"By their deciles, {count} of {len(rows)} rise somewhere by more than the {rows['rounding'].max():.3f} that "
-        f"rounding explains: {words}.",
+        f"rounding explains: {listing}.",
         reported=str(pick(stated_001, statement="profile_shape")["printed"]),
         recomputed=f"{len(rows) - count} of {len(rows)}",
         n=len(rows),
@@ -83,13 +83,13 @@ def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
 def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
     """Llama 3.2 1B and 3B have the steepest declines."""
     table = captured_models.set_index("model")["ap_drop"]
-    llama, others = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
+    llama, other_drops = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
     return judge(
-        bool(llama.min() > others.max()),
-        f"They drop by {llama.min():.3f} and {llama.max():.3f}; the next of {len(table)} models, {others.idxmax()}, by "
-        f"{others.max():.3f}.",
+        bool(llama.min() > other_drops.max()),
+        f"They drop by {llama.min():.3f} and {llama.max():.3f}; the next of {len(table)} models, "
+        f"{other_drops.idxmax()}, by {other_drops.max():.3f}.",
         reported="steepest",
-        recomputed=f"{llama.min():.3f} > {others.max():.3f}",
+        recomputed=f"{llama.min():.3f} > {other_drops.max():.3f}",
         n=len(table),
     )
 
@@ -105,19 +105,21 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
         for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
     }
     # "about" 0.45 allows one unit of the last digit
-    off = [name for name, values in means.items() if max(abs(value - level.number) for value in values) > 0.01 + 1e-9]
-    words = [f"{name} {listed([f'{value:.3f}' for value in values])}" for name, values in means.items()]
+    deviating = [
+        name for name, values in means.items() if max(abs(value - level.number) for value in values) > 0.01 + 1e-9
+    ]
+    phrases = [f"{name} {listed([f'{value:.3f}' for value in values])}" for name, values in means.items()]
     return judge(
-        not off,
-        f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(words)}"
+        not deviating,
+        f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(phrases)}"
         + (
-            f": heads that meet at {level.printed} cannot average that, so it fails for {listed(off)}; values per head "
-            "are not printed."
-            if off
+            f": heads that meet at {level.printed} cannot average that, so it fails for {listed(deviating)}; values "
+            "per head are not printed."
+            if deviating
             else f", within 0.01 of {level.printed}; values per head are not printed."
         ),
         reported=level.printed,
-        recomputed=f"{len(means) - len(off)} of {len(means)} means",
+        recomputed=f"{len(means) - len(deviating)} of {len(means)} means",
         n=len(means),
     )
 
@@ -134,7 +136,9 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
     displaced = source[
         (source["family"] == "Ministral 3") & (source["lbp"] < source.loc[source["family"] == "Qwen3", "lbp"].max())
     ]
-    mixed = [f"{row['display_name']} ({row['lbp']:.2f})" for _, row in displaced.sort_values("lbp").iterrows()]
+    displaced_in_words = [
+        f"{row['display_name']} ({row['lbp']:.2f})" for _, row in displaced.sort_values("lbp").iterrows()
+    ]
     return judge(
         bool(ranks.is_monotonic_increasing),
         f"Ordered by mean drop, the families are {listed(list(means['family']))}, and the ranking of the {len(source)} "
@@ -142,10 +146,10 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
         + (
             "keeps the families apart in this order."
             if ranks.is_monotonic_increasing
-            else f"mixes them; of Ministral 3 {listed(mixed)} is below the best Qwen3."
+            else f"mixes them; of Ministral 3 {listed(displaced_in_words)} is below the best Qwen3."
         ),
         reported=str(pick(stated_001, statement="profile_family_order")["printed"]),
-        recomputed=f"{len(mixed)} of Ministral 3 below the best Qwen3",
+        recomputed=f"{len(displaced_in_words)} of Ministral 3 below the best Qwen3",
         n=len(source),
     )
 
@@ -156,7 +160,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     tests = length_decline_tests[
         (length_decline_tests["test"] == "pearson") & length_decline_tests["comparison"].str.startswith("ap_drop")
     ]
-    words = [
+    phrases = [
         f"{row['comparison'].partition(', ')[2]}: {row['estimate']:.2f} (Holm p {row['p_adjusted']:.3f})"
         for _, row in tests.iterrows()
     ]
@@ -164,12 +168,10 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     return judge(
         bool((tests["p_adjusted"] < 0.05).all()),
         "Taking the factor as score at 128K over score at 8K, the correlation of ap_drop with its loss is "
-        f"{'; '.join(words)}.",
+        f"{'; '.join(phrases)}.",
         otherwise="not supported",
         recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
-        n=int(weakest["n"]),
-        p_value=float(weakest["p_value"]),
-        p_adjusted=float(weakest["p_adjusted"]),
+        **numbers_of(weakest, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -179,12 +181,12 @@ def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.Da
     place = quote(reported_landmarks, landmark="narrative_llama_recovery")
     rows = decile_profiles[decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"])]
     width = rows["captured_context"].iloc[0] / 10
-    inside = [number for number in range(10) if place.interval.low <= (number + 0.5) * width <= place.interval.high]
-    higher = [bool(row[f"d{number}"] > row["d4"]) for _, row in rows.iterrows() for number in inside]
+    deciles = [decile for decile in range(10) if place.interval.low <= (decile + 0.5) * width <= place.interval.high]
+    higher = [bool(row[f"d{decile}"] > row["d4"]) for _, row in rows.iterrows() for decile in deciles]
     return judge(
         all(higher),
-        f"Deciles whose middle lies there ({10 * inside[0]}-{10 * inside[-1] + 10} %) lie above the dip at 40-50 % in "
-        f"{sum(higher)} of {len(higher)} cases.",
+        f"Deciles whose middle lies there ({10 * deciles[0]}-{10 * deciles[-1] + 10} %) lie above the dip at 40-50 % "
+        f"in {sum(higher)} of {len(higher)} cases.",
         reported=place.printed,
         recomputed=f"{sum(higher)} of {len(higher)}",
         n=len(rows),

@@ -21,7 +21,7 @@ RESTATED = {
 }
 
 
-SECOND = Artifact("stated_002", "the second study")
+STATED_002 = Artifact("stated_002", "the second study")
 
 
 c001_stated_again = Cells(
@@ -29,7 +29,7 @@ c001_stated_again = Cells(
     "001, Cross-Model Results",
     Repeats(
         Artifact("stated_001"),
-        {key: SECOND(statement=other).by(*judged.split()) for key, (other, judged) in RESTATED.items()},
+        {key: STATED_002(statement=same).by(*claims.split()) for key, (same, claims) in RESTATED.items()},
     ),
 )
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import count_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -21,18 +22,7 @@ def c001_ruler_counts(
         "ruler_bins": (published_ruler["length"].nunique(), "lengths with a published score"),
         "ruler_all_models": (len(captured_models), "rows in the table of all models"),
     }
-    return [
-        compare(
-            quote(stated_001, statement=key),
-            count,
-            reason=f"There are {count} {what}.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_001, statement=key)['quantity']}: {count}.",
-            kind="cell check",
-        )
-        for key, (count, what) in counts.items()
-    ]
+    return [count_check(stated_001, key, count, f"There are {count} {what}.") for key, (count, what) in counts.items()]
 
 
 @claim("001, Connecting to Benchmarks: RULER")
@@ -61,30 +51,30 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
 
     Differences between families in both quantities are not enough: the relation must also exist within families.
     """
-    words, separate = [], True
+    phrases, is_apart = [], True
     source_rows = length_decline[length_decline["in_source"]]
     for mode, rows in source_rows.groupby("mode", sort=False):
         steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
         flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
-        separate &= bool(steep.min() > flat.max())
-        words.append(
+        is_apart &= bool(steep.min() > flat.max())
+        phrases.append(
             f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
         )
-    orders = [
+    correlations = [
         float(rows["ap_drop"].corr(rows["decline"], method="spearman"))
         for _, rows in source_rows.groupby(["mode", "family"])
         if len(rows) > 2
     ]
-    ordered = bool(orders) and min(orders) > 0
+    ordered = bool(correlations) and min(correlations) > 0
     return judge(
-        separate and ordered,
-        f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles: families "
-        f"{'differ' if separate else 'do not differ'} in both. Inside families of three models the rank correlation of "
-        f"drop and loss is {min(orders, default=0):+.1f} to {max(orders, default=0):+.1f}, and nothing else that "
-        "separates families is held constant.",
-        otherwise="not supported" if separate else "contradicted",
-        recomputed=words[0],
-        n=int(length_decline["in_source"].sum() // len(words)),
+        is_apart and ordered,
+        f"From 8K to 128K their scores fall by {' and '.join(phrases)} for the flat Ministral 3 profiles: families "
+        f"{'differ' if is_apart else 'do not differ'} in both. Inside families of three models the rank correlation of "
+        f"drop and loss is {min(correlations, default=0):+.1f} to {max(correlations, default=0):+.1f}, and nothing "
+        "else that separates families is held constant.",
+        otherwise="not supported" if is_apart else "contradicted",
+        recomputed=phrases[0],
+        n=int(length_decline["in_source"].sum() // len(phrases)),
     )
 
 

@@ -1,14 +1,15 @@
-"""Source 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
+"""Document 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
 
 import math
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING, phase, stated, value, word
+from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING
+from analysis.claims._training import in_phases, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
-MINISTRAL, QWEN = "Ministral 3", "Qwen3"
+QWEN = "Qwen3"
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
@@ -29,22 +30,22 @@ def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFram
 @claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """While alpha_K falls, the correlation of keys with position stays at 0.90 or more."""
-    rows = phase(training_trajectory, EXTENSIONS)["r_k_a"]
+    correlations = in_phases(training_trajectory, EXTENSIONS)["r_k_a"]
     threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
     return judge(
-        bool((rows >= threshold).all()),
-        f"r_k_a of the {len(rows)} checkpoints of the extensions is {rows.min():.3f} to {rows.max():.3f}, in "
-        f"{int((rows >= threshold).sum())} of them {threshold:g} or more",
-        reported=word(stated_001, "pca_r_k_kept"),
-        recomputed=f"{rows.min():.3f} to {rows.max():.3f}",
-        n=len(rows),
+        bool((correlations >= threshold).all()),
+        f"r_k_a of the {len(correlations)} checkpoints of the extensions is {correlations.min():.3f} to "
+        f"{correlations.max():.3f}, in {int((correlations >= threshold).sum())} of them {threshold:g} or more",
+        reported=wording(stated_001, "pca_r_k_kept"),
+        recomputed=f"{correlations.min():.3f} to {correlations.max():.3f}",
+        n=len(correlations),
     )
 
 
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Within the short window ap_drop is about 0.06."""
-    drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
+    drops = in_phases(training_trajectory, PRETRAINING)["ap_drop"]
     reported = stated(stated_001, "training_drop_short")
     equal = int(drops.between(reported.interval.low, reported.interval.high).sum())
     return compare(
@@ -64,7 +65,7 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
-    after = value(training_trajectory, LAST, "ap_first_20")
+    after = value_at(training_trajectory, LAST, "ap_first_20")
     before = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
     late = pick(training_equal_positions, checkpoint=LAST)
     column = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
@@ -73,8 +74,8 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     return judge(
         inside and equal,
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but over {value(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
-        f"{value(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
+        f"stage, but over {value_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        f"{value_at(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
         f"{float(late[column]):.3f} where checkpoints before have {before[column].min():.3f} to "
         f"{before[column].max():.3f}.",
         otherwise="not supported" if inside else "contradicted",
@@ -86,14 +87,14 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """After the extensions the bias term is near zero."""
-    after, before = (value(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
+    after, before = (value_at(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
     largest = float(training_trajectory["bias_window"].max())
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
         logits < 1,
         f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
         f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest:.0f}",
-        reported=word(stated_001, "training_bias_left"),
+        reported=wording(stated_001, "training_bias_left"),
         recomputed=f"{after:.0f} per window",
         n=len(training_trajectory),
     )
@@ -132,16 +133,16 @@ def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdi
     """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
     qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
-    known = training_comparison[training_comparison["drop_same"].notna()]
-    rank = int((known["drop_same"] >= smollm3["drop_same"]).sum())
+    compared = training_comparison[training_comparison["drop_same"].notna()]
+    rank = int((compared["drop_same"] >= smollm3["drop_same"]).sum())
     return judge(
         float(smollm3["drop_same_low"]) <= float(qwen.max()),
-        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(known)}, and "
+        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(compared)}, and "
         f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; SmolLM3 may drop by {smollm3['drop_same_low']:.3f}"
         + ("" if float(smollm3["drop_same_low"]) <= float(qwen.max()) else ", and the match is of different windows"),
         otherwise="not supported",
         recomputed=f"{smollm3['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
-        n=len(known),
+        n=len(compared),
     )
 
 
@@ -152,12 +153,12 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
         float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
     )
     smollm3 = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
-    close = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
+    close_sizes = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
     return judge(
-        len(close) == len(sizes),
+        len(close_sizes) == len(sizes),
         f"SmolLM3 has {smollm3:g} billion parameters, the Qwen3 models of that range of drops "
-        f"{', '.join(f'{size:g}' for size in sizes)}: {len(close)} of {len(sizes)} within a factor of 2",
-        reported=word(stated_001, "decomposition_size"),
+        f"{', '.join(f'{size:g}' for size in sizes)}: {len(close_sizes)} of {len(sizes)} within a factor of 2",
+        reported=wording(stated_001, "decomposition_size"),
         recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
         n=len(sizes),
     )
@@ -175,7 +176,7 @@ def c001_ministral_longer(
     return judge(
         captured >= reported.interval.low,
         f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "
-        f"windows in a ratio of {captured:.0f}; source 002 says {word(stated_002, 'cross_longer')} of the same pair",
+        f"windows in a ratio of {captured:.0f}; source 002 says {wording(stated_002, 'cross_longer')} of the same pair",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{captured:.0f} times",

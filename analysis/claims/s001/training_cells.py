@@ -1,11 +1,12 @@
-"""Source 001 on SmolLM3: checks that the prose repeats the cells of the table of checkpoints."""
+"""Document 001 on SmolLM3: checks that the prose repeats the cells of the table of checkpoints."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, change, keyed, stated
-from boundpaper.claims import Verdict, claim, compare, judge, quote
+from analysis.claims._checkpoints import ANNEALED, FIRST, LAST, ONSET
+from analysis.claims._training import captured_windows, judge_change, stated
+from boundpaper.claims import Verdict, claim, compare, quote
 
 REPEATED = {
     "training_bias_from": (FIRST, "bias_strength"),
@@ -44,27 +45,18 @@ def c001_training_repeated(
     """The narrative repeats values, factors and windows of the table of checkpoints."""
     for statement, (checkpoint, metric) in REPEATED.items():
         cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
-        verdict = compare(
+        yield compare(
             stated(stated_001, statement),
             cell.number,
             cell.interval,
             reason=f"the table of checkpoints prints {cell.printed}",
             places=cell.decimals,
+            key=statement,
+            statement=f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}.",
+            kind="cell check",
         )
-        sentence = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
-        yield keyed(verdict, statement, sentence, "cell check")
     for statement, (span, metric) in FACTORS.items():
-        verdict = change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
         sentence = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
-        yield keyed(verdict, statement, sentence, "cell check")
-    contexts = checkpoints.set_index("checkpoint")["captured_context"]
-    for statement, checkpoint in CONTEXTS.items():
-        tokens, reported = int(contexts[checkpoint]), stated(stated_001, statement)
-        verdict = judge(
-            round(reported.number / 1000) * 1024 == tokens,
-            f"{checkpoint} was captured over {tokens:,} tokens",
-            reported=reported.printed,
-            recomputed=f"{tokens // 1024}K",
-        )
-        sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield keyed(verdict, statement, sentence, "cell check")
+        fields = {"key": statement, "statement": sentence, "kind": "cell check"}
+        yield judge_change(stated_001, statement, training_changes, span, metric, **fields)
+    yield from captured_windows(stated_001, checkpoints, CONTEXTS)

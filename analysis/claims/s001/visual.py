@@ -1,11 +1,9 @@
 """Document 001: claims on what it reads from its figures: two distances, head bundles, component weights."""
 
-from dataclasses import replace
-
 import pandas as pd
 
-from analysis.claims._shared import recovery_from
-from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
+from analysis.claims._shared import cell_check, judge_recovery_depth, rows_where
+from boundpaper.claims import Verdict, claim, pick, quote, untestable
 
 MAPS = {
     "narrative_ministral_warm_level": "ministral_warm_level",
@@ -47,27 +45,28 @@ def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
 
 def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
     verdicts = []
-    for key, other in pairs.items():
-        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
-        here, there = (_landmark_ends(text) for text in (row, original))
-        check = judge(
+    for key, original_key in pairs.items():
+        row, original = (pick(reported_landmarks, landmark=landmark) for landmark in (key, original_key))
+        here, there = _landmark_ends(row), _landmark_ends(original)
+        verdict = cell_check(
             here == there,
-            f"The other document prints {original['printed']}, read as {_words(there)} against {_words(here)} here.",
+            f"The other document prints {original['printed']}, read as {_in_words(there)} against {_in_words(here)} "
+            "here.",
             reported=str(row["printed"]),
             recomputed=str(original["printed"]),
             key=key,
             statement=f"{row['model'] or row['family'] or 'All models'}, {row['quantity']}, in both documents.",
         )
-        verdicts.append(replace(check, kind="cell check"))
+        verdicts.append(verdict)
     return verdicts
 
 
-def _words(limits: tuple[float, float]) -> str:
-    return " to ".join(f"{end:g}" for end in dict.fromkeys(limits))
+def _in_words(ends: tuple[float, float]) -> str:
+    return " to ".join(f"{end:g}" for end in dict.fromkeys(ends))
 
 
 def _landmark_ends(row: pd.Series) -> tuple[float, float]:
-    """Return the number or range of a landmark, ignoring a leading sign."""
+    """Return the two ends of a landmark, without a leading sign; the ends of a single number are equal."""
     if pd.notna(row["as_number"]):
         return float(row["as_number"]), float(row["as_number"])
     if pd.notna(row["value"]):
@@ -78,7 +77,7 @@ def _landmark_ends(row: pd.Series) -> tuple[float, float]:
 @claim("001, Cross-Model Results: head heterogeneity")
 def c001_heads_depth(stated_001: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """The recovery appears in Llama from 32 layers on."""
-    return recovery_from(stated_001, "heads_layers_from", nope_recovery_recomputed)
+    return judge_recovery_depth(stated_001, "heads_layers_from", nope_recovery_recomputed)
 
 
 @claim("001, Cross-Model Results: plasticity over two distances")
@@ -97,9 +96,7 @@ def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
 @claim("001, Cross-Model Results: head heterogeneity")
 def c001_head_bundles(reported_landmarks: pd.DataFrame) -> list[Verdict]:
     """Heads are homogeneous in Ministral 3, bimodal in Qwen3 and converge at distance in Llama-3.2-3B."""
-    rows = reported_landmarks[
-        (reported_landmarks["source"] == "001 heads") & (reported_landmarks["kind"] == "head bundle")
-    ]
+    rows = rows_where(reported_landmarks, source="001 heads", kind="head bundle")
     return [
         untestable(
             "No value of a single head is printed; the spread and the bimodality over heads in each bin would decide.",

@@ -1,4 +1,4 @@
-"""Document 002: the plasticity drop compared with simpler predictors, and the signs of its two drops."""
+"""Document 002: claims on the plasticity drop against the number of parameters, and on the signs of two drops."""
 
 import pandas as pd
 

@@ -26,19 +26,21 @@ def c002_t2_ministral_flatter(
     """Every Ministral 3 falls by less than every Qwen3 and Llama over the length bins."""
     totals = reported_length_bins[reported_length_bins["bin"] == "total"].merge(models, on="model")
     is_ministral = totals["family"] == "Ministral 3"
-    ministral, others = -totals.loc[is_ministral, "value"], -totals.loc[~is_ministral, "value"]
-    words = (
+    ministral, other_falls = -totals.loc[is_ministral, "value"], -totals.loc[~is_ministral, "value"]
+    printed = (
         f"{pick(stated_002, statement='t2_ministral_drop_least')['printed']} to "
         f"{pick(stated_002, statement='t2_ministral_drop_most')['printed']} against "
         f"{pick(stated_002, statement='t2_other_drop_least')['printed']} to "
         f"{pick(stated_002, statement='t2_other_drop_most')['printed']}"
     )
-    spans = f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-others.min():.3f} to {-others.max():.3f}"
+    spans = (
+        f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-other_falls.min():.3f} to {-other_falls.max():.3f}"
+    )
     return judge(
-        bool(ministral.max() < others.min()) and spans == words,
+        bool(ministral.max() < other_falls.min()) and spans == printed,
         f"The largest fall of {len(ministral)} Ministral models is {ministral.max():.3f}, the smallest of the "
-        f"{len(others)} others {others.min():.3f}.",
-        reported=words,
+        f"{len(other_falls)} others {other_falls.min():.3f}.",
+        reported=printed,
         recomputed=spans,
         n=len(totals),
     )
@@ -54,11 +56,11 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     # the smallest spread compatible with the rounding of both cells
     least = groups["low"].max() - groups["high"].min()
     spread = groups["value"].max() - groups["value"].min()
-    wide = spread[(spread >= bound.number) & (least >= bound.number)]
+    wide_bins = spread[(spread >= bound.number) & (least >= bound.number)]
     return judge(
-        wide.empty,
+        wide_bins.empty,
         f"The spread is {spread.max():.4f} in the bin {spread.idxmax()} (at least {least.max():.4f} whatever the "
-        f"rounding) and stays below {bound.number} in {len(spread) - len(wide)} of {len(spread)} bins.",
+        f"rounding) and stays below {bound.number} in {len(spread) - len(wide_bins)} of {len(spread)} bins.",
         reported=bound.printed,
         recomputed=f"{spread.max():.4f}",
         n=len(spread),

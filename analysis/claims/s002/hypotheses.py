@@ -5,10 +5,11 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import numbers_of, rows_where
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
-KEPT = 5  # largest loss of score (percent) that still counts as no loss
+LOSS_LIMIT = 5  # largest loss of score, in percent, that counts as no loss
 
 
 @claim("002, Hypothesis H1")
@@ -25,17 +26,17 @@ def c002_h2_tracks(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.Dat
 
 def _compare_predictors(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.DataFrame) -> Verdict:
     rho = [pick(correlations, comparison=name, test="spearman")["estimate"] for name in (first, second)]
-    sets = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
-    tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sets]
-    own, wider = tests
+    sizes = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
+    tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sizes]
+    source_test, wider_test = tests
     return by_interval(
-        own,
+        source_test,
         1,
         f"|rho| is {abs(rho[0]):.2f} for {first} and {abs(rho[1]):.2f} for {second}; the difference of "
-        f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has p = {own['p_value']:.2f}, "
-        f"and with all {sets[-1]} scored models it is {wider['estimate']:+.2f}.",
+        f"{source_test['estimate']:+.2f} [{source_test['ci_low']:.2f}, {source_test['ci_high']:.2f}] has p = "
+        f"{source_test['p_value']:.2f}, and with all {sizes[-1]} scored models it is {wider_test['estimate']:+.2f}.",
         p=("p_value",),
-        recomputed=f"{own['estimate']:+.2f}",
+        recomputed=f"{source_test['estimate']:+.2f}",
     )
 
 
@@ -89,8 +90,7 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
         otherwise="contradicted" if not significant and negative > len(tests) / 2 else "not supported",
         recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
         n=int(tests["n"].max()),
-        p_value=float(smallest["p_value"]),
-        p_adjusted=float(smallest["p_adjusted"]),
+        **numbers_of(smallest, "p_value", "p_adjusted"),
     )
 
 
@@ -98,24 +98,25 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
 def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict]:
     """Models with a steeper decline of plasticity show a steeper relative decline of the score."""
     words = {"nonthinking": "without thinking", "thinking": "with thinking"}
-    return [_relative_decline(length_decline_tests, mode, asked) for mode, asked in words.items()]
+    return [_relative_decline(length_decline_tests, mode, mode_in_words) for mode, mode_in_words in words.items()]
 
 
-def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str) -> Verdict:
+def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, mode_in_words: str) -> Verdict:
     tests = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
-    seven, everyone = (tests[tests["n"] == n].set_index("test") for n in sorted(set(tests["n"])))
+    source, everyone = (tests[tests["n"] == n].set_index("test") for n in sorted(set(tests["n"])))
     row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
     return by_interval(
         row,
         1,
         f"ap_drop and the fall of the score from 8K to 128K correlate with r = {row['estimate']:.2f} (Holm p "
-        f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {seven.loc['pearson', 'estimate']:.2f} "
-        f"({seven.loc['pearson', 'p_adjusted']:.3f}) over the source's {seven.loc['pearson', 'n']}; by ranks "
+        f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {source.loc['pearson', 'estimate']:.2f} "
+        f"({source.loc['pearson', 'p_adjusted']:.3f}) over the source's {source.loc['pearson', 'n']}; by ranks "
         f"{ranks['estimate']:.2f} ({ranks['p_adjusted']:.3f}).",
         p=("p_value", "p_adjusted"),
         recomputed=f"r = {row['estimate']:.2f}",
         key=mode,
-        statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {asked}.",
+        statement="Models with a steeper decline of plasticity show a steeper relative decline of the score "
+        f"{mode_in_words}.",
     )
 
 
@@ -124,23 +125,24 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     scores = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
-    fall = {mode: 100 * (1 - pair["lbp"].iloc[1] / pair["lbp"].iloc[0]) for mode, pair in scores.items()}
+    falls = {mode: 100 * (1 - pair["lbp"].iloc[1] / pair["lbp"].iloc[0]) for mode, pair in scores.items()}
     plasticity = scores["thinking"]["plasticity"]
-    own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
+    plasticity_fall = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
     printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]
     fields: dict[str, Any] = {
         "reported": f"flat; {printed[0]} to {printed[1]}",
-        "recomputed": f"-{own:.1f} % against -{fall['thinking']:.1f} and -{fall['nonthinking']:.1f} %",
+        "recomputed": f"-{plasticity_fall:.1f} % against -{falls['thinking']:.1f} and -{falls['nonthinking']:.1f} %",
         "n": len(plasticity),
     }
-    words = (
-        f"Up to 128K, plasticity falls by {own:.1f} % and the score by {fall['thinking']:.1f} % with thinking and "
-        f"{fall['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the captured context."
+    reason = (
+        f"Up to 128K, plasticity falls by {plasticity_fall:.1f} % and the score by {falls['thinking']:.1f} % "
+        f"with thinking and {falls['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the "
+        "captured context."
     )
     return [
         judge(
-            own < min(fall.values()) / 2,
-            words,
+            plasticity_fall < min(falls.values()) / 2,
+            reason,
             otherwise="not supported",
             key="flat",
             statement="The plasticity of Ministral-3-14B is flat while its score falls.",
@@ -162,10 +164,10 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
     """The drop of Ministral-3-3B is comparable to that of Ministral-3-14B."""
     drops = captured_models.set_index("model")["ap_drop"]
     gap = abs(drops["ministral3-3b"] - drops["ministral3-14b"])
-    others = captured_models.loc[~captured_models["family"].isin(["Ministral 3", "Mistral"]), "ap_drop"]
+    other_drops = captured_models.loc[~captured_models["family"].isin(["Ministral 3", "Mistral"]), "ap_drop"]
     return judge(
-        bool(gap < (others.min() - drops["ministral3-3b"]) / 2),
-        f"They differ by {gap:.3f}; the next family begins at {others.min():.3f}.",
+        bool(gap < (other_drops.min() - drops["ministral3-3b"]) / 2),
+        f"They differ by {gap:.3f}; the next family begins at {other_drops.min():.3f}.",
         reported="comparable",
         recomputed=f"{drops['ministral3-3b']:.3f} and {drops['ministral3-14b']:.3f}",
         n=2,
@@ -176,23 +178,23 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
 def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Ministral-3-3B scores low for want of base capability, not for loss of context.
 
-    The absence of a loss is asked at every length that was scored, within a margin: a fall between two cells is one
-    draw of their questions.
+    The loss must stay within a margin at every scored length, since a fall between two cells is one draw of their
+    questions.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
-    ministral, others = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
-    lower = others[others["lbp_8k"] < ministral["lbp_8k"]]
-    printed = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
+    ministral, other_models = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
+    lower = other_models[other_models["lbp_8k"] < ministral["lbp_8k"]]
+    printed = rows_where(published_lbp, model="ministral3-3b", mode="nonthinking")
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
     falls = 100 * (1 - longer / ministral["lbp_8k"])
-    is_kept = bool((falls <= KEPT).all())
+    is_kept = bool((falls <= LOSS_LIMIT).all())
     low = len(lower) <= 1
     return judge(
         low and is_kept,
         f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) "
         f"and falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
-        f"{100 * others['decline'].min():.0f} to {100 * others['decline'].max():.0f} % to 128K. It counts as retained "
-        f"only if no fall exceeds {KEPT} %. The cause of the level was not varied.",
+        f"{100 * other_models['decline'].min():.0f} to {100 * other_models['decline'].max():.0f} % to 128K. It counts "
+        f"as retained only if no fall exceeds {LOSS_LIMIT} %. The cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
         recomputed=f"{ministral['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
         n=len(rows),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
@@ -50,13 +51,13 @@ def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
 def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Verdict:
     """The failure of Mistral-7B-Instruct-v0.2 is a hard cut-off beyond 32K, not a gradual loss."""
     mistral, llama = pick(ruler_summary, model=MISTRAL), pick(ruler_summary, model="llama3.1-8b")
-    fall, whole = 100 * (1 - mistral["32k"] / mistral["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
+    fall, llama_fall = 100 * (1 - mistral["32k"] / mistral["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
     plasticity = -pick(ruler_lengths, model=MISTRAL, length="32k")["plasticity_change"]
     return judge(
         bool(mistral["32k"] > 0.95 * mistral["4k"]),
         f"Its score falls from {mistral['4k']:.1f} to {mistral['32k']:.1f} ({fall:.0f} %) within 32K, as much as "
-        f"{llama['display_name']} loses to 128K ({whole:.0f} %), its effective length is {mistral['effective']}, and "
-        f"plasticity falls by {plasticity:.0f} % over the same positions.",
+        f"{llama['display_name']} loses to 128K ({llama_fall:.0f} %), its effective length is {mistral['effective']}, "
+        f"and plasticity falls by {plasticity:.0f} % over the same positions.",
         reported="not a gradual",
         recomputed=f"-{fall:.0f} % within 32K",
     )
@@ -108,17 +109,17 @@ def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B (dip at 40-50 %, recovery at 70-80 %, collapse) has the pattern of Llama-3.2-11B-Vision."""
     rows = {model: pick(decile_profiles, model=model) for model in ("llama3.1-8b", "llama3.2-11b")}
     profiles = {model: [float(row[f"d{number}"]) for number in range(10)] for model, row in rows.items()}
-    places = {
+    deciles = {
         model: (values.index(min(values[:7])), values.index(max(values[5:9])), values.index(min(values)))
         for model, values in profiles.items()
     }
-    first, second = places.values()
-    gap = max(abs(one - two) for one, two in zip(*profiles.values(), strict=True))
+    first, second = deciles.values()
+    gap = max(abs(level - other_level) for level, other_level in zip(*profiles.values(), strict=True))
     return judge(
         first == second == (4, 7, 9),
         f"Dip, peak and low fall into {'the same' if first == second else 'other'} deciles "
-        f"({', '.join(str(10 * place) for place in first)} % on"
-        + ("" if first == second else f" against {', '.join(str(10 * place) for place in second)} %")
+        f"({', '.join(str(10 * decile) for decile in first)} % on"
+        + ("" if first == second else f" against {', '.join(str(10 * decile) for decile in second)} %")
         + f"); the levels differ by up to {gap:.3f}.",
         reported="identical",
         recomputed="same deciles" if first == second else "other deciles",
@@ -158,22 +159,22 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
         counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
-    (one, layers), (two, _) = counts["llama31_8b"], counts["llama32_11b"]
-    low, high = wilson_interval(two, layers)
+    (llama31, layers), (llama32, _) = counts["llama31_8b"], counts["llama32_11b"]
+    low, high = wilson_interval(llama32, layers)
     text_twin = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
     return judge(
-        min(one, two) / layers >= 0.9 and not text_twin,
-        f"The counts are {one} and {two} of {layers} ({100 * one / layers:.0f} and {100 * two / layers:.0f} %, the "
-        f"latter [{100 * low:.0f}, {100 * high:.0f}]); "
+        min(llama31, llama32) / layers >= 0.9 and not text_twin,
+        f"The counts are {llama31} and {llama32} of {layers} ({100 * llama31 / layers:.0f} and "
+        f"{100 * llama32 / layers:.0f} %, the latter [{100 * low:.0f}, {100 * high:.0f}]); "
         + (
-            f"both captures run the same text weights, so {abs(one - two)} layers change sides between captures at a "
-            "threshold that has no test."
+            f"both captures run the same text weights, so {abs(llama31 - llama32)} layers change sides between "
+            "captures at a threshold that has no test."
             if text_twin
             else "the two networks have different text weights."
         ),
         otherwise="not supported",
         reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
-        recomputed=f"{one} and {two} of {layers}",
+        recomputed=f"{llama31} and {llama32} of {layers}",
         n=layers,
     )
 
@@ -185,35 +186,34 @@ def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[V
         statement = pick(stated_002, statement=f"h8_{key}_layers")
         layers = int(pick(models, model=statement["model"])["layers"])
         number = stated_number(statement)
-        check = judge(number == layers, f"Its configuration has {layers} layers.", reported=statement["printed"])
-        yield Verdict(
-            verdict=check.verdict,
-            reason=check.reason,
-            reported=check.reported,
+        yield cell_check(
+            number == layers,
+            f"Its configuration has {layers} layers.",
+            reported=statement["printed"],
             recomputed=str(layers),
             key=key,
             statement=f"{statement['model']} has {number:.0f} layers.",
-            kind="cell check",
         )
 
 
 @claim("002, Hypothesis H8")
 def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     """The non-monotone pattern is absent from the smaller Llama models and from all Ministral and Qwen models."""
-    others = decile_profiles[
+    other_models = decile_profiles[
         ~decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"]) & (decile_profiles["family"] != "Mistral")
     ]
-    rising = others[others["rise_shown"].astype(bool)]
-    words = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising.iterrows()]
-    windows = bool((others["recovery"] <= 0).all())
+    rising = other_models[other_models["rise_shown"].astype(bool)]
+    phrases = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising.iterrows()]
+    none_recovers = bool((other_models["recovery"] <= 0).all())
     return judge(
-        windows and rising.empty,
-        f"{int((others['recovery'] > 0).sum())} of {len(others)} recover in the fixed window (mean of deciles six and "
-        f"seven above four and five); by more than rounding explains, {listed(words)} rise somewhere.",
-        otherwise="not supported" if windows else "contradicted",
+        none_recovers and rising.empty,
+        f"{int((other_models['recovery'] > 0).sum())} of {len(other_models)} recover in the fixed window (mean of "
+        f"deciles six and seven above four and five); by more than rounding explains, {listed(phrases)} rise "
+        "somewhere.",
+        otherwise="not supported" if none_recovers else "contradicted",
         reported="absent",
-        recomputed=f"{len(rising)} of {len(others)} rise",
-        n=len(others),
+        recomputed=f"{len(rising)} of {len(other_models)} rise",
+        n=len(other_models),
     )
 
 

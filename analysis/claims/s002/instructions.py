@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import count_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -19,19 +20,21 @@ def c002_gap_only(
 ) -> Verdict:
     """Scores by length for six models are the only data gap that remains."""
     cells = reported_plasticity[reported_plasticity["metric"].isin(["lbp", "ruler_128k"])]
-    empty = cells[cells["low"].isna()]
+    empty_cells = cells[cells["low"].isna()]
     published = {("lbp", name) for name in published_lbp["model"]} | {
         ("ruler_128k", name) for name in published_ruler["model"]
     }
     exceptions = [
-        name for metric, name in zip(empty["metric"], empty["model"], strict=True) if (metric, name) in published
+        name
+        for metric, name in zip(empty_cells["metric"], empty_cells["model"], strict=True)
+        if (metric, name) in published
     ]
     return judge(
-        empty.empty,
-        f"The table of all models also leaves {len(empty)} of {len(cells)} benchmark cells empty, of which "
+        empty_cells.empty,
+        f"The table of all models also leaves {len(empty_cells)} of {len(cells)} benchmark cells empty, of which "
         f"{len(exceptions)} are published ({listed(exceptions)}).",
         reported=str(pick(stated_002, statement="instructions_gaps")["printed"]),
-        recomputed=f"{len(empty)} more empty cells",
+        recomputed=f"{len(empty_cells)} more empty cells",
         n=len(cells),
     )
 
@@ -45,14 +48,14 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     absent = scores[scores["low"].isna()]
     published = absent.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
-    models, open_models = scores["model"].nunique(), absent["model"].nunique()
+    model_count, open_count = scores["model"].nunique(), absent["model"].nunique()
     return judge(
-        open_models == models - 1,
-        f"Table 3 lacks the scores of {open_models} of {models} models. They were published elsewhere: of the "
+        open_count == model_count - 1,
+        f"Table 3 lacks the scores of {open_count} of {model_count} models. They were published elsewhere: of the "
         f"{len(absent)} cells the benchmark's own summaries fill {len(published)}.",
         reported="not in Figure 7",
-        recomputed=f"{open_models} of {models} models",
-        n=models,
+        recomputed=f"{open_count} of {model_count} models",
+        n=model_count,
     )
 
 
@@ -102,7 +105,7 @@ def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame)
 def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
     """Without thinking, the benchmark allows 1K new tokens and truncates in the middle."""
     budget = quote(published_facts, fact="lbp_output_budget")
-    place = str(pick(published_facts, fact="lbp_truncation")["printed"])
+    truncation = str(pick(published_facts, fact="lbp_truncation")["printed"])
     dataset = str(pick(published_facts, fact="lbp_dataset")["printed"])
     return [
         compare(
@@ -114,10 +117,10 @@ def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFra
             statement="The output budget without thinking is 1K tokens.",
         ),
         judge(
-            place == "middle",
-            f"The authors truncate in the {place}.",
+            truncation == "middle",
+            f"The authors truncate in the {truncation}.",
             reported="middle",
-            recomputed=place,
+            recomputed=truncation,
             key="truncation",
             statement="Inputs are truncated in the middle.",
         ),
@@ -142,14 +145,7 @@ def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.Data
         "to_ask_for": "Table 3 has this many models; Ministral-3-14B has scores with thinking only.",
     }
     return [
-        compare(
-            quote(stated_002, statement=f"instructions_models_{key}"),
-            count,
-            reason=reasons[key],
-            places=0,
-            key=key,
-            statement=f"{pick(stated_002, statement=f'instructions_models_{key}')['quantity']}: {count}.",
-        )
+        count_check(stated_002, f"instructions_models_{key}", count, reasons[key], key=key, kind="statement")
         for key, count in counts.items()
     ]
 
@@ -178,7 +174,7 @@ def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame
     needs = rows.merge(inference_memory, on="model").sort_values("as_number", kind="stable")
     highest = needs.groupby("as_number")["total_gb"].max()
     lowest = needs.groupby("as_number")["total_gb"].min()
-    ordered = all(lowest.iloc[place + 1] >= highest.iloc[place] for place in range(len(highest) - 1))
+    ordered = all(lowest.iloc[index + 1] >= highest.iloc[index] for index in range(len(highest) - 1))
     return judge(
         ordered,
         f"With the cache {'no model needs' if ordered else 'a model needs'} less than one listed with a smaller "

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -25,9 +26,7 @@ def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataF
         otherwise="not supported",
         reported=str(pick(stated_002, statement="aggregate_predicts")["printed"]),
         recomputed=f"r = {overall['estimate']:.2f}",
-        n=int(overall["n"]),
-        ci=(float(overall["ci_low"]), float(overall["ci_high"])),
-        p_value=float(overall["p_value"]),
+        **numbers_of(overall, "n", "p_value", "ci"),
     )
 
 
@@ -73,10 +72,10 @@ def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
 def c002_last_20_llama_last(reported_observations: pd.DataFrame) -> Verdict:
     """Llama-3.2-3B is last both by the plasticity of the last fifth and by score."""
     table = wide(reported_observations[reported_observations["table"] == "last_20"], by=["model"]).set_index("model")
-    lasts = table["ap_last_20"].idxmin(), table["lbp"].idxmin()
+    last_models = table["ap_last_20"].idxmin(), table["lbp"].idxmin()
     return judge(
-        lasts == ("llama3.2-3b", "llama3.2-3b"),
-        f"Lowest of {len(table)} are {lasts[0]} ({table['ap_last_20'].min():.3f}) and {lasts[1]} "
+        last_models == ("llama3.2-3b", "llama3.2-3b"),
+        f"Lowest of {len(table)} are {last_models[0]} ({table['ap_last_20'].min():.3f}) and {last_models[1]} "
         f"({table['lbp'].min():.2f}).",
         reported="last",
         recomputed=f"{table['ap_last_20'].min():.3f}, {table['lbp'].min():.2f}",
@@ -120,8 +119,7 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
         reported="most informative",
         recomputed=f"rank {list(ranked.index).index('ap_drop') + 1} of {len(ranked)}",
         n=n,
-        ci=(float(gap["ci_low"]), float(gap["ci_high"])),
-        p_value=float(gap["p_value"]),
+        **numbers_of(gap, "p_value", "ci"),
     )
 
 
@@ -130,16 +128,15 @@ def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations:
     """Within each family, ap_drop correlates inversely with the score."""
     pearson = family_correlations[family_correlations["test"] == "pearson"]
     pooled = pick(lbp_correlations, comparison="ap_drop", test="pearson_within_family")
-    words = [f"{row['comparison']} {row['estimate']:+.2f}" for _, row in pearson.iterrows()]
+    phrases = [f"{row['comparison']} {row['estimate']:+.2f}" for _, row in pearson.iterrows()]
     inverse = int((pearson["estimate"] < -0.1).sum())
     return judge(
         inverse == 3,
-        f"r is {listed(words)} (three models each, smallest p {pearson['p_value'].min():.2f}), and Llama has one "
+        f"r is {listed(phrases)} (three models each, smallest p {pearson['p_value'].min():.2f}), and Llama has one "
         f"model; pooled within families r = {pooled['estimate']:.2f}, p = {pooled['p_value']:.2f}.",
         reported="inversely",
         recomputed=f"{inverse} of 3 families",
-        n=int(pooled["n"]),
-        p_value=float(pooled["p_value"]),
+        **numbers_of(pooled, "n", "p_value"),
     )
 
 
@@ -160,10 +157,10 @@ def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: p
         f"{size} ({pick(stated_002, statement='drop_' + name.replace('-', '_'))['printed']})"
         for name, size in sizes.items()
     )
-    scores = ", ".join(f"{sizes[name]} {cells[name][0].printed}" for name in order)
+    listing = ", ".join(f"{sizes[name]} {cells[name][0].printed}" for name in order)
     return judge(
         ranking == printed,
-        f"By score the order is {ranking} ({scores}); by the drop itself it would be another.",
+        f"By score the order is {ranking} ({listing}); by the drop itself it would be another.",
         reported=printed,
         recomputed=ranking,
         n=len(sizes),
@@ -206,11 +203,11 @@ def c002_drop_qwen_monotone(matched_models: pd.DataFrame) -> Verdict:
 def c002_drop_llama_steepest(matched_models: pd.DataFrame) -> Verdict:
     """Llama-3.2-3B has the steepest drop and the worst score."""
     source = matched_models[matched_models["in_source"]].set_index("model")
-    ends = source["ap_drop"].idxmax(), source["lbp"].idxmin()
+    extremes = source["ap_drop"].idxmax(), source["lbp"].idxmin()
     return judge(
-        ends == ("llama3.2-3b", "llama3.2-3b"),
-        f"Of {len(source)} models, {ends[0]} drops most ({source['ap_drop'].max():.3f}) and {ends[1]} scores least "
-        f"({source['lbp'].min():.2f}).",
+        extremes == ("llama3.2-3b", "llama3.2-3b"),
+        f"Of {len(source)} models, {extremes[0]} drops most ({source['ap_drop'].max():.3f}) and {extremes[1]} scores "
+        f"least ({source['lbp'].min():.2f}).",
         reported="steepest, worst",
         recomputed=f"{source['ap_drop'].max():.3f}, {source['lbp'].min():.2f}",
         n=len(source),
@@ -237,15 +234,16 @@ def c002_drop_family_order(family_means: pd.DataFrame, matched_models: pd.DataFr
     """Across families, ap_drop orders Ministral 3, Qwen3 and Llama as LongBench Pro does, but for Ministral-3-3B."""
     source = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
     qwen = matched_models[matched_models["family"] == "Qwen3"]
-    late = pick(matched_models, model="llama3.1-8b")
+    llama = pick(matched_models, model="llama3.1-8b")
     follows = bool(source["lbp"].is_monotonic_decreasing)
-    breaks = late["ap_drop"] < qwen["ap_drop"].min() and late["lbp"] < qwen["lbp"].min()
+    breaks = llama["ap_drop"] < qwen["ap_drop"].min() and llama["lbp"] < qwen["lbp"].min()
     return judge(
         follows and not breaks,
         f"By mean drops the order is {', '.join(source['family'])}, and the mean scores "
         f"{'follow it, as one order in six would by chance' if follows else 'do not follow it'}; "
-        f"{late['display_name']}, whose score of {late['lbp']:.2f} the source lacks, drops by {late['ap_drop']:.3f}, "
-        f"scored Qwen3 by {qwen['ap_drop'].min():.3f} or more with scores of {qwen['lbp'].min():.2f} or more.",
+        f"{llama['display_name']}, whose score of {llama['lbp']:.2f} the source lacks, drops by "
+        f"{llama['ap_drop']:.3f}, scored Qwen3 by {qwen['ap_drop'].min():.3f} or more with scores of "
+        f"{qwen['lbp'].min():.2f} or more.",
         otherwise="not supported",
         reported="matching",
         recomputed=f"{len(source)} family means agree",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 
 WINDOWS = {"128k": 131072, "256k": 262144}
@@ -12,15 +13,15 @@ WINDOWS = {"128k": 131072, "256k": 262144}
 @claim("002, Benchmark: LongBench Pro")
 def c002_overview_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Iterator[Verdict]:
     """LongBench Pro has 1,500 samples in 25 tasks."""
-    for key, what in (("samples", "samples"), ("tasks", "tasks")):
-        fact = quote(published_facts, fact=f"lbp_{key}")
-        reported = quote(stated_002, statement=f"overview_{key}")
+    for what in ("samples", "tasks"):
+        fact = quote(published_facts, fact=f"lbp_{what}")
+        reported = quote(stated_002, statement=f"overview_{what}")
         yield compare(
             reported,
             fact.number,
             reason=f"The authors' data card counts {fact.printed} {what}.",
             places=0,
-            key=key,
+            key=what,
             statement=f"LongBench Pro has {reported.printed} {what}.",
         )
 
@@ -43,8 +44,10 @@ def c002_overview_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFram
     reported = quote(stated_002, statement="overview_lengths")
     limits = [quote(published_facts, fact=f"lbp_{end}") for end in ("shortest", "longest")]
     agrees = reported.interval.low == limits[0].interval.low and reported.interval.high == limits[1].interval.high
-    words = " to ".join(end.printed for end in limits)
-    return judge(agrees, f"The data card gives lengths of {words} tokens.", reported=reported.printed, recomputed=words)
+    lengths = " to ".join(end.printed for end in limits)
+    return judge(
+        agrees, f"The data card gives lengths of {lengths} tokens.", reported=reported.printed, recomputed=lengths
+    )
 
 
 @claim("002, Benchmark: LongBench Pro")
@@ -132,14 +135,14 @@ def c002_all_models_lbp_absent(
     """Six of the thirteen models with mechanistic data have no LongBench Pro score, Llama-3.1-8B among them."""
     column = reported_plasticity[reported_plasticity["metric"] == "lbp"]
     empty_cells = column[column["low"].isna()]
-    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
+    overall = rows_where(published_lbp, length="overall", mode="nonthinking")
     scores = empty_cells.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
-    words = ", ".join(
+    listing = ", ".join(
         f"{name} ({score})" for name, score in zip(scores["display_name"], scores["printed_published"], strict=True)
     )
     return judge(
         scores.empty,
-        f"Of the {len(empty_cells)} models without a score in the table, the benchmark's own summaries score {words}."
+        f"Of the {len(empty_cells)} models without a score in the table, the benchmark's own summaries score {listing}."
         if len(scores)
         else f"The benchmark's own summaries score none of the {len(empty_cells)} models.",
         reported="—",

@@ -5,24 +5,24 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._shared import recovery_from
-from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
+from analysis.claims._shared import cell_check, judge_recovery_depth
+from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
 PLACES = {
-    **{f"t4_llama32_11b_{part}_place": (VISION, part) for part in ("recovery", "collapse")},
-    **{f"t4_llama31_8b_{part}_place": (LLAMA, part) for part in ("dip", "recovery", "collapse")},
-    **{f"h8_{part}_place": (LLAMA, part) for part in ("dip", "recovery", "collapse")},
+    **{f"t4_llama32_11b_{feature}_place": (VISION, feature) for feature in ("recovery", "collapse")},
+    **{f"t4_llama31_8b_{feature}_place": (LLAMA, feature) for feature in ("dip", "recovery", "collapse")},
+    **{f"h8_{feature}_place": (LLAMA, feature) for feature in ("dip", "recovery", "collapse")},
     "ruler_llama_collapse_place": (LLAMA, "collapse"),
-    **{f"ruler_llama32_11b_{part}_place": (VISION, part) for part in ("recovery", "collapse")},
+    **{f"ruler_llama32_11b_{feature}_place": (VISION, feature) for feature in ("recovery", "collapse")},
 }
-FAILING = {
+FAILING_LENGTHS = {
     "h7_failing_length_first": 0,
     "h7_failing_length_last": -1,
     "ruler_mistral_64k_length": 0,
     "ruler_mistral_128k_length": -1,
 }
-FAILED = 50.0  # below this RULER score, most answers are wrong
+PASS_SCORE = 50.0  # RULER score below which most answers are wrong
 H7 = Artifact("stated_002", "Hypothesis H7")
 WINDOW = H7(statement="h7_window").by("c002_ruler_models_window.mistral-v0.2-7b")
 LONGEST = H7(statement="h7_failing_length_last")
@@ -31,21 +31,22 @@ LONGEST = H7(statement="h7_failing_length_last")
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Iterator[Verdict]:
     """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named."""
-    for key, (model, part) in PLACES.items():
+    for key, (model, feature) in PLACES.items():
         row = pick(decile_profiles, model=model)
-        values = [float(row[f"d{decile}"]) for decile in range(10)]
+        values = [float(row[f"d{number}"]) for number in range(10)]
         dip = values.index(min(values[:7]))
-        where = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}[part]
+        places = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}
+        decile = places[feature]
         reported = quote(stated_002, statement=key)
-        verdict = judge(
-            reported.interval.low <= 10 * where and 10 * (where + 1) <= reported.interval.high,
-            f"The {part} of {row['display_name']} is at {10 * where} to {10 * (where + 1)} % ({values[where]:.3f}).",
+        yield cell_check(
+            reported.interval.low <= 10 * decile and 10 * (decile + 1) <= reported.interval.high,
+            f"The {feature} of {row['display_name']} is at {10 * decile} to {10 * (decile + 1)} % "
+            f"({values[decile]:.3f}).",
             reported=reported.printed,
-            recomputed=f"{10 * where} to {10 * (where + 1)} %",
+            recomputed=f"{10 * decile} to {10 * (decile + 1)} %",
             key=key,
             statement=f"{row['display_name']}, {pick(stated_002, statement=key)['quantity']}: {reported.printed}.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("002, Hypothesis H8")
@@ -53,7 +54,7 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
     """The pattern appears from 32 layers on."""
     return [
         replace(
-            recovery_from(stated_002, key, nope_recovery_recomputed),
+            judge_recovery_depth(stated_002, key, nope_recovery_recomputed),
             key=key,
             statement=f"{pick(stated_002, statement=key)['quantity']}: {pick(stated_002, statement=key)['printed']}.",
         )
@@ -65,20 +66,19 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
 def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> Iterator[Verdict]:
     """Mistral-7B-Instruct-v0.2 fails on RULER at 64K and 128K tokens."""
     scores = published_ruler[published_ruler["model"] == MISTRAL].set_index("length")["value"]
-    failing = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < FAILED)
-    for key, end in FAILING.items():
+    failing = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < PASS_SCORE)
+    for key, end in FAILING_LENGTHS.items():
         length = failing[end]
-        verdict = compare(
+        yield compare(
             quote(stated_002, statement=key),
             1000.0 * length,
             reason=f"The published scores are {', '.join(f'{score:g} at {at}' for at, score in scores.items())}; below "
-            f"{FAILED:g} they are from {failing[0]}k on.",
+            f"{PASS_SCORE:g} they are from {failing[0]}k on.",
             places=0,
             key=key,
             statement=f"{pick(stated_002, statement=key)['quantity']}: {length}K.",
             kind="cell check",
         )
-        yield verdict
 
 
 c002_windows_again = Cells(
@@ -100,7 +100,10 @@ c002_windows_again = Cells(
 def c002_bins_again(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """The context is cut into ten equal bins."""
     bins = [name for name in decile_profiles.columns if name[:1] == "d" and name[1:].isdigit()]
-    verdict = compare(
-        quote(stated_002, statement="t4_bins"), float(len(bins)), reason=f"Table 4 has {len(bins)} columns.", places=0
+    return compare(
+        quote(stated_002, statement="t4_bins"),
+        float(len(bins)),
+        reason=f"Table 4 has {len(bins)} columns.",
+        places=0,
+        kind="cell check",
     )
-    return replace(verdict, kind="cell check")

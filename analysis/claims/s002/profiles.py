@@ -6,8 +6,6 @@ from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
-HALF = "the first half of the context"
-
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
@@ -57,8 +55,8 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,
-        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they "
-        f"fall by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
+        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they fall "
+        f"by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in the first half of the context and by "
         f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
         f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
         f"ever faster within the second half it is {'' if within else 'not '}so: its four steps grow in {growing} of "
@@ -89,10 +87,10 @@ def c002_t4_qwen_scale(profile_shapes: pd.DataFrame, captured_models: pd.DataFra
 def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
     """Llama 3.2 has the steepest decline of all families."""
     llama = profile_shapes[profile_shapes["model"].str.startswith("llama3.2")]
-    others = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
-    means = others.groupby("family")["whole"].mean()
-    flat = llama[llama["whole"] < others["whole"].max()]
-    steep = others.sort_values("whole").iloc[-1]
+    other_families = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
+    means = other_families.groupby("family")["whole"].mean()
+    flat = llama[llama["whole"] < other_families["whole"].max()]
+    steep = other_families.sort_values("whole").iloc[-1]
     return judge(
         bool(llama["whole"].mean() > means.max()),
         f"The mean fall of {len(llama)} models is {llama['whole'].mean():.3f}, of {means.idxmax()} {means.max():.3f}; "
@@ -126,7 +124,7 @@ def _judge_bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, 
     return judge(
         lowest == dip
         and bool(row["rise_shown"])
-        and max(values[dip:]) in [values[place] for place in recovery]
+        and max(values[dip:]) in [values[decile] for decile in recovery]
         and values[9] == min(values),
         f"It falls to {values[lowest]:.3f} at {10 * lowest}-{10 * lowest + 10} %, rises by {row['draw_up']:.3f} "
         f"(rounding explains {row['rounding']:.3f}) to {max(values[dip:]):.3f}, and ends at {values[9]:.3f}.",
@@ -146,7 +144,6 @@ def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> V
         has_cross or bump < cross,
         f"{plain['display_name']} has {plain['attention']} attention in its {plain['layers']} layers and rises by "
         f"{bump:.3f}, against {cross:.3f}.",
-        otherwise="contradicted",
         recomputed=f"{bump:.3f} without such layers",
     )
 
@@ -156,17 +153,18 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family."""
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    one, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
-    others = llama[~llama["model"].isin([one["model"], two["model"]])]
-    recovering = others[others["recovery"] > 0]
+    vision, text_model = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
+    other_llamas = llama[~llama["model"].isin([vision["model"], text_model["model"]])]
+    recovering = other_llamas[other_llamas["recovery"] > 0]
     return judge(
-        len(recovering) == len(others),
-        f"{one['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
-        f"{one['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
-        f"{len(recovering)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
+        len(recovering) == len(other_llamas),
+        f"{vision['display_name']} is built on the text weights of {text_model['display_name']}, so that their "
+        f"recoveries of {vision['recovery']:+.3f} and {text_model['recovery']:+.3f} are one network seen twice; "
+        f"{len(recovering)} of the {len(other_llamas)} other Llama models "
+        f"({listed(list(other_llamas['display_name']))}) recover.",
         otherwise="not supported",
         reported="same, confirmed",
-        recomputed=f"{len(recovering)} of {len(others)} others",
+        recomputed=f"{len(recovering)} of {len(other_llamas)} others",
         n=len(llama),
     )
 

@@ -1,11 +1,11 @@
 """Document 002: claims on values that its prose repeats from its tables."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
+from analysis.claims._shared import cell_check, count_check
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, pick, quote
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL = "llama3.1-8b", "llama3.2-3b", "mistral-v0.2-7b", "ministral3-3b"
 CONTEXTS = {
@@ -194,7 +194,7 @@ def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> It
     """The ranges given for the captures are 32K tokens for Mistral-7B-Instruct-v0.2 and 128K for the other models."""
     for key, model in CONTEXTS.items():
         statement, captured = quote(stated_002, statement=key), int(pick(models, model=model)["captured_context"])
-        check = judge(
+        yield cell_check(
             round(statement.number / 1000) == captured // 1024,
             f"The capture has {captured:,} tokens, {captured // 1024} x 1,024.",
             reported=statement.printed,
@@ -202,21 +202,12 @@ def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> It
             key=key,
             statement=f"{pick(stated_002, statement=key)['quantity']}: {statement.printed}.",
         )
-        yield replace(check, kind="cell check")
 
 
 @claim("002, RULER analysis: Mistral-v0.2-7B")
 def c002_restated_counts(stated_002: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
     """Thirteen models are compared."""
     return [
-        compare(
-            quote(stated_002, statement=key),
-            len(captured_models),
-            reason=f"The table of all models has {len(captured_models)} rows.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_002, statement=key)['quantity']}: {len(captured_models)}.",
-            kind="cell check",
-        )
+        count_check(stated_002, key, len(captured_models), f"The table of all models has {len(captured_models)} rows.")
         for key in ("ruler_mistral_models", "h7_models")
     ]

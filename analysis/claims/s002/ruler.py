@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import tracks
+from analysis.claims._shared import judge_joint_change
 from boundpaper.claims import Verdict, candidate, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -32,12 +32,12 @@ def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) 
     """RULER evaluates inputs from 4K to 128K tokens."""
     reported = quote(stated_002, statement="ruler_lengths")
     limits = [quote(published_facts, fact=f"ruler_{end}") for end in ("shortest", "longest")]
-    words = " to ".join(end.printed for end in limits)
+    lengths = " to ".join(end.printed for end in limits)
     return judge(
         reported.interval.low == limits[0].interval.low and reported.interval.high == limits[1].interval.high,
-        f"RULER's authors give {words}.",
+        f"RULER's authors give {lengths}.",
         reported=reported.printed,
-        recomputed=words,
+        recomputed=lengths,
     )
 
 
@@ -100,11 +100,12 @@ def c002_t8_llama_coverage(stated_002: pd.DataFrame, models: pd.DataFrame) -> Ve
 def c002_t8_bins(reported_ruler_plasticity: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """Plasticity is given at positions that match RULER's lengths."""
     row = pick(decile_profiles, model=MISTRAL)
-    half = sum(float(row[f"d{number}"]) for number in range(5, 10)) / 5
+    second_half = sum(float(row[f"d{number}"]) for number in range(5, 10)) / 5
     printed = quote(reported_ruler_plasticity, model=MISTRAL, length="32k", metric="plasticity")
     return untestable(
-        f"Read as the bin from 16K to 32K, the value of Mistral-7B-Instruct-v0.2 at 32K would be {half:.4f} by its "
-        f"deciles and is {printed.printed}; the edges of the bins, which are not given, would decide what is compared.",
+        f"Read as the bin from 16K to 32K, the value of Mistral-7B-Instruct-v0.2 at 32K would be {second_half:.4f} by "
+        f"its deciles and is {printed.printed}; the edges of the bins, which are not given, would decide what is "
+        "compared.",
         reported="positions matching RULER",
     )
 
@@ -126,11 +127,11 @@ def c002_llama_effective(
     stated_002: pd.DataFrame, ruler_summary: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
     """By RULER's rule, the effective length of Llama-3.1-8B is about 32K."""
-    row, bar = pick(ruler_summary, model=LLAMA), quote(published_facts, fact="ruler_threshold")
+    row, threshold = pick(ruler_summary, model=LLAMA), quote(published_facts, fact="ruler_threshold")
     reported = pick(stated_002, statement="ruler_llama_effective")
     return judge(
         str(reported["printed"]).lstrip("~").lower() == row["effective"] == row["effective_reported"],
-        f"{row['32k']:.1f} at 32K is above the threshold of {bar.printed}, {row['64k']:.1f} at 64K below it; the "
+        f"{row['32k']:.1f} at 32K is above the threshold of {threshold.printed}, {row['64k']:.1f} at 64K below it; the "
         f"README says {row['effective_reported']}.",
         reported=str(reported["printed"]),
         recomputed=str(row["effective"]),
@@ -155,15 +156,15 @@ def c002_llama_monotone(ruler_lengths: pd.DataFrame) -> Verdict:
 @claim("002, RULER analysis: Llama-3.1-8B", failure="unit")
 def c002_llama_tracks(ruler_tests: pd.DataFrame) -> Verdict:
     """RULER and plasticity of Llama-3.1-8B decline alongside each other over length."""
-    return tracks(ruler_tests, LLAMA, what="RULER and plasticity", reported="alongside")
+    return judge_joint_change(ruler_tests, LLAMA, what="RULER and plasticity", reported="alongside")
 
 
 @claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """The dip of Llama-3.2-11B-Vision spans 30 to 50 % of the context."""
     row = pick(decile_profiles, model="llama3.2-11b")
-    low = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
-    span = f"{10 * min(low)}-{10 * max(low) + 10}%"
+    lowest = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
+    span = f"{10 * min(lowest)}-{10 * max(lowest) + 10}%"
     dip_place = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
     reported = str(pick(stated_002, statement="ruler_llama32_11b_dip_place")["printed"])
     return judge(
@@ -184,12 +185,12 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     llama = pick(models, model=LLAMA)
     small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
     same = small[small["rope_theta"] == llama["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
-    factor = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
-    equal_scaling = same[[factor[model] == factor[LLAMA] for model in same["model"]]]
+    factors = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
+    equal_scaling = same[[factors[model] == factors[LLAMA] for model in same["model"]]]
     base_reason = (
         f"{llama['display_name']} has rotary embedding in all {llama['layers']} layers, so layers without are excluded"
     )
-    others = (
+    others_in_words = (
         f"{listed([str(name) for name in same['display_name']])} use the same base ({llama['rope_theta']:,.0f}) "
         f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
         if len(same)
@@ -198,11 +199,13 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     return candidate(
         len(equal_scaling) > 0 and not bool((equal_scaling["recovery"] > 0).any()),
         (
-            f"{base_reason}; {others}, under the same scaling of long wavelengths.",
-            f"{base_reason}. {others[0].upper()}{others[1:]}, so that the base by itself is not the reason; but long "
-            "wavelengths are scaled otherwise in them. A capture of one model with its scaling changed would decide it."
+            f"{base_reason}; {others_in_words}, under the same scaling of long wavelengths.",
+            f"{base_reason}. {others_in_words[0].upper()}{others_in_words[1:]}, so that the base by itself is not the "
+            "reason; but long wavelengths are scaled otherwise in them. A capture of one model with its scaling "
+            "changed would decide it."
             if len(same) and equal_scaling.empty
-            else f"{base_reason}. Of the base: {others}. A capture of one model with its base changed would decide it.",
+            else f"{base_reason}. Of the base: {others_in_words}. A capture of one model with its base changed would "
+            "decide it.",
         ),
         recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
         n=1 + len(same),
@@ -228,11 +231,11 @@ def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataF
     """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range."""
     scored = published_ruler.drop_duplicates("model").merge(models, on="model", suffixes=("", "_facts"))
     full_range = scored[scored["captured_context"] >= 131072]
-    others = full_range[full_range["model"] != LLAMA]
+    other_models = full_range[full_range["model"] != LLAMA]
     return judge(
-        others.empty,
-        f"{listed(list(others['display_name']))} have scores at all six lengths too, reported by their makers and "
-        "listed in RULER's README, and were captured over 128K.",
+        other_models.empty,
+        f"{listed(list(other_models['display_name']))} have scores at all six lengths too, reported by their makers "
+        "and listed in RULER's README, and were captured over 128K.",
         reported=str(pick(stated_002, statement="declines_only_model")["printed"]),
         recomputed=f"{len(full_range)} models",
         n=len(full_range),

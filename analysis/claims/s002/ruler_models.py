@@ -54,11 +54,11 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     level = float(old["ap_last_20"])
     newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
     higher = newer[newer["ap_last_20"] > level]
-    words = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher.iterrows()]
+    phrases = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher.iterrows()]
     return judge(
         higher.empty,
         f"{len(higher)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
-        f"({level:.3f}): {listed(words)}.",
+        f"({level:.3f}): {listed(phrases)}.",
         reported="more",
         recomputed=f"{len(newer) - len(higher)} of {len(newer)} below",
         n=1 + len(newer),
@@ -68,12 +68,12 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
 @claim("002, RULER analysis: generational comparison")
 def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The difference may reflect 8B against 3B parameters."""
-    stated = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
+    rows = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
     sizes = [float(pick(models, model=model)["parameters_nominal_b"]) for model in (OLD, NEW)]
     return untestable(
         f"The models have {sizes[0]:g}B and {sizes[1]:g}B parameters and differ in depth, training and size at once; "
         "captures of one generation in several sizes would tell them apart.",
-        reported=" against ".join(str(row["printed"]) for row in stated),
+        reported=" against ".join(str(row["printed"]) for row in rows),
     )
 
 
@@ -92,12 +92,12 @@ def c002_predecessor_bias(
     stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame, captured_models: pd.DataFrame
 ) -> Verdict:
     """Mistral-7B-Instruct-v0.2 has five times the bias of the Ministral 3 models."""
-    sides = []
+    biases = []
     for model in ("mistral-v0.2-7b", "ministral3-3b"):
         printed = quote(reported_mistral_predecessor, model=model, metric="bias_strength")
         half = float(pick(captured_models, model=model)["bias_half"])
-        sides.append((printed, Interval(printed.number - half, printed.number + half)))
-    (old, numerator), (new, divisor) = sides
+        biases.append((printed, Interval(printed.number - half, printed.number + half)))
+    (old, numerator), (new, divisor) = biases
     interval = numerator / divisor
     return compare(
         quote(stated_002, statement="predecessor_bias_ratio"),
@@ -143,10 +143,10 @@ def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: 
     """Within its window, its plasticity is higher than that of the Ministral 3 models."""
     mistral = pick(equal_positions, model="mistral-v0.2-7b")
     new = equal_positions[equal_positions["family"] == "Ministral 3"]
-    printed = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
+    highest = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
     return judge(
         bool(mistral["mean_32k"] > new["mean_32k"].max()),
-        f"{mistral['ap_overall']:.3f} against {printed:.3f} compares 32K with 128K tokens; over the first 32K tokens "
+        f"{mistral['ap_overall']:.3f} against {highest:.3f} compares 32K with 128K tokens; over the first 32K tokens "
         f"it is {mistral['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
         otherwise="not supported",
         reported="higher",

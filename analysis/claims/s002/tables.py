@@ -9,7 +9,7 @@ METRIC = ("model", "metric")
 MECHANISTIC = Artifact("reported_mechanistic", "Table 1")
 ALL_MODELS = Artifact("reported_plasticity", "the all-models table")
 BINS = Artifact("reported_length_bins", "Table 2")
-ENDS = {"0-8K": "8k", "8K-16K": "16k", "16K-32K": "32k", "32K-64K": "64k", "64K-128K": "128k"}
+LENGTH_OF_BIN = {"0-8K": "8k", "8K-16K": "16k", "16K-32K": "32k", "32K-64K": "64k", "64K-128K": "128k"}
 TABLE3 = Artifact("reported_lbp_lengths")
 DECILES = Artifact("reported_deciles", "Table 4")
 RULER = Artifact("reported_ruler_plasticity", "Table 8")
@@ -74,10 +74,10 @@ c002_all_models_scores = Cells(
 def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
     """The table of all models is sorted by aggregate plasticity, highest first."""
     column = reported_plasticity.loc[reported_plasticity["metric"] == "ap_overall", "value"]
-    rises = int((column.diff() > 0).sum())
+    rise_count = int((column.diff() > 0).sum())
     return judge(
-        rises == 0,
-        f"The {len(column)} values run from {column.iloc[0]:.4f} to {column.iloc[-1]:.4f} with {rises} rises.",
+        rise_count == 0,
+        f"The {len(column)} values run from {column.iloc[0]:.4f} to {column.iloc[-1]:.4f} with {rise_count} rises.",
         n=len(column),
     )
 
@@ -113,7 +113,7 @@ c002_t3_bins = Cells(
     "002, Per-Length LongBench Pro Scores, Table 3",
     Copies(
         TABLE3.where(metric="plasticity"),
-        tuple(BINS.where(bin=name).assign(length=end) for name, end in ENDS.items()),
+        tuple(BINS.where(bin=bin_name).assign(length=length) for bin_name, length in LENGTH_OF_BIN.items()),
         ("model", "length"),
     ),
 )
@@ -124,9 +124,9 @@ def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
     """Nine models that were not captured serve as references, with scores by length read off a figure of the
     benchmark.
     """
-    names = reported_reference_models["name"].nunique()
+    model_count = reported_reference_models["name"].nunique()
     return untestable(
-        f"The benchmark's summaries of these {names} models would decide on the {len(reported_reference_models)} "
+        f"The benchmark's summaries of these {model_count} models would decide on the {len(reported_reference_models)} "
         "cells; they are not among the sources, and no statement rests on them.",
         reported="Reference models",
     )

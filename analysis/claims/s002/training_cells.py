@@ -1,16 +1,18 @@
-"""Source 002 on SmolLM3: checks of the cells of derived columns, and of prose that repeats a table."""
+"""Document 002 on SmolLM3: checks of derived columns, and of prose that repeats a table."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote
+from analysis.claims._checkpoints import ANNEALED, FIRST, LAST, ONSET
+from analysis.claims._shared import cell_check
+from analysis.claims._training import captured_windows
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, pick, quote
 
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")
 TRAJECTORY = Artifact("training_trajectory")
-REPEATED = (  # statement, and checkpoint and metric of the table's cell
+REPEATED = (  # statement; checkpoint and metric of the cell in the table
     ("phase1_bias_from", FIRST, "bias_strength"),
     ("phase1_bias_to", ANNEALED, "bias_strength"),
     ("phase1_overall_from", FIRST, "ap_overall"),
@@ -92,31 +94,20 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
         bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])
         edges = [tuple(name.split("-")) for name in bins]
         bin_names = [bins[-1]] if end == "last" else [f"{edges[0][0]}-{high}" for _, high in edges]
-        verdict = judge(
+        yield cell_check(
             str(row["printed"]).replace("–", "-") in bin_names,
             f"the bins of {checkpoint} run from {bins[0]} to {bins[-1]}",
             reported=str(row["printed"]),
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
+            key=statement,
+            statement=f"The {row['quantity']}: {row['printed']}.",
         )
-        sentence = f"The {row['quantity']}: {row['printed']}."
-        yield keyed(verdict, statement, sentence, "cell check")
 
 
 @claim("002, SmolLM3-3B Training Dynamics")
 def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Iterator[Verdict]:
     """The windows that the prose names are those of the checkpoints."""
-    contexts = checkpoints.set_index("checkpoint")["captured_context"]
-    for statement, checkpoint in CONTEXTS.items():
-        reported = stated(stated_002, statement)
-        tokens = int(contexts[checkpoint])
-        verdict = judge(
-            round(reported.number / 1000) * 1024 == tokens,
-            f"{checkpoint} was captured over {tokens:,} tokens",
-            reported=reported.printed,
-            recomputed=f"{tokens / 1024:g}K",
-        )
-        sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield keyed(verdict, statement, sentence, "cell check")
+    yield from captured_windows(stated_002, checkpoints, CONTEXTS)
 
 
 @claim("002, Connection to Cross-Model Observations")

@@ -1,12 +1,13 @@
-"""Source 002: claims on its critical finding on SmolLM3."""
+"""Document 002: claims on its critical finding on SmolLM3."""
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, change, phase, stated, value, word
+from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST
+from analysis.claims._shared import pick_each
+from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
-MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 
 
 @claim("002, SmolLM3-3B Training Dynamics", failure="control")
@@ -14,7 +15,7 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
     """The 10-fold fall is a collapse of the positional bias."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     window = pick(training_changes, span="extensions", metric="bias_window")
-    growth = value(training_trajectory, LAST, "context") / value(training_trajectory, ANNEALED, "context")
+    growth = value_at(training_trajectory, LAST, "context") / value_at(training_trajectory, ANNEALED, "context")
     return judge(
         float(window["after"]) < float(window["before"]) or float(drift["after"]) < float(drift["before"]),
         f"alpha_K falls {slope['fold']:.1f}-fold while the window grows {growth:.0f}-fold; over it the keys drift by "
@@ -29,17 +30,13 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """Over both extensions the bias per token falls 10-fold."""
-    return change(
-        stated(stated_002, "finding_bias_ratio"), training_changes, "extensions", "bias_strength", "bias_strength goes"
-    )
+    return judge_change(stated_002, "finding_bias_ratio", training_changes, "extensions", "bias_strength")
 
 
 @claim("002, Interpretation of Tables 5 to 7", failure="control")
 def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones."""
-    token, window = (
-        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window")
-    )
+    token, window = pick_each(training_changes, span="extensions", metric=("bias_strength", "bias_window"))
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     gaps = rows[rows["start"] >= 8192]["gap"]
     return judge(
@@ -64,10 +61,10 @@ def c002_near_as_flexible(
 ) -> Verdict:
     """After the collapse, plasticity over the first 2K positions is as in early training."""
     early = pick(training_equal_positions, checkpoint=FIRST)
-    final = phase(training_equal_positions, EXTENSIONS[1:])
+    final = in_phases(training_equal_positions, EXTENSIONS[1:])
     has_value = final["at_0_1k"].notna()
     low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
-    fifth_end = value(training_trajectory, LAST, "first_fifth_ends")
+    fifth_end = value_at(training_trajectory, LAST, "first_fifth_ends")
     overlaps = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
     return judge(
         overlaps and bool(has_value.all()),
@@ -76,7 +73,7 @@ def c002_near_as_flexible(
         f"1,024 tokens {int(has_value.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
         f"{fifth_end:,.0f} tokens",
         otherwise="not supported",
-        reported=word(stated_002, "finding_near_level"),
+        reported=wording(stated_002, "finding_near_level"),
         recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
         n=len(final),
     )
@@ -101,12 +98,12 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
     """During pre-training the model reached 0.57 at 3.5K to 4K positions."""
     cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
-    rest = cells[cells["checkpoint"] != FIRST]["printed"]
+    others = cells[cells["checkpoint"] != FIRST]["printed"]
     return compare(
         stated(stated_002, "finding_pretraining_plasticity"),
         cell.number,
         cell.interval,
-        reason=f"the first checkpoint has {cell.printed}, the other {len(rest)} of the table {', '.join(rest)}",
+        reason=f"the first checkpoint has {cell.printed}, the other {len(others)} of the table {', '.join(others)}",
         n=len(cells),
     )
 
@@ -120,7 +117,7 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
         f"the only checkpoint with that value has a bias of {early.printed} per token, "
         f"{early.number / late.number:.1f} times the {late.printed} after the extensions; over the windows of 4,096 "
         f"and {WINDOW:,} tokens they are {early.number * 4096:.0f} and {late.number * WINDOW:.0f}",
-        reported=word(stated_002, "finding_bias_level"),
+        reported=wording(stated_002, "finding_bias_level"),
         recomputed=f"{early.number / late.number:.1f} times",
         n=2,
     )
@@ -153,17 +150,17 @@ def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFra
     The two named candidates, decay of content and rotation, have separate claims (`c002_gap_content`,
     `c002_gap_rotation`).
     """
-    place, gathered = (
+    position, gathered = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "gathered bias")
     )
     return judge(
-        abs(float(gathered["estimate"])) <= abs(float(place["estimate"])),
+        abs(float(gathered["estimate"])) <= abs(float(position["estimate"])),
         f"the bias times the position orders the {int(gathered['n'])} bins of all checkpoints at "
-        f"rho = {gathered['estimate']:.2f}, the position alone at {place['estimate']:.2f} (bins share checkpoints, "
+        f"rho = {gathered['estimate']:.2f}, the position alone at {position['estimate']:.2f} (bins share checkpoints, "
         "and the comparison was made after seeing the data)",
         otherwise="not supported",
-        reported=word(stated_002, "finding_candidates"),
+        reported=wording(stated_002, "finding_candidates"),
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )

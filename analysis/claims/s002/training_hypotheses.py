@@ -1,9 +1,11 @@
-"""Source 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
+"""Document 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
 
 import pandas as pd
 
+from analysis.claims._checkpoints import ANNEALED, LAST, PRETRAINING
 from analysis.claims._intervals import by_interval
-from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
+from analysis.claims._shared import numbers_of, pick_each
+from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -17,11 +19,15 @@ def c002_h4_numbers(
     """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return [
-        keyed(
-            change(stated(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
+        judge_change(
+            stated_002,
             statement,
-            sentence,
-            "cell check",
+            training_changes,
+            "extensions",
+            metric,
+            key=statement,
+            statement=sentence,
+            kind="cell check",
         )
         for statement, metric, sentence in (
             ("h4_bias_ratio", "bias_strength", "The bias per token falls 10-fold."),
@@ -53,13 +59,13 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     models = bias_plasticity[bias_plasticity["context"] == window]
     is_ministral = _is_ministral(models)
     flat = models[(models["ap_drop"] <= models[is_ministral]["ap_drop"].max()) & ~is_ministral]
-    least = float(models[~is_ministral]["bias_strength"].min())
+    least_bias = float(models[~is_ministral]["bias_strength"].min())
     if flat.empty:
         return untestable(
             f"Over {int(window):,} tokens the {int(is_ministral.sum())} models of Ministral 3 are flat and the "
-            f"{int((~is_ministral).sum())} others are not, with biases per token of {least:.1e} and more: one family "
-            "does not show necessity, and flat checkpoints were captured over shorter windows. A run in which the bias "
-            "is held while the window grows would decide it"
+            f"{int((~is_ministral).sum())} others are not, with biases per token of {least_bias:.1e} and more: one "
+            "family does not show necessity, and flat checkpoints were captured over shorter windows. A run in which "
+            "the bias is held while the window grows would decide it"
         )
     largest = float(flat["bias_strength"].max())
     return judge(
@@ -74,8 +80,8 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H4", failure="control")
 def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls."""
-    token, window, drop = (
-        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
+    token, window, drop = pick_each(
+        training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
     return judge(
         float(window["after"]) < float(window["before"]),
@@ -102,7 +108,7 @@ def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFra
         float(token.max()) < 2,
         f"SmolLM3's is {token.min():.1f} times that of all {len(rows)} models per token and {window.min():.1f} times "
         "per captured window",
-        reported=word(stated_002, "h4_bias_comparable"),
+        reported=wording(stated_002, "h4_bias_comparable"),
         recomputed=f"{token.max():.1f} times",
         n=len(rows) + 1,
     )
@@ -123,14 +129,14 @@ def c002_h4_something_beyond(training_comparison: pd.DataFrame) -> Verdict:
 def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """The drop in pre-training is driven by the growing bias."""
     comparison = "ap_drop against bias, checkpoints of the short context"
-    level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
-    rows = phase(training_trajectory, PRETRAINING)
+    pearson, spearman = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
+    rows = in_phases(training_trajectory, PRETRAINING)
     strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
     return by_interval(
-        level,
+        pearson,
         1,
-        f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.2f}), rho = {ranks['estimate']:.2f} over "
-        f"{int(level['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
+        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.2f}), rho = {spearman['estimate']:.2f} over "
+        f"{int(pearson['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
         f"{strongest['ap_drop']:.3f}, the largest drop ({largest['ap_drop']:.3f}) with {largest['bias_strength']:.4f}",
         p=("p_value",),
         failure="unit",
@@ -153,8 +159,8 @@ def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> 
 @claim("002, Hypothesis H6")
 def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
     """The drop is a bias component plus a content-decay component, the first being that of pre-training."""
-    token, window, drop = (
-        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
+    token, window, drop = pick_each(
+        training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
     by_token, by_window = (float(row["ratio"]) * float(drop["before"]) for row in (token, window))
     early = float(pick(training_equal_positions, checkpoint=ANNEALED)["drop"])
@@ -203,12 +209,10 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
         float(row["p_value"]) > 0.05,
         f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} "
         f"(p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
-        f"{value(training_trajectory, LAST, 'bias_window'):.0f}",
+        f"{value_at(training_trajectory, LAST, 'bias_window'):.0f}",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
-        n=int(row["n"]),
-        p_value=float(row["p_value"]),
-        ci=(float(row["ci_low"]), float(row["ci_high"])),
+        **numbers_of(row, "n", "p_value", "ci"),
     )
 
 

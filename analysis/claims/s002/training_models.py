@@ -1,10 +1,11 @@
-"""Source 002: claims that relate SmolLM3 to the other captured models."""
+"""Document 002: claims that relate SmolLM3 to the other captured models."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import keyed, stated, word
+from analysis.claims._shared import cell_check, numbers_of, pick_each
+from analysis.claims._training import stated, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -51,14 +52,14 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
     """SmolLM3 and the Qwen3 models are of the 3B class, with standard fine-tuning for long context."""
     qwen = training_comparison[training_comparison["family"] == QWEN]
     sizes = sorted(float(size) for size in qwen["parameters_nominal_b"])
-    recipe = sorted(set(models[models["family"] == QWEN]["position_encoding"]))
-    stretched = [text for text in recipe if "YaRN" in text]
+    recipes = sorted(set(models[models["family"] == QWEN]["position_encoding"]))
+    stretched = [text for text in recipes if "YaRN" in text]
     return [
         judge(
             all(2 <= size < 4 for size in sizes),
             f"the Qwen3 models of that range have {', '.join(f'{size:g}' for size in sizes)} billion parameters: "
             f"{sum(2 <= size < 4 for size in sizes)} of {len(sizes)} at least 2 and below 4",
-            reported=word(stated_002, "cross_model_class"),
+            reported=wording(stated_002, "cross_model_class"),
             recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
             n=len(sizes),
             key="size",
@@ -67,11 +68,11 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
         judge(
             not stretched,
             (
-                f"Qwen3 reaches its context by {'; '.join(recipe)}, SmolLM3 by two phases of training",
+                f"Qwen3 reaches its context by {'; '.join(recipes)}, SmolLM3 by two phases of training",
                 f"Qwen3 reaches 128K by another way than SmolLM3's two training phases: {'; '.join(stretched)}",
             ),
             otherwise="not supported",
-            n=len(recipe),
+            n=len(recipes),
             key="recipe",
             statement="SmolLM3 and Qwen3 reach their context by the same standard fine-tuning.",
         ),
@@ -85,16 +86,16 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
         facts = pick(models, model=row["model"])
         tokens = int(str(row["context_trained"]).removesuffix("K")) * 1024
         stretched = "YaRN" in str(facts["position_encoding"])
-        verdict = judge(
+        yield cell_check(
             tokens == int(facts["claimed_context"]) and not stretched,
             f"{facts['display_name']} is made for {int(facts['claimed_context']):,} tokens"
             + (f", but by extrapolation ({facts['position_encoding']}) and not by training" if stretched else ""),
             otherwise="not supported" if stretched else "contradicted",
             reported=str(row["context_trained"]),
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
+            key=str(row["model"]).replace(".", ""),
+            statement=f"{facts['display_name']} was trained at a context of {row['context_trained']}.",
         )
-        sentence = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        yield keyed(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
 
 
 @claim("002, Connection to Cross-Model Observations")
@@ -113,14 +114,14 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral-3-3B has a bias comparable to SmolLM3 after its extensions."""
-    row = pick(training_comparison, model="ministral3-3b")
+    ministral = pick(training_comparison, model="ministral3-3b")
     smollm3 = pick(training_comparison, model="smollm3-3b")
-    token, window = 1 / float(row["bias_strength_of_smollm3"]), 1 / float(row["bias_window_of_smollm3"])
+    token, window = 1 / float(ministral["bias_strength_of_smollm3"]), 1 / float(ministral["bias_window_of_smollm3"])
     return judge(
         token < 2,
-        f"{smollm3['bias_strength']:.1e} is {token:.1f} times {row['bias_strength']:.1e} per token and {window:.1f} "
-        f"times per captured window ({smollm3['bias_window']:.0f} against {row['bias_window']:.0f})",
-        reported=word(stated_002, "cross_bias_comparable"),
+        f"{smollm3['bias_strength']:.1e} is {token:.1f} times {ministral['bias_strength']:.1e} per token and "
+        f"{window:.1f} times per captured window ({smollm3['bias_window']:.0f} against {ministral['bias_window']:.0f})",
+        reported=wording(stated_002, "cross_bias_comparable"),
         recomputed=f"{token:.1f} times",
         n=2,
     )
@@ -129,8 +130,8 @@ def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """The plasticity of Ministral-3-3B is twice as flat as that of SmolLM3."""
-    row = pick(training_comparison, model="ministral3-3b")
-    ratio, same = 1 / float(row["ap_drop_of_smollm3"]), 1 / float(row["drop_same_of_smollm3"])
+    ministral = pick(training_comparison, model="ministral3-3b")
+    ratio, same = 1 / float(ministral["ap_drop_of_smollm3"]), 1 / float(ministral["drop_same_of_smollm3"])
     return compare(
         stated(stated_002, "cross_flatter"),
         ratio,
@@ -142,9 +143,9 @@ def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.Dat
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral-3-3B does so over a context twice as long."""
-    row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
-    captured = float(row["captured_context"]) / float(smollm3["captured_context"])
-    trained = float(row["context_stated"]) / float(smollm3["context_stated"])
+    ministral, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
+    captured = float(ministral["captured_context"]) / float(smollm3["captured_context"])
+    trained = float(ministral["context_stated"]) / float(smollm3["context_stated"])
     return compare(
         stated(stated_002, "cross_longer"),
         captured,
@@ -160,29 +161,26 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     bias.
     """
     comparison = "per token, models over the same window"
-    row, ranks = (pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
-    others = training_comparison[training_comparison["family"] != MINISTRAL]
+    pearson, spearman = pick_each(bias_plasticity_tests, comparison=comparison, test=("pearson", "spearman"))
+    other_models = training_comparison[training_comparison["family"] != MINISTRAL]
     in_families = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
     ministral = training_comparison[training_comparison["family"] == MINISTRAL]
-    lowest = float(ministral["bias_strength"].max()) < float(others["bias_strength"].min())
-    fold = float(others.loc[others["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(
+    lowest = float(ministral["bias_strength"].max()) < float(other_models["bias_strength"].min())
+    fold = float(other_models.loc[other_models["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(
         ministral["bias_strength"].max()
     )
     return judge(
         not lowest,
         f"Ministral 3 has {'the lowest bias of all' if lowest else 'no lower bias than others'}, "
-        f"{ministral['bias_window'].max():.0f} per captured window against {others['bias_window'].min():.0f} and more"
-        + (", as bias alone would predict" if lowest else "")
-        + "; over the same 65,536 "
-        f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "
-        f"{ranks['estimate']:.2f} (p = {ranks['p_value']:.3f}) over {int(row['n'])} models, inside families at "
-        f"r = {in_families['estimate']:.2f} (p = {in_families['p_value']:.2f}); the comparison behind the statement "
+        f"{ministral['bias_window'].max():.0f} per captured window against {other_models['bias_window'].min():.0f} and "
+        "more" + (", as bias alone would predict" if lowest else "") + "; over the same 65,536 "
+        f"tokens drop and bias go together at r = {pearson['estimate']:.2f} (p = {pearson['p_value']:.4f}), rho = "
+        f"{spearman['estimate']:.2f} (p = {spearman['p_value']:.3f}) over {int(pearson['n'])} models, inside families "
+        f"at r = {in_families['estimate']:.2f} (p = {in_families['p_value']:.2f}); the comparison behind the statement "
         f"treats biases that differ by a factor of {fold:.1f} as comparable",
         otherwise="not supported",
-        recomputed=float(row["estimate"]),
-        n=int(row["n"]),
-        p_value=float(row["p_value"]),
-        ci=(float(row["ci_low"]), float(row["ci_high"])),
+        recomputed=float(pearson["estimate"]),
+        **numbers_of(pearson, "n", "p_value", "ci"),
     )
 
 

@@ -1,25 +1,13 @@
-"""Source 002 on the three phases of SmolLM3's training: claims on what grew or fell, and by how much."""
+"""Document 002 on the three phases of SmolLM3's training: claims on what grew or fell, and by how much."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    EXTENSIONS,
-    FIRST,
-    LAST,
-    ONSET,
-    PRETRAINING,
-    change,
-    keyed,
-    phase,
-    spanned,
-    stated,
-    value,
-    word,
-)
+from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, ONSET, PRETRAINING
+from analysis.claims._shared import numbers_of
+from analysis.claims._training import in_phases, judge_change, judge_span, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -39,15 +27,17 @@ def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFram
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Training has three phases, each with its own signature of plasticity."""
-    groups = [phase(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
+    groups = [in_phases(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
     ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
     disjoint = all(first[1] < second[0] for first, second in pairwise(ranges))
-    words = ", ".join(f"{low:.3f} to {high:.3f} (n = {len(r)})" for (low, high), r in zip(ranges, groups, strict=True))
-    names = training_trajectory["phase"].nunique()
+    listing = ", ".join(
+        f"{low:.3f} to {high:.3f} (n = {len(rows)})" for (low, high), rows in zip(ranges, groups, strict=True)
+    )
+    phase_count = training_trajectory["phase"].nunique()
     return judge(
         disjoint,
-        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {words}; the table itself "
-        f"names {names} phases, annealing being one",
+        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {listing}; the table itself "
+        f"names {phase_count} phases, annealing being one",
         reported=stated(stated_002, "interpretation_phases").printed,
         recomputed=str(len(groups)),
         n=len(training_trajectory),
@@ -57,9 +47,7 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_bias_doubles(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The bias per token doubles over pre-training."""
-    return change(
-        stated(stated_002, "phase1_bias_ratio"), training_changes, "pretraining", "bias_strength", "bias_strength goes"
-    )
+    return judge_change(stated_002, "phase1_bias_ratio", training_changes, "pretraining", "bias_strength")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
@@ -70,8 +58,8 @@ def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_tr
         for name in ("bias_strength", "alpha_k", "mu_q")
     )
     second = training_trajectory.sort_values("order").iloc[1]
-    early = float(second["bias_strength"]) / value(training_trajectory, FIRST, "bias_strength")
-    early_slope = float(second["alpha_k"]) / value(training_trajectory, FIRST, "alpha_k")
+    early = float(second["bias_strength"]) / value_at(training_trajectory, FIRST, "bias_strength")
+    early_slope = float(second["alpha_k"]) / value_at(training_trajectory, FIRST, "alpha_k")
     return judge(
         slope >= bias / slope,
         f"bias_strength is the product of the mean query projection and alpha_K; it grows {bias:.2f}-fold, alpha_K "
@@ -87,20 +75,23 @@ def c002_pretraining_uniform_decline(
     stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_positions: pd.DataFrame
 ) -> Verdict:
     """Mean plasticity declines uniformly over pre-training."""
-    rows = phase(training_trajectory, PRETRAINING)
+    rows = in_phases(training_trajectory, PRETRAINING)
     values = [float(number) for number in rows["ap_overall"]]
     steps = [late - early for early, late in pairwise(values)]
     rises = [step for step in steps if step > 0]
-    ends = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
-    falls = [float(fall) for fall in next(ends)["plasticity"].to_numpy() - next(ends)["plasticity"].to_numpy()]
-    even = max(falls) - min(falls) <= 0.002  # largest difference between equal falls due to rounding of four values
+    first, last = (
+        training_positions.loc[training_positions["checkpoint"] == name, "plasticity"].to_numpy()
+        for name in (FIRST, ANNEALED)
+    )
+    falls = [float(fall) for fall in first - last]
+    even = max(falls) - min(falls) <= 0.002  # equal falls differ by up to 0.002, since four values are rounded
     return judge(
         not rises and even,
         f"ap_overall runs {', '.join(f'{number:.3f}' for number in values)}: it falls by {-steps[0]:.3f} first and "
         f"{-steps[-1]:.3f} last, and between them rises by {sum(steps[1:-1]):.3f}; the fall is "
         f"{'even' if even else 'not even'} over positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in the "
         "last",
-        reported=word(stated_002, "phase1_overall_shape"),
+        reported=wording(stated_002, "phase1_overall_shape"),
         recomputed=f"{len(rises)} of {len(steps)} steps rise",
         n=len(values),
     )
@@ -109,28 +100,27 @@ def c002_pretraining_uniform_decline(
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_drop_mild(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Within the short window ap_drop stays at about 0.04 to 0.06."""
-    drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
-    return spanned(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
+    drops = in_phases(training_trajectory, PRETRAINING)["ap_drop"]
+    return judge_span(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
 
 
 @claim("002, Interpretation of Tables 5 to 7", failure="unit")
 def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """In pre-training a growing positional bias lowers plasticity as a whole."""
     comparison = "ap_overall against bias, checkpoints of the short context"
-    level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
-    n = int(level["n"])
-    bias = [float(each) for each in phase(training_trajectory, PRETRAINING)["bias_strength"]]
+    pearson, spearman = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
+    n = int(pearson["n"])
+    bias = in_phases(training_trajectory, PRETRAINING)["bias_strength"].to_numpy(dtype=float)
     share = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
-        float(level["p_value"]) <= 0.05 and float(ranks["p_value"]) <= 0.05,
-        f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.3f}) but rho = {ranks['estimate']:.2f} "
-        f"(p = {ranks['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
+        float(pearson["p_value"]) <= 0.05 and float(spearman["p_value"]) <= 0.05,
+        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.3f}) but rho = {spearman['estimate']:.2f} "
+        f"(p = {spearman['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
         f"make {100 * share:.0f} % of the growth of the bias, and other things change in them too",
         otherwise="not supported",
-        recomputed=float(level["estimate"]),
+        recomputed=float(pearson["estimate"]),
         n=n,
-        p_value=float(level["p_value"]),
-        ci=(float(level["ci_low"]), float(level["ci_high"])),
+        **numbers_of(pearson, "p_value", "ci"),
     )
 
 
@@ -150,27 +140,27 @@ def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Ver
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> list[Verdict]:
     """At the onset of the extension the bias per token falls 6-fold and alpha_K 8-fold."""
-    parts = {
+    metrics = {
         "bias_strength": ("phase2_bias_ratio", "At the onset of the extension the bias per token falls 6-fold."),
         "alpha_k": ("phase2_alpha_k_ratio", "At the onset of the extension the key slope alpha_K falls 8-fold."),
     }
     return [
-        keyed(change(stated(stated_002, key), training_changes, "onset", metric, f"{metric} goes"), metric, sentence)
-        for metric, (key, sentence) in parts.items()
+        judge_change(stated_002, statement, training_changes, "onset", metric, key=metric, statement=sentence)
+        for metric, (statement, sentence) in metrics.items()
     ]
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """At that onset the correlation of keys with position is preserved."""
-    before, after = (value(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
-    rows = phase(training_trajectory, PRETRAINING)["r_k_a"]
+    before, after = (value_at(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
+    rows = in_phases(training_trajectory, PRETRAINING)["r_k_a"]
     spread = float(rows.max() - rows.min())
     return judge(
         abs(after - before) < spread,
         f"r_k_a goes from {before:.3f} to {after:.3f}, a change of {abs(after - before):.3f} where pre-training alone "
         f"spans {spread:.3f}",
-        reported=word(stated_002, "phase2_r_k_a"),
+        reported=wording(stated_002, "phase2_r_k_a"),
         recomputed=after,
     )
 
@@ -184,9 +174,9 @@ def c002_onset_first_fifth_recovers(
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
-    after = value(training_trajectory, ONSET, "ap_first_20")
+    after = value_at(training_trajectory, ONSET, "ap_first_20")
     early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
-    ends = [value(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
+    ends = [value_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
     before = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
     inside = float(stage.min()) <= after <= float(stage.max())
     return judge(
@@ -195,7 +185,7 @@ def c002_onset_first_fifth_recovers(
         f"stage, but a fifth is {ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens "
         f"it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
         otherwise="not supported" if inside else "contradicted",
-        reported=word(stated_002, "phase2_first_20_level"),
+        reported=wording(stated_002, "phase2_first_20_level"),
         recomputed=after,
         n=len(stage),
     )
@@ -206,23 +196,25 @@ def c002_onset_last_fifth_plummets(
     training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
 ) -> Verdict:
     """At the onset the plasticity of the distant positions plummets."""
-    before, after = (value(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
-    starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
-    close, far = (float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET))
+    before, after = (value_at(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
+    starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
+    level_before, level_after = (
+        float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET)
+    )
     return judge(
-        far < close,
+        level_after < level_before,
         f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before "
         f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
-        f"{'rises' if far > close else 'falls'} from {close:.4f} to {far:.4f}",
+        f"{'rises' if level_after > level_before else 'falls'} from {level_before:.4f} to {level_after:.4f}",
         otherwise="not supported",
-        recomputed=f"{after - before:+.3f} against {far - close:+.3f}",
+        recomputed=f"{after - before:+.3f} against {level_after - level_before:+.3f}",
     )
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_drop_triples(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """At the onset ap_drop triples."""
-    return change(stated(stated_002, "phase2_drop_ratio"), training_changes, "onset", "ap_drop", "ap_drop goes")
+    return judge_change(stated_002, "phase2_drop_ratio", training_changes, "onset", "ap_drop")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
@@ -245,28 +237,32 @@ def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.D
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The second extension halves the bias per token again."""
-    return change(
-        stated(stated_002, "phase3_bias_ratio"), training_changes, "second", "bias_strength", "bias_strength goes"
-    )
+    return judge_change(stated_002, "phase3_bias_ratio", training_changes, "second", "bias_strength")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
     """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
-    rows = phase(training_trajectory, EXTENSIONS[1:])
-    verdicts = []
+    rows = in_phases(training_trajectory, EXTENSIONS[1:])
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
-    for metric, statement in metrics.items():
-        spans = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
-        verdicts.append(keyed(spans, metric, f"In the second extension {metric} spans the range given."))
-    return verdicts
+    return [
+        judge_span(
+            stated(stated_002, statement),
+            rows[metric],
+            3,
+            f"{metric} of the last phase",
+            key=metric,
+            statement=f"In the second extension {metric} spans the range given.",
+        )
+        for metric, statement in metrics.items()
+    ]
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_falls_further(training_trajectory: pd.DataFrame) -> Verdict:
     """In the second extension the plasticity of the last fifth falls further."""
-    first, second = (phase(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
-    starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
+    first, second = (in_phases(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
+    starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
     return judge(
         float(second.max()) < float(first.min()),
         f"{second.min():.3f} to {second.max():.3f} after {first.min():.3f} to {first.max():.3f}, while the last fifth "

@@ -108,10 +108,10 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
     cluster = quote(reported_landmarks, landmark="weights_second_cluster")
     captured = models[models["subject"] == "captured"]
     small = captured[captured["head_dim"].astype(float) < cluster.interval.low]
-    words = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in small.iterrows()]
+    phrases = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in small.iterrows()]
     return judge(
         small.empty,
-        f"The heads of {listed(words)} have no dimensions {cluster.printed}; for the {len(captured) - len(small)} "
+        f"The heads of {listed(phrases)} have no dimensions {cluster.printed}; for the {len(captured) - len(small)} "
         "others the weights themselves are not printed.",
         reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
         recomputed=f"{len(captured) - len(small)} of {len(captured)} can",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.s003._delta_p import SIZES, mark, start_values
+from analysis.claims.s003._delta_p import SIZES, landmark_cell, start_range
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
@@ -16,8 +16,8 @@ def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) ->
     """The degraded layers are the middle ones, followed by a partial recovery in later layers."""
     for size, model in SIZES.items():
         last = int(pick(models, model=model)["layers"]) - 1
-        low, high = (mark(delta_p_landmarks, size, "degraded", f"layer_{end}") for end in ("low", "high"))
-        end = mark(delta_p_landmarks, size, "end", "layer")
+        low, high = (landmark_cell(delta_p_landmarks, size, "degraded", f"layer_{end}") for end in ("low", "high"))
+        end = landmark_cell(delta_p_landmarks, size, "end", "layer")
         yield judge(
             high.number < end.number,
             f"They run from layer {low.printed} to {high.printed} of 0 to {last}"
@@ -40,8 +40,8 @@ def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) ->
 def c003_partial_recovery(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """After the trough the question-anchored curves recover in part."""
     for size, model in SIZES.items():
-        lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
-        limits = [mark(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
+        lowest = landmark_cell(delta_p_landmarks, size, "lowest", "delta_p")
+        limits = [landmark_cell(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
         gains = [end.number - lowest.number for end in limits]
         yield judge(
             min(gains) > 0,
@@ -65,9 +65,9 @@ def c003_partial_recovery(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The question-anchored curves have the shape of a U or V."""
     for size, model in SIZES.items():
-        lowest = mark(delta_p_landmarks, size, "lowest", "delta_p").number
-        start = pick(start_values(delta_p_landmarks, size), metric="low")["value"]
-        high = mark(delta_p_landmarks, size, "end", "delta_p_high")
+        lowest = landmark_cell(delta_p_landmarks, size, "lowest", "delta_p").number
+        start, _ = start_range(delta_p_landmarks, size)
+        high = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
         share = (high.number - lowest) / (start - lowest)
         yield judge(
             share >= HALFWAY,
@@ -90,9 +90,9 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     "Consistent" means apart in every layer, from first to last.
     """
     for size, model in SIZES.items():
-        start = pick(start_values(delta_p_landmarks, size), metric="high")["value"]
-        floor = mark(delta_p_landmarks, size, "band", "delta_p_low", "answer")
-        end = mark(delta_p_landmarks, size, "end", "delta_p_high")
+        _, start = start_range(delta_p_landmarks, size)
+        floor = landmark_cell(delta_p_landmarks, size, "band", "delta_p_low", "answer")
+        end = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
         yield judge(
             end.number < floor.number and start < floor.number,
             f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} "
@@ -115,8 +115,8 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 def c003_near_zero(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Verdict:
     """The answer-anchored series are near zero in both models."""
     words = pick(delta_p_stated, statement="observations_answer_level")["printed"]
-    floors = {size: mark(delta_p_landmarks, size, "band", "delta_p_low", "answer") for size in SIZES}
-    start = pick(start_values(delta_p_landmarks, "3b"), metric="high")["value"]
+    floors = {size: landmark_cell(delta_p_landmarks, size, "band", "delta_p_low", "answer") for size in SIZES}
+    _, start = start_range(delta_p_landmarks, "3b")
     return judge(
         all(floor.number > start for floor in floors.values()),
         f"Their bands reach down to {listed([floor.printed for floor in floors.values()])} points, in the larger "

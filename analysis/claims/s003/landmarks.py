@@ -1,11 +1,11 @@
 """Document 003: claims on what it reads from two charts of delta P by layer: series, axes, layers and lowest points."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims.s003._delta_p import SIZES, mark
+from analysis.claims._shared import cell_check
+from analysis.claims.s003._delta_p import SIZES, landmark_cell
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
 
@@ -38,7 +38,7 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
             (delta_p_landmarks["model"] == model) & delta_p_landmarks["metric"].str.startswith("delta_p")
         ]
         in_axis = rows["value"].between(low.number, high.number)
-        verdict = judge(
+        yield cell_check(
             bool(in_axis.all()),
             f"The {len(rows)} values that the description gives run from {rows['value'].min():.0f} to "
             f"{rows['value'].max():.0f}, {int(in_axis.sum())} of them inside the axis.",
@@ -48,7 +48,6 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
             statement=f"The values of {model} lie on its axis.",
             n=len(rows),
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("003, Components/Axes")
@@ -56,17 +55,16 @@ def c003_axis_ticks(delta_p_stated: pd.DataFrame) -> Iterator[Verdict]:
     """The vertical axes end on round numbers, as axes with ticks do."""
     for size, model in SIZES.items():
         high, low = (quote(delta_p_stated, statement=f"axes_{size}_delta_p_{end}") for end in ("high", "low"))
-        true = high.number % TICK == low.number % TICK == 0
-        verdict = judge(
-            true,
-            f"{high.printed} and {low.printed} are {'' if true else 'not both '}multiples of {TICK}.",
+        is_round = high.number % TICK == low.number % TICK == 0
+        yield cell_check(
+            is_round,
+            f"{high.printed} and {low.printed} are {'' if is_round else 'not both '}multiples of {TICK}.",
             otherwise="not supported",
             failure="number",
             reported=f"{high.printed} to {low.printed}",
             key=size,
             statement=f"The axis of {model} ends on round numbers.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("003, Components/Axes")
@@ -94,18 +92,17 @@ def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[
 def c003_drawn_ends(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The curves start in the first layer that is drawn and end in the last."""
     for size, model in SIZES.items():
-        for end, places in (("start", "first"), ("end", "last")):
-            layer = mark(delta_p_landmarks, size, end, "layer")
-            axis = quote(delta_p_stated, statement=f"axes_{size}_layer_{places}")
-            verdict = judge(
+        for end, ordinal in (("start", "first"), ("end", "last")):
+            layer = landmark_cell(delta_p_landmarks, size, end, "layer")
+            axis = quote(delta_p_stated, statement=f"axes_{size}_layer_{ordinal}")
+            yield cell_check(
                 layer.number == axis.number,
                 f"The axis is read as {'beginning' if end == 'start' else 'ending'} at layer {axis.printed}.",
                 reported=layer.printed,
                 recomputed=axis.printed,
                 key=f"{size}-{end}",
-                statement=f"The question-anchored curves of {model} {end} in the {places} layer drawn.",
+                statement=f"The question-anchored curves of {model} {end} in the {ordinal} layer drawn.",
             )
-            yield replace(verdict, kind="cell check")
 
 
 @claim("003, Detailed Analysis")
@@ -137,8 +134,8 @@ def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame)
     """The lowest values of the summary, about -55 and about -70, are those of the detailed analysis."""
     for size, model in SIZES.items():
         statement = quote(delta_p_stated, statement=f"observations_{size}_lowest")
-        lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
-        verdict = judge(
+        lowest = landmark_cell(delta_p_landmarks, size, "lowest", "delta_p")
+        yield cell_check(
             statement.number == lowest.number,
             f"The analysis prints {lowest.printed}.",
             reported=statement.printed,
@@ -146,16 +143,15 @@ def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame)
             key=size,
             statement=f"The lowest value of {model} is the same in both places.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("003, Detailed Analysis")
 def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The lowest point of each chart, at layer 10 and at layer 12, lies in the trough of its curves."""
     for size, model in SIZES.items():
-        layer = mark(delta_p_landmarks, size, "lowest", "layer")
-        low, high = (mark(delta_p_landmarks, size, "trough", f"layer_{end}") for end in ("low", "high"))
-        verdict = judge(
+        layer = landmark_cell(delta_p_landmarks, size, "lowest", "layer")
+        low, high = (landmark_cell(delta_p_landmarks, size, "trough", f"layer_{end}") for end in ("low", "high"))
+        yield cell_check(
             low.number <= layer.number <= high.number,
             f"The trough is put at layers {low.printed} to {high.printed}.",
             reported=layer.printed,
@@ -163,16 +159,15 @@ def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
             key=size,
             statement=f"The lowest point of {model} lies in its trough.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 @claim("003, Detailed Analysis")
 def c003_points(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Where the curves start, reach their trough and end, and how low."""
     for (model, anchoring, landmark), rows in delta_p_landmarks.groupby(["model", "anchoring", "landmark"], sort=False):
-        values = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
+        listing = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
         yield untestable(
-            f"Read off by eye ({values}); no series is given. The points of the curves with their intervals would "
+            f"Read off by eye ({listing}); no series is given. The points of the curves with their intervals would "
             "decide it.",
             reported=", ".join(str(text) for text in rows["printed"]),
             key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),
@@ -185,18 +180,17 @@ def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The degraded layers of the summary, 8 to 15 and 10 to 20, contain the trough of the analysis."""
     for size, model in SIZES.items():
         trough, degraded = (
-            [mark(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
+            [landmark_cell(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
             for name in ("trough", "degraded")
         )
-        words = [f"{first.printed} to {last.printed}" for first, last in (trough, degraded)]
-        verdict = judge(
+        phrases = [f"{first.printed} to {last.printed}" for first, last in (trough, degraded)]
+        yield cell_check(
             degraded[0].number <= trough[0].number and trough[1].number <= degraded[1].number,
-            f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin "
+            f"The trough is put at layers {phrases[0]}, the degraded layers at {phrases[1]}: they begin "
             f"{abs(degraded[0].number - trough[0].number):.0f} and end "
             f"{abs(degraded[1].number - trough[1].number):.0f} layers apart.",
-            reported=words[1],
-            recomputed=words[0],
+            reported=phrases[1],
+            recomputed=phrases[0],
             key=size,
             statement=f"The degraded layers of {model} contain its trough.",
         )
-        yield replace(verdict, kind="cell check")

@@ -4,10 +4,11 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.claims.s003._delta_p import SIZES
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
-NONE_LOST = -5  # in points: a band that stays above this counts as preserved
+PRESERVED = -5  # in points: a band that stays at this level or above counts as preserved
 
 
 @claim("003, Key Observations", failure="unit")
@@ -15,27 +16,27 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect."""
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
     values = rows[rows["metric"] == "delta_p"].set_index("model")
-    one, two = (values.loc[model] for model in SIZES.values())
-    models = len(values)
+    small, large = (values.loc[model] for model in SIZES.values())
+    model_count = len(values)
     fields: dict[str, Any] = {
-        "reported": f"{two['printed']} against {one['printed']}",
-        "recomputed": f"{two['value'] - one['value']:+.0f} points",
-        "n": models,
+        "reported": f"{large['printed']} against {small['printed']}",
+        "recomputed": f"{large['value'] - small['value']:+.0f} points",
+        "n": model_count,
     }
-    lower = bool(two["value"] < one["value"])
+    lower = bool(large["value"] < small["value"])
     return [
         judge(
             lower,
-            f"{two['printed']} ({two['data_set']}) against {one['printed']} ({one['data_set']}), each the lowest of "
-            "four curves, read off by eye.",
+            f"{large['printed']} ({large['data_set']}) against {small['printed']} ({small['data_set']}), each the "
+            "lowest of four curves, read off by eye.",
             key="order",
             statement="The lowest curve of the 3B model lies below that of the 1B model.",
             **fields,
         ),
         judge(
-            lower and models > 2,
-            f"{models} models that differ in more than size, without an interval and with different samples in the "
-            "groups, support no statement on scale; the heading asserts what the sentence below it calls possible.",
+            lower and model_count > 2,
+            f"{model_count} models that differ in more than size, without an interval and with different samples in "
+            "the groups, support no statement on scale; the heading asserts what the sentence below it calls possible.",
             otherwise="not supported" if lower else "contradicted",
             key="scale",
             statement="The effect grows with the size of the model.",
@@ -47,17 +48,17 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
 @claim("003, Key Observations")
 def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The degraded phase of the larger model is longer, across more layers."""
-    counts, shares, words = [], [], []
+    counts, shares, phrases = [], [], []
     for model in SIZES.values():
-        rows = delta_p_landmarks[(delta_p_landmarks["model"] == model) & (delta_p_landmarks["landmark"] == "degraded")]
+        rows = rows_where(delta_p_landmarks, model=model, landmark="degraded")
         low, high = (quote(rows, metric=f"layer_{end}").number for end in ("low", "high"))
         layers = int(pick(models, model=model)["layers"])
         counts.append(high - low + 1)
         shares.append(counts[-1] / layers)
-        words.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
+        phrases.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
     return judge(
         counts[1] > counts[0],
-        f"It is {words[1]} against {words[0]}, "
+        f"It is {phrases[1]} against {phrases[0]}, "
         f"{'a larger' if shares[1] > shares[0] else 'but a smaller'} part of the depth.",
         reported="longer",
         recomputed=f"{counts[1]:.0f} against {counts[0]:.0f} layers",
@@ -104,21 +105,21 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
     """Anchoring has a far greater effect than data set or model size."""
     values = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
     lowest = values[values["landmark"] == "lowest"].set_index("model")["value"]
-    floor = values[(values["landmark"] == "band") & (values["metric"] == "delta_p_low")].set_index("model")["value"]
+    floor = rows_where(values, landmark="band", metric="delta_p_low").set_index("model")["value"]
     last_points = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
     gap = (floor - lowest).min()
     spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
-    size = abs(lowest.iloc[0] - lowest.iloc[1])
+    model_gap = abs(lowest.iloc[0] - lowest.iloc[1])
     groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
     by_outcome = "flips" in groups
     return judge(
-        gap > max(spread, size) and not by_outcome,
-        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to {spread:.0f} at "
-        f"the end and the models by {size:.0f}; but the groups are {groups}, and a flip is a fall by definition, so "
+        gap > max(spread, model_gap) and not by_outcome,
+        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to {spread:.0f} at the "
+        f"end and the models by {model_gap:.0f}; but the groups are {groups}, and a flip is a fall by definition, so "
         "that a gap between them is built in.",
-        otherwise="not supported" if gap > max(spread, size) else "contradicted",
+        otherwise="not supported" if gap > max(spread, model_gap) else "contradicted",
         reported="far greater",
-        recomputed=f"{gap:.0f} against {spread:.0f} and {size:.0f} points",
+        recomputed=f"{gap:.0f} against {spread:.0f} and {model_gap:.0f} points",
         n=2,
     )
 
@@ -143,11 +144,9 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
     matters.
     """
     groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
-    floor = delta_p_landmarks[
-        (delta_p_landmarks["landmark"] == "band") & (delta_p_landmarks["metric"] == "delta_p_low")
-    ]
+    floor = rows_where(delta_p_landmarks, landmark="band", metric="delta_p_low")
     return judge(
-        not groups.startswith("samples") and floor["value"].min() >= NONE_LOST,
+        not groups.startswith("samples") and floor["value"].min() >= PRESERVED,
         (
             "The groups are "
             if not groups.startswith("samples")
@@ -156,7 +155,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
         + f"{groups}. The band of the answer-anchored group reaches down to {floor['value'].min():.0f} points"
         + (
             ", which is left as it was."
-            if floor["value"].min() >= NONE_LOST
+            if floor["value"].min() >= PRESERVED
             else ", so it is not left as it was either."
         ),
         reported="the choice",
@@ -169,9 +168,9 @@ def c003_mid_vulnerability(delta_p_stated: pd.DataFrame) -> Verdict:
     """The middle layers are a bottleneck where question-anchored representations become less useful for the
     prediction.
     """
-    models = pick(delta_p_stated, statement="overview_models")["as_number"]
+    model_count = pick(delta_p_stated, statement="overview_models")["as_number"]
     return untestable(
-        f"The curves come from probes of {models:.0f} models whose quality by layer is not stated: a probe near chance "
-        "cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question would "
-        "decide it."
+        f"The curves come from probes of {model_count:.0f} models whose quality by layer is not stated: a probe near "
+        "chance cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question "
+        "would decide it."
     )

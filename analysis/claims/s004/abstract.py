@@ -30,15 +30,16 @@ def c004_orders_of_magnitude(drope_stated: pd.DataFrame) -> Verdict:
 @claim("004, One Weird Paradox")
 def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
     """With rotary positions massive values are spread across layers."""
-    top = {
+    fullest = {
         tensor: float(massive_layers.loc[massive_layers["tensor"] == tensor, "share_rope"].max())
         for tensor in ("query", "key", "value")
     }
     uniform = 100 / LAYERS
     return judge(
-        top["query"] < 2 * uniform and top["key"] < 2 * uniform,
-        f"The fullest of {LAYERS} layers holds {top['query']:.1f} % of the massive query values and {top['key']:.1f} % "
-        f"of the key ones, against {uniform:.1f} % if all held as many (of the value ones, {top['value']:.0f} %).",
+        fullest["query"] < 2 * uniform and fullest["key"] < 2 * uniform,
+        f"The fullest of {LAYERS} layers holds {fullest['query']:.1f} % of the massive query values and "
+        f"{fullest['key']:.1f} % of the key ones, against {uniform:.1f} % if all held as many (of the value ones, "
+        f"{fullest['value']:.0f} %).",
         n=LAYERS,
     )
 

@@ -37,10 +37,10 @@ ROWS = {  # row of the summary -> cell of its section, and the ledger row that j
         condition="bos_value_all_layers", metric="ppl_ratio"
     ),
     **{
-        f"layer1_{part}_ppl_ratio": LAYER1(condition=condition, metric="ppl_ratio").by(
+        f"layer1_{component}_ppl_ratio": LAYER1(condition=condition, metric="ppl_ratio").by(
             f"c004_layer1_ratios.{{model}}-{condition}"
         )
-        for part, condition in (("mlp", "layer1_mlp"), ("attention", "layer1_attn"))
+        for component, condition in (("mlp", "layer1_mlp"), ("attention", "layer1_attn"))
     },
     "sink_heads": Artifact("drope_attention")(metric="sink_heads").by("c004_pat_head_classes.{model}-sink_heads"),
     "layer1_attention_contribution": Artifact("drope_layer1_content")(metric="attention_contribution").by(
@@ -55,7 +55,7 @@ ROWS = {  # row of the summary -> cell of its section, and the ledger row that j
     "dominant_error_share": ERRORS(category="off_by_one_length").by("c004_ans_shares.2048-off_by_one_length"),
 }
 ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # rows whose RoPE cell is in no table
-OF_DROPE = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-DroPE": "c004_ctx_same_protocols"}
+JUDGED_BY = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-DroPE": "c004_ctx_same_protocols"}
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -84,7 +84,7 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
 @claim("004, 14 Summary", failure="control")
 def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Verdict:
     """Q/K disruption takes the passkey task to zero in both models."""
-    rows = {
+    accuracies = {
         (model, metric): quote(drope_knowledge, positional=model, task="passkey", metric=metric).number
         for model in PAIR
         for metric in ("baseline", "disrupted")
@@ -93,13 +93,13 @@ def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.D
         quote(drope_summary_reported, metric="qk_disruption_passkey", positional=model).printed for model in PAIR
     ]
     return judge(
-        rows["DroPE", "disrupted"] == 0,
-        f"The summary has Experiment 4; Experiment 3 has DroPE at {rows['DroPE', 'baseline']:.0f} % before and "
-        f"{rows['DroPE', 'disrupted']:.0f} % after its disruption, at another precision; whether both disrupt the "
-        "same dimensions is not stated.",
+        accuracies["DroPE", "disrupted"] == 0,
+        f"The summary has Experiment 4; Experiment 3 has DroPE at {accuracies['DroPE', 'baseline']:.0f} % before and "
+        f"{accuracies['DroPE', 'disrupted']:.0f} % after its disruption, at another precision; whether both disrupt "
+        "the same dimensions is not stated.",
         otherwise="not supported",
         reported=" and ".join(reported),
-        recomputed=f"{rows['RoPE', 'disrupted']:.0f} and {rows['DroPE', 'disrupted']:.0f} %",
+        recomputed=f"{accuracies['RoPE', 'disrupted']:.0f} and {accuracies['DroPE', 'disrupted']:.0f} %",
     )
 
 
@@ -129,18 +129,18 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
     """Before any intervention DroPE is weaker than RoPE on parametric and on contextual tasks."""
     for category, tasks in TASKS.items():
         rope, drope = (quote(drope_summary_reported, metric=f"{category}_baseline", positional=model) for model in PAIR)
-        first, second = (
+        rope_mean, drope_mean = (
             sum(quote(drope_knowledge, positional=model, task=task, metric="baseline").number for task in tasks)
             / len(tasks)
             for model in PAIR
         )
         yield judge(
-            second < first and drope.number < rope.number,
+            drope_mean < rope_mean and drope.number < rope.number,
             f"Experiment 4 has {rope.printed} and {drope.printed}; the same tasks in Experiment 3 average "
-            f"{first:.1f} and {second:.1f} %.",
+            f"{rope_mean:.1f} and {drope_mean:.1f} %.",
             otherwise="not supported",
             reported=f"{rope.printed} and {drope.printed}",
-            recomputed=f"{first:.1f} and {second:.1f} %",
+            recomputed=f"{rope_mean:.1f} and {drope_mean:.1f} %",
             key=category,
             statement=f"On {category} tasks DroPE's baseline is below RoPE's.",
         )
@@ -192,7 +192,7 @@ c004_dis_summary_rows = Cells(
             because="Its section prints {0}.",
             key=f"{metric}-{{model}}",
             says=f"The summary's {metric.replace('_', ' ')} of {{model}} is that of its section.",
-            judged=OF_DROPE,
+            judged=JUDGED_BY,
         )
         for metric, origin in ROWS.items()
     ),

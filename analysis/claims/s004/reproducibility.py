@@ -11,12 +11,12 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The experiments ran in 4-bit NF4 quantization."""
     precision = drope_protocols["precision"].astype(str)
-    half, nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
+    fp16, nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
     nf4, fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
     return judge(
         bool(nf4_alone.all()),
-        f"Of {len(precision)} runs the scripts load {len(half)} in fp16 (experiments "
-        f"{', '.join(dict.fromkeys(half['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
+        f"Of {len(precision)} runs the scripts load {len(fp16)} in fp16 (experiments "
+        f"{', '.join(dict.fromkeys(fp16['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
         "NF4, and "
         f"{int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
         reported=quote(drope_stated, statement="s13_bits").printed,
@@ -31,11 +31,11 @@ def c004_rep_length(
 ) -> Verdict:
     """Sequences have 512 tokens."""
     reported = quote(drope_parameters, parameter="sequence_length")
-    short = drope_protocols[drope_protocols["items"].str.contains("tokens")]
+    runs_in_tokens = drope_protocols[drope_protocols["items"].str.contains("tokens")]
     return judge(
-        short.empty,
-        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(short['experiment']))} use "
-        f"{'; '.join(short['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
+        runs_in_tokens.empty,
+        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(runs_in_tokens['experiment']))} use "
+        f"{'; '.join(runs_in_tokens['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
         f"{context_cells['context'].max()}.",
         reported=reported.printed,
         recomputed=f"up to {context_cells['context'].max()}",
@@ -51,11 +51,11 @@ def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     for _, row in drope_protocols.iterrows():
         if match := re.match(r"(\d+) (?:\w+ )?(?:texts|prompts|paragraphs|sentences)", str(row["items"])):
             counts[str(row["section"])] = int(match[1])
-    different = {section: count for section, count in counts.items() if count != reported.number}
+    other_counts = {section: count for section, count in counts.items() if count != reported.number}
     return judge(
-        not different,
-        f"Ten in {len(counts) - len(different)} of {len(counts)} runs on texts; otherwise "
-        f"{', '.join(f'{count} in section {section}' for section, count in different.items())}.",
+        not other_counts,
+        f"Ten in {len(counts) - len(other_counts)} of {len(counts)} runs on texts; otherwise "
+        f"{', '.join(f'{count} in section {section}' for section, count in other_counts.items())}.",
         reported=reported.printed,
         recomputed=f"{min(counts.values())} to {max(counts.values())}",
         n=len(counts),

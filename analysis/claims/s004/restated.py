@@ -1,10 +1,10 @@
 """Document 004: claims on repeated settings and factors in prose and captions, judged like their first occurrence."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check, count_check, rows_where
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
@@ -13,15 +13,17 @@ STATED = Artifact("drope_stated")
 CAPTIONS = Artifact("drope_captions")
 OPENING = Artifact("drope_stated", "the opening")
 
-OVER = STATED(statement="s7_4_rope_mlp_over_attention").by("c004_mlp_over_attention.number")
-EITHER = OPENING(statement="deeper_drope_either_ablation").by(
+MLP_OVER_ATTENTION = STATED(statement="s7_4_rope_mlp_over_attention").by("c004_mlp_over_attention.number")
+EITHER_ABLATION = OPENING(statement="deeper_drope_either_ablation").by(
     "c004_abstract_about_200.layer1_mlp", "c004_abstract_about_200.layer1_attn"
 )
-HUNDREDFOLD = STATED(statement="s9_5_qk_norm_ratio").by("c004_con_hundredfold")
+NORM_RATIO = STATED(statement="s9_5_qk_norm_ratio").by("c004_con_hundredfold")
 LAYERS = OPENING(statement="deeper_layers").by("c004_layers_and_heads.layers")
-TRAINED = STATED(statement="s11_1_training_length").by("c004_ctx_training_length")
-NEAR = STATED(statement="s11_4_near_miss_digits").by("c004_ans_near_miss_example")
-MULTIPLE = Artifact("drope_context_multiples", "the table of section 11.2")(context=8192).by("c004_ctx_multiples.8192")
+TRAINING_LENGTH = STATED(statement="s11_1_training_length").by("c004_ctx_training_length")
+NEAR_MISS_DIGITS = STATED(statement="s11_4_near_miss_digits").by("c004_ans_near_miss_example")
+CONTEXT_MULTIPLE = Artifact("drope_context_multiples", "the table of section 11.2")(context=8192).by(
+    "c004_ctx_multiples.8192"
+)
 
 
 c004_repeated_factors = Cells(
@@ -30,9 +32,9 @@ c004_repeated_factors = Cells(
     Repeats(
         STATED,
         {
-            **{f"{place}_rope_mlp_over_attention": OVER for place in ("s8_4", "s9_1")},
-            **{f"{place}_drope_either": EITHER for place in ("s7_5", "s8_4", "s9_1")},
-            **{f"{place}_qk_norm_ratio": HUNDREDFOLD for place in ("deeper", "s9_6", "s11_4", "s11_6", "s11_8")},
+            **{f"{place}_rope_mlp_over_attention": MLP_OVER_ATTENTION for place in ("s8_4", "s9_1")},
+            **{f"{place}_drope_either": EITHER_ABLATION for place in ("s7_5", "s8_4", "s9_1")},
+            **{f"{place}_qk_norm_ratio": NORM_RATIO for place in ("deeper", "s9_6", "s11_4", "s11_6", "s11_8")},
         },
     ),
 )
@@ -44,8 +46,8 @@ c004_repeated_factor_captions = Cells(
     Repeats(
         CAPTIONS,
         {
-            "fig_21_qk_norm_ratio": HUNDREDFOLD,
-            "fig_f_qk_norm_ratio": HUNDREDFOLD,
+            "fig_21_qk_norm_ratio": NORM_RATIO,
+            "fig_f_qk_norm_ratio": NORM_RATIO,
             "fig_j_rope_ranking": Artifact("drope_tradeoff", "the table of section 11.8")(
                 aspect="verification_range", positional="RoPE"
             ).by("c004_rank_rope"),
@@ -63,10 +65,10 @@ c004_repeated_settings = Cells(
         {
             "meaning_rope_layers": LAYERS,
             "s2_1_layers": LAYERS,
-            "s11_1_limit_context": TRAINED,
-            "s11_5_rope_within_context": TRAINED,
-            "s11_5_near_miss_digits": NEAR,
-            "s11_6_near_miss_digits": NEAR,
+            "s11_1_limit_context": TRAINING_LENGTH,
+            "s11_5_rope_within_context": TRAINING_LENGTH,
+            "s11_5_near_miss_digits": NEAR_MISS_DIGITS,
+            "s11_6_near_miss_digits": NEAR_MISS_DIGITS,
             "s11_6_passkey_digits": STATED(statement="s11_4_passkey_digits").by("c004_rank_digits"),
             "s11_5_rope_within_exact": Artifact("drope_context", "the table of section 11.2")(
                 positional="RoPE", context=4096
@@ -92,15 +94,8 @@ def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame
     names = ("s11_6_short_context", "s11_6_medium_context", "s11_6_extended_context")
     beyond = {"s11_5_rope_beyond_context": max(lengths)}
     for key, length in {**dict(zip(names, lengths, strict=True)), **beyond}.items():
-        yield compare(
-            quote(drope_stated, statement=key),
-            float(length),
-            reason=f"The error tables have the lengths {', '.join(map(str, lengths))}.",
-            places=0,
-            key=key,
-            statement=f"{pick(drope_stated, statement=key)['quantity']}: {length}.",
-            kind="cell check",
-        )
+        reason = f"The error tables have the lengths {', '.join(map(str, lengths))}."
+        yield count_check(drope_stated, key, length, reason)
 
 
 @claim("004, 11.1 The Critical Distinction")
@@ -112,23 +107,22 @@ def c004_lengths_beyond(
     beyond = sorted({int(context) for context in drope_context["context"] if int(context) > limit})
     reported = quote(drope_stated, statement="s11_1_beyond_contexts")
     limits = {"first": (reported.interval.low, beyond[0]), "last": (reported.interval.high, beyond[-1])}
-    for key, (said_end, end) in limits.items():
-        verdict = judge(
-            abs(said_end - end) <= 1,
+    for key, (reported_end, end) in limits.items():
+        yield cell_check(
+            abs(reported_end - end) <= 1,
             f"The table has {' and '.join(map(str, beyond))} tokens beyond {limit}.",
             reported=reported.printed,
             recomputed=str(end),
             key=key,
             statement=f"The {key} of the lengths tested beyond the training length is that of the table.",
         )
-        yield replace(verdict, kind="cell check")
 
 
 c004_repeated_multiples = Cells(
     "The prose and the captions of Figures 24 and H repeat the multiple of the longest context.",
     "004, 11.3 The Crossover; Figures 24 and H",
-    Repeats(STATED, {"s11_3_drope_multiple": MULTIPLE}),
-    Repeats(CAPTIONS, {"fig_24_drope_multiple": MULTIPLE, "fig_h_drope_multiple": MULTIPLE}),
+    Repeats(STATED, {"s11_3_drope_multiple": CONTEXT_MULTIPLE}),
+    Repeats(CAPTIONS, {"fig_24_drope_multiple": CONTEXT_MULTIPLE, "fig_h_drope_multiple": CONTEXT_MULTIPLE}),
 )
 
 
@@ -138,22 +132,22 @@ def c004_error_bars(
 ) -> Verdict:
     """The error bars of the counts span one standard deviation to each side, as Figure A draws them."""
     bars, deviations = [], []
-    for _, row in drope_figures[(drope_figures["figure"] == "A") & (drope_figures["metric"] == "count_sd")].iterrows():
+    for _, row in rows_where(drope_figures, figure="A", metric="count_sd").iterrows():
         deviation = quote(
             drope_massive_counts, tensor=str(row["x"]).lower(), positional=row["series"], metric="count_sd"
         )
         bars.append(float(row["value"]))
         deviations.append(deviation.number)
     ratio = sum(bars) / sum(deviations)
-    verdict = compare(
+    return compare(
         quote(drope_captions, statement="fig_1_error_bars"),
         ratio,
         reason=f"The {len(bars)} bars of Figure A sum to {sum(bars):.0f}, the deviations of the table to "
         f"{sum(deviations):.1f}.",
         places=2,
         n=len(bars),
+        kind="cell check",
     )
-    return replace(verdict, kind="cell check")
 
 
 @claim("004, 11.5 Error Analysis")
@@ -184,7 +178,7 @@ def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd
     }
     for key, (length, judged_by) in places.items():
         statement = quote(drope_stated, statement=key)
-        verdict = judge(
+        verdict = cell_check(
             round(statement.number / 1000) == length // 1024,
             f"The table of section 11.2 has {length:,} tokens, {length // 1024} x 1,024.",
             reported=statement.printed,
@@ -192,4 +186,4 @@ def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd
             key=key,
             statement=f"{pick(drope_stated, statement=key)['quantity']}: {statement.printed}.",
         )
-        yield mark_repeat(replace(verdict, kind="cell check"), judged_by)
+        yield mark_repeat(verdict, judged_by)

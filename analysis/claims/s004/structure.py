@@ -4,6 +4,7 @@ import itertools
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge
 from boundpaper.claims.words import listed
 
@@ -12,11 +13,13 @@ from boundpaper.claims.words import listed
 def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
     """Each number names one section."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "section") & (headings["number"] != "")]
-    twice = [number for number, count in rows["number"].value_counts().items() if count > 1]
-    names = listed([f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in twice])
+    repeated_numbers = [number for number, count in rows["number"].value_counts().items() if count > 1]
+    listing = listed(
+        [f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in repeated_numbers]
+    )
     return judge(
-        not twice,
-        (f"All {len(rows)} numbers differ.", f"Of {len(rows)} numbered sections two share {names}."),
+        not repeated_numbers,
+        (f"All {len(rows)} numbers differ.", f"Of {len(rows)} numbered sections two share {listing}."),
         recomputed=f"{rows['number'].nunique()} numbers",
         n=len(rows),
     )
@@ -25,16 +28,18 @@ def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
 @claim("004, 15 Publication Figures and captions", severity="detail")
 def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
     """The figures are numbered in the order in which they appear."""
-    rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
+    rows = rows_where(headings, document="004", kind="caption").sort_values("position")
     numbers = [int(number) for number in rows["number"]]
-    ahead = [number for place, number in enumerate(numbers) if any(later < number for later in numbers[place + 1 :])]
-    moved = [second for first, second in itertools.pairwise(numbers) if second < first]
+    early_numbers = [
+        number for index, number in enumerate(numbers) if any(later < number for later in numbers[index + 1 :])
+    ]
+    late_numbers = [second for first, second in itertools.pairwise(numbers) if second < first]
     return judge(
-        not moved and len(set(numbers)) == len(numbers),
+        not late_numbers and len(set(numbers)) == len(numbers),
         (
             f"The {len(numbers)} captions run from {numbers[0]} to {numbers[-1]}.",
-            f"Of {len(numbers)} captions {listed([f'Figure {number}' for number in moved])} come after figures with "
-            f"larger numbers, and {len(ahead)} come before a smaller one.",
+            f"Of {len(numbers)} captions {listed([f'Figure {number}' for number in late_numbers])} come after figures "
+            f"with larger numbers, and {len(early_numbers)} come before a smaller one.",
         ),
         recomputed=", ".join(map(str, numbers)),
         n=len(numbers),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
@@ -12,7 +13,7 @@ from boundpaper.claims.terms import ArtifactCell
 from boundpaper.claims.worded_numbers import stated_number
 
 SHARE = "attention_contribution"
-STATED = Artifact("drope_stated")  # values stated before are named by their section
+STATED = Artifact("drope_stated")  # a value that a section states first is named after that section
 CHANGES = Artifact("drope_massive_counts", "the table of counts").where(metric="change_from_rope")
 AVERAGES = Artifact("drope_knowledge_categories", "the table of averages").where(positional="RoPE")
 BOS_MLP = Artifact("drope_bos_mlp", "the BOS-MLP table").where(metric="ppl_ratio")
@@ -163,13 +164,13 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     reported = quote(drope_stated, statement="s12_1_rewired_layers")
     first = pick(drope_stated, statement="s10_4_rewired_layers")
     layers = reported.interval.high - reported.interval.low
-    verdict = judge(
+    verdict = cell_check(
         layers == stated_number(first) and reported.interval.low == -0.5,
         f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
         reported=reported.printed,
         recomputed=str(first["printed"]),
     )
-    return mark_repeat(replace(verdict, kind="cell check"), "c004_bal_localized")
+    return mark_repeat(verdict, "c004_bal_localized")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -178,13 +179,13 @@ def c004_sum_discrimination(drope_stated: pd.DataFrame) -> Verdict:
     reported = quote(drope_stated, statement="s12_1_discrimination")
     first = quote(drope_stated, statement="s11_4_discrimination")
     low, high = 100 * reported.interval.low, 100 * reported.interval.high
-    verdict = judge(
+    verdict = cell_check(
         math.isclose(low, first.interval.low) and math.isclose(high, first.interval.high),
         f"Section 11.4 prints {first.printed}.",
         reported=reported.printed,
         recomputed=first.printed,
     )
-    return mark_repeat(replace(verdict, kind="cell check"), "c004_rank_negligible")
+    return mark_repeat(verdict, "c004_rank_negligible")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -192,13 +193,13 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
     """Only one of the two models depends on the first token's MLP output."""
     row = pick(drope_stated, statement="s12_1_dependent_models")
     ratios = {model: quote(drope_bos_mlp, positional=model, metric="ppl_ratio") for model in PAIR}
-    depend = [model for model, ratio in ratios.items() if ratio.number > 2]
+    dependent_models = [model for model, ratio in ratios.items() if ratio.number > 2]
     listing = " and ".join(f"{ratio.printed} ({model})" for model, ratio in ratios.items())
     verdict = judge(
-        len(depend) == stated_number(row) and depend == ["RoPE"],
+        len(dependent_models) == stated_number(row) and dependent_models == ["RoPE"],
         f"Perplexity ratios in the layers that were ablated: {listing}.",
         reported=str(row["printed"]),
-        recomputed=f"{len(depend)} of {len(ratios)}",
+        recomputed=f"{len(dependent_models)} of {len(ratios)}",
         n=len(ratios),
     )
     return mark_repeat(verdict, "c004_only_rope_stores")
@@ -208,9 +209,7 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
 def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFrame) -> Verdict:
     """Without the first token's MLP output RoPE fails on as many tasks as the summary says."""
     row = pick(drope_stated, statement="s12_1_rope_tasks")
-    rows = functional_shares[
-        (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
-    ]
+    rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
     zero = int((rows["count"] == 0).sum())
     verdict = compare(
         replace(
@@ -227,11 +226,11 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
 @claim("004, 12.1 Summary of Findings")
 def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
     """The summary and section 11.4 state the same number of models that tell an exact number from a near-miss."""
-    here, first = (pick(drope_stated, statement=f"{place}_verifying_models") for place in ("s12_1", "s11_4"))
-    verdict = judge(
+    here, first = (pick(drope_stated, statement=f"{section}_verifying_models") for section in ("s12_1", "s11_4"))
+    verdict = cell_check(
         stated_number(here) == stated_number(first),
         f"Section 11.4 says {str(first['printed']).lower()} of the two models.",
         reported=str(here["printed"]),
         recomputed=str(first["printed"]),
     )
-    return mark_repeat(replace(verdict, kind="cell check"), "c004_rank_neither")
+    return mark_repeat(verdict, "c004_rank_neither")

@@ -23,22 +23,23 @@ MODELS = {"RoPE", "DroPE"}
 def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdict]:
     """If one ablation hurts RoPE more and another hurts DroPE more, a section that contrasts the models cites both."""
     for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
-        sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
-        left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]
-        complete = not sides["cited"] or left.empty
-        cited_sections = listed(
-            [f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in rows[rows["cited"]].iterrows()]
+        cited = rows[rows["cited"]]
+        sides, cited_sides = (set(ablations["side"]) & MODELS for ablations in (rows, cited))
+        left_out = rows[~rows["cited"] & rows["side"].isin(sorted(sides - cited_sides))]
+        complete = not cited_sides or left_out.empty
+        cited_in_words, left_out_in_words = (
+            listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in ablations.iterrows()])
+            for ablations in (cited, left_out)
         )
-        more = listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in left.iterrows()])
         yield judge(
             complete,
-            f"RoPE's effect over DroPE's is cited for {cited_sections}; "
-            + ("no ablation of the table changes sides" if complete else f"it turns for {more}, left out")
-            if len(sides["cited"]) < len(MODELS)
-            else f"RoPE's effect over DroPE's is cited for {cited_sections}, on both sides of one",
+            f"RoPE's effect over DroPE's is cited for {cited_in_words}; "
+            + ("no ablation of the table changes sides" if complete else f"it turns for {left_out_in_words}, left out")
+            if len(cited_sides) < len(MODELS)
+            else f"RoPE's effect over DroPE's is cited for {cited_in_words}, on both sides of one",
             otherwise="not supported",
             failure="" if complete else "control",
-            recomputed=f"{int(rows['cited'].sum())} of {len(rows)} ablations",
+            recomputed=f"{len(cited)} of {len(rows)} ablations",
             n=len(rows),
             key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),
             statement=f"Section {section} of the report cites both sides of the ablations of {group}.",

@@ -7,21 +7,21 @@ from analysis.subjects import subjects_of_role
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.errors import DataError
 
-FEW_FLIPS = 5.0  # percent
-NEAR = 2.0  # percentage points
+FEW_FLIPS = 5.0  # percent of the statements
+LIMIT = 2.0  # percentage points by which a control may move the probes
 
 
 def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
-    """Return rows of the small models in layers whose probe is above chance.
+    """Return the curves of the small models in a split and group, in layers whose probe is above chance.
 
     Raises
     ------
     DataError
         If there is no such layer.
     """
-    own = curves["model"].isin(list(subjects_of_role(curves["model"].unique())))
-    ours = own & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
-    rows = curves[ours & (curves["split"] == split) & (curves["group"] == group)]
+    is_small = curves["model"].isin(list(subjects_of_role(curves["model"].unique())))
+    is_planted = is_small & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
+    rows = curves[is_planted & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:
         raise DataError(
             "anchoring_curves: no layer of a small model with a probe above chance; measure one again: "
@@ -40,14 +40,14 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
     they need.
     """
     rows = _tiny(anchoring_curves, "design", "question")
-    below = int((rows["delta_p_high"] < 0).sum())
+    below_zero = int((rows["delta_p_high"] < 0).sum())
     weakest = rows.iloc[int(rows["delta_p"].argmax())]
     return judge(
-        below == len(rows),
-        f"In {below} of {len(rows)} layers of {rows['model'].nunique()} models the 95 % interval of Delta P lies below "
-        f"zero; the weakest loss is {weakest['delta_p']:.1f} points ({weakest['display_name']}, layer "
+        below_zero == len(rows),
+        f"In {below_zero} of {len(rows)} layers of {rows['model'].nunique()} models the 95 % interval of Delta P lies "
+        f"below zero; the weakest loss is {weakest['delta_p']:.1f} points ({weakest['display_name']}, layer "
         f"{weakest['layer']}).",
-        recomputed=f"{below} of {len(rows)} layers",
+        recomputed=f"{below_zero} of {len(rows)} layers",
         n=int(rows["n"].min()),
     )
 
@@ -72,7 +72,7 @@ def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     most = rows.iloc[int(rows["filler"].abs().argmax())]
     return judge(
-        bool(abs(most["filler"]) < NEAR),
+        bool(abs(most["filler"]) < LIMIT),
         f"Over {len(rows)} groups and layers of {rows['model'].nunique()} models this control is farthest from zero "
         f"with {most['filler']:.2f} points ({most['display_name']}, layer {most['layer']}).",
         recomputed=f"{most['filler']:.2f}",
@@ -84,13 +84,13 @@ def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
 def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
     """Drawn from all tokens but the question's, the control stays within two points in every layer as well."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
-    beyond = rows[rows["control"].abs() >= NEAR]
+    beyond_limit = rows[rows["control"].abs() >= LIMIT]
     most = rows.iloc[int(rows["control"].abs().argmax())]
     return judge(
-        beyond.empty,
-        f"{len(beyond)} of {len(rows)} groups and layers reach two points, the farthest with {most['control']:.2f} "
-        f"({most['display_name']}, layer {most['layer']}, {most['filler']:.2f} with filler alone): the draw can hit "
-        "the word and the full stop that open a statement.",
+        beyond_limit.empty,
+        f"{len(beyond_limit)} of {len(rows)} groups and layers reach two points, the farthest with "
+        f"{most['control']:.2f} ({most['display_name']}, layer {most['layer']}, {most['filler']:.2f} with filler "
+        "alone): the draw can hit the word and the full stop that open a statement.",
         recomputed=f"{most['control']:.2f}",
         n=int(rows["control_n"].min()),
     )
@@ -116,14 +116,14 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
     question, answer = (
         _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
     )
-    gap = question["delta_p_high"] < answer["delta_p_low"]
+    is_apart = question["delta_p_high"] < answer["delta_p_low"]
     least = (question["delta_p"] - answer["delta_p"]).max()
     return judge(
-        bool(gap.all()),
-        f"In {int(gap.sum())} of {len(gap)} layers of the small models the 95 % intervals of the two groups do not "
-        f"meet; the smallest gap is {least:.1f} points.",
+        bool(is_apart.all()),
+        f"In {int(is_apart.sum())} of {len(is_apart)} layers of the small models the 95 % intervals of the two groups "
+        f"do not meet; the smallest gap is {least:.1f} points.",
         otherwise="not supported",
-        recomputed=f"{int(gap.sum())} of {len(gap)} layers",
+        recomputed=f"{int(is_apart.sum())} of {len(is_apart)} layers",
         n=int(question["n"].min()),
     )
 

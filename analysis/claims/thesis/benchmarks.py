@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick
 from boundpaper.statistics import Estimate, leave_one_out, pearson, smallest_correlation, within_family
 
@@ -37,9 +38,7 @@ def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlation
         f"({least['comparison']}, {least['test']}, n = {int(least['n'])}), before it {rows['p_value'].min():.3f}",
         otherwise="not supported",
         recomputed=float(least["p_adjusted"]),
-        p_value=float(least["p_value"]),
-        p_adjusted=float(least["p_adjusted"]),
-        n=int(least["n"]),
+        **numbers_of(least, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -67,19 +66,17 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
     for frame in (lbp_correlations, lbp_correlations_extended):
         rows = frame[frame["test"] == "pearson_partial"].reset_index(drop=True)
         strongest.append((rows.sort_values("estimate", key=abs).iloc[-1], len(rows)))
-    words = " and ".join(
-        f"partial r = {row['estimate']:.2f} (p = {row['p_value']:.3f}, Holm over {size} metrics "
+    listing = " and ".join(
+        f"partial r = {row['estimate']:.2f} (p = {row['p_value']:.3f}, Holm over {metric_count} metrics "
         f"{row['p_adjusted']:.3f}) with n = {int(row['n'])}"
-        for row, size in strongest
+        for row, metric_count in strongest
     )
     last = strongest[-1][0]
     return judge(
         all(row["comparison"] == "ap_overall" for row, _ in strongest),
-        f"{words}; the choice of this metric and covariate was made after seeing the data",
+        f"{listing}; the choice of this metric and covariate was made after seeing the data",
         recomputed=float(last["estimate"]),
-        p_value=float(last["p_value"]),
-        p_adjusted=float(last["p_adjusted"]),
-        n=int(last["n"]),
+        **numbers_of(last, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -92,21 +89,20 @@ def thesis_decline_goes_with_drop(
     """
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     rows = _compared_models(length_decline)
-    left = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
+    without_one = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
     joint, free = (
         pick(decline_joint, comparison=f"drop and loss, variants {start}") for start in ("from 8k", "from every start")
     )
     return judge(
-        bool(joint["p_adjusted"] < ALPHA and joint["estimate"] > 0 and (left.effect_ci_low or 0) > 0.85),
+        bool(joint["p_adjusted"] < ALPHA and joint["estimate"] > 0 and (without_one.effect_ci_low or 0) > 0.85),
         f"the median coefficient of all variants from 8K is {joint['estimate']:.2f} (p {joint['p_value']:.3f}, Holm "
         f"{joint['p_adjusted']:.3f}), with the starting length left open {free['estimate']:.2f} (Holm "
         f"{free['p_adjusted']:.3f}); without thinking r = {test['estimate']:.2f}, and with one of {len(rows)} models "
-        f"left out {left.effect_ci_low:.2f} to {left.effect_ci_high:.2f}, p at most {left.p_value:.3f}",
+        f"left out {without_one.effect_ci_low:.2f} to {without_one.effect_ci_high:.2f}, p at most "
+        f"{without_one.p_value:.3f}",
         otherwise="not supported",
         recomputed=float(joint["estimate"]),
-        p_value=float(joint["p_value"]),
-        p_adjusted=float(joint["p_adjusted"]),
-        n=int(joint["n"]),
+        **numbers_of(joint, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -117,45 +113,45 @@ def thesis_decline_checks(
     """What the relation of drop and relative decline does not show, in the seven models without thinking."""
     rows = _compared_models(length_decline)
     drop, decline = rows["ap_drop"], rows["decline"]
-    inside = within_family(
+    within = within_family(
         drop, decline, list(rows["family"]), study="thesis", comparison="within families", unit="model"
     )
-    belongs = (rows["family"] == "Ministral 3").astype(float)
-    member = pearson(belongs, decline, study="thesis", comparison="membership", unit="model")
-    plain = pearson(drop, decline, study="thesis", comparison="drop", unit="model")
-    total = rows["model"].map(matched_models.set_index("model")["ap_overall"])
-    overall = pearson(total, decline, study="thesis", comparison="ap_overall", unit="model")
+    is_ministral = (rows["family"] == "Ministral 3").astype(float)
+    by_family = pearson(is_ministral, decline, study="thesis", comparison="membership", unit="model")
+    by_drop = pearson(drop, decline, study="thesis", comparison="drop", unit="model")
+    overall = rows["model"].map(matched_models.set_index("model")["ap_overall"])
+    by_overall = pearson(overall, decline, study="thesis", comparison="ap_overall", unit="model")
     scores = lbp_lengths[lbp_lengths["mode"] == "nonthinking"].pivot(index="model", columns="length", values="lbp")
     later = rows["model"].map(1 - scores["128k"] / scores["16k"])
-    start = pearson(drop, later, study="thesis", comparison="from 16K", unit="model")
+    from_16k = pearson(drop, later, study="thesis", comparison="from 16K", unit="model")
     return [
         _judge_test(
-            inside,
-            (inside.p_value or 0) >= 0.05,
+            within,
+            (within.p_value or 0) >= 0.05,
             "Within families the relation is not seen.",
-            f"r = {_r(inside):.2f} over {inside.n} models of families of two or more, p = {inside.p_value:.2f} by "
+            f"r = {_r(within):.2f} over {within.n} models of families of two or more, p = {within.p_value:.2f} by "
             "relabelling inside families",
             "within",
         ),
         _judge_test(
-            member,
-            abs(_r(member)) > 0.8 and abs(_r(member)) < abs(_r(plain)),
+            by_family,
+            abs(_r(by_family)) > 0.8 and abs(_r(by_family)) < abs(_r(by_drop)),
             "Membership in Ministral 3 predicts the decline nearly as well as the drop does.",
-            f"r = {_r(member):.2f} (p = {member.p_value:.3f}) for membership, {_r(plain):.2f} for the drop",
+            f"r = {_r(by_family):.2f} (p = {by_family.p_value:.3f}) for membership, {_r(by_drop):.2f} for the drop",
             "member",
         ),
         _judge_test(
-            overall,
-            abs(_r(plain)) - abs(_r(overall)) < 0.05,
+            by_overall,
+            abs(_r(by_drop)) - abs(_r(by_overall)) < 0.05,
             "Aggregate plasticity goes with the decline as closely as the drop does.",
-            f"r = {_r(overall):.2f} (p = {overall.p_value:.3f}) for ap_overall, {_r(plain):.2f} for the drop",
+            f"r = {_r(by_overall):.2f} (p = {by_overall.p_value:.3f}) for ap_overall, {_r(by_drop):.2f} for the drop",
             "overall",
         ),
         _judge_test(
-            start,
-            (start.p_value or 0) >= 0.05 and _r(start) < _r(plain),
+            from_16k,
+            (from_16k.p_value or 0) >= 0.05 and _r(from_16k) < _r(by_drop),
             "Counted from 16K instead of 8K, the relation is weaker and not significant.",
-            f"r = {_r(start):.2f} (p = {start.p_value:.2f}) from 16K to 128K, {_r(plain):.2f} from 8K",
+            f"r = {_r(from_16k):.2f} (p = {from_16k.p_value:.2f}) from 16K to 128K, {_r(by_drop):.2f} from 8K",
             "start",
         ),
     ]
@@ -164,16 +160,17 @@ def thesis_decline_checks(
 @claim("thesis, Plasticity and benchmarks")
 def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_full_context: pd.DataFrame) -> Verdict:
     """One model, captured over a quarter of the others' context, sets the sign of drop against RULER at 128K."""
-    five, four = (
+    every_model, full_context = (
         pick(frame, comparison="ap_drop", test="pearson")
         for frame in (ruler_correlations, ruler_correlations_full_context)
     )
     return judge(
-        bool(five["estimate"] > 0 > four["estimate"]),
-        f"r = {five['estimate']:+.2f} over {int(five['n'])} models (p = {five['p_value']:.2f}) and "
-        f"{four['estimate']:+.2f} over the {int(four['n'])} captured to 128K (p = {four['p_value']:.2f})",
-        recomputed=float(four["estimate"]),
-        n=int(five["n"]),
+        bool(every_model["estimate"] > 0 > full_context["estimate"]),
+        f"r = {every_model['estimate']:+.2f} over {int(every_model['n'])} models (p = {every_model['p_value']:.2f}) "
+        f"and {full_context['estimate']:+.2f} over the {int(full_context['n'])} captured to 128K (p = "
+        f"{full_context['p_value']:.2f})",
+        recomputed=float(full_context["estimate"]),
+        n=int(every_model["n"]),
     )
 
 

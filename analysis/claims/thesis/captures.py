@@ -6,7 +6,7 @@ from analysis.studies.crossmodel._kept import one_position_plasticity
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
-FLAT = "Ministral 3"
+FLAT_FAMILY = "Ministral 3"
 
 
 @claim("thesis, Methods")
@@ -14,12 +14,12 @@ def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
     """Every capture holds a sample of the query heads: as many were drawn of each model, of whatever size."""
     counts = sorted(set(capture_heads["drawn"]))
     fewer = capture_heads[capture_heads["sampled"] != capture_heads["drawn"]]
-    kept = listed([f"{row['display_name']} {row['sampled']}" for _, row in fewer.iterrows()])
+    fewer_in_words = listed([f"{row['display_name']} {row['sampled']}" for _, row in fewer.iterrows()])
     return judge(
         bool((capture_heads["drawn"] < capture_heads["heads"]).all() and len(counts) == 1),
         f"{listed([str(count) for count in counts])} of {capture_heads['heads'].min()} to "
         f"{capture_heads['heads'].max():,} heads were drawn; {capture_heads['share'].min():.0f} to "
-        f"{capture_heads['share'].max():.0f} % were analysed" + (f", of {kept}." if len(fewer) else "."),
+        f"{capture_heads['share'].max():.0f} % were analysed" + (f", of {fewer_in_words}." if len(fewer) else "."),
         recomputed=f"{capture_heads['share'].min():.0f} to {capture_heads['share'].max():.0f} %",
         n=len(capture_heads),
     )
@@ -30,25 +30,27 @@ def thesis_heads_left(
     twin_heads: pd.DataFrame, analysed_heads: pd.DataFrame, capture_heads: pd.DataFrame
 ) -> list[Verdict]:
     """The heads that were drawn in layers of cross-attention are those that the author's counts lack."""
-    kept = int(pick(twin_heads, quantity="kept_crossed")["value"])
-    counted = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
+    text_heads = int(pick(twin_heads, quantity="kept_crossed")["value"])
+    listed_heads = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
     listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
-    drawn, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
-    common, chance = (float(pick(twin_heads, quantity=each)["value"]) for each in ("common", "common_by_chance"))
+    drawn_heads, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
+    common, chance = (
+        float(pick(twin_heads, quantity=quantity)["value"]) for quantity in ("common", "common_by_chance")
+    )
     return [
         judge(
-            kept == counted,
-            f"Drawn again with the configuration's seed, {kept} heads lie in layers that attend to text; the notes "
-            f"count {counted}.",
-            recomputed=str(kept),
-            reported=str(counted),
+            text_heads == listed_heads,
+            f"Drawn again with the configuration's seed, {text_heads} heads lie in layers that attend to text; the "
+            f"notes count {listed_heads}.",
+            recomputed=str(text_heads),
+            reported=str(listed_heads),
             key="draw",
             statement="The draw of Llama-3.2-11B-Vision without its layers of cross-attention gives the heads counted.",
         ),
         judge(
-            drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
-            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them; of the "
-            f"draw with layers of cross-attention {kept} are left.",
+            drawn_heads - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - text_heads,
+            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn_heads:,} were drawn of them; of "
+            f"the draw with layers of cross-attention {text_heads} are left.",
             recomputed=f"{analysed:,}",
             n=len(analysed_heads),
             key="all",
@@ -90,30 +92,33 @@ def thesis_estimator_turns(
     """Pooling queries that rotation turned raises plasticity, and can make a part of its fall (post hoc)."""
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
     added = ((widest["pooled"] - widest["aligned"]) / widest["pooled"]).groupby(widest["model"]).mean()
-    grown = bin_factors.set_index("factor")["value"].astype(float)
+    growth = bin_factors.set_index("factor")["value"].astype(float)
     first, last = (decile_profiles[name].astype(float) for name in ("d0", "d9"))
-    undone = {name: one_position_plasticity(last, grown[name]) - last for name in ("along", "random")}
-    share = {name: pd.Series(each / (first - last)) for name, each in undone.items()}
-    made = [f"{100 * each.min():.0f} to {100 * each.max():.0f} %" for each in (added, share["along"], share["random"])]
+    rises = {name: one_position_plasticity(last, growth[name]) - last for name in ("along", "random")}
+    shares = {name: pd.Series(values / (first - last)) for name, values in rises.items()}
+    ranges = [
+        f"{100 * values.min():.0f} to {100 * values.max():.0f} %"
+        for values in (added, shares["along"], shares["random"])
+    ]
     return [
         judge(
             bool((added > 0).all()),
-            f"{made[0]} of plasticity in the widest bins of {len(added)} captures is what rotation inside the bin "
+            f"{ranges[0]} of plasticity in the widest bins of {len(added)} captures is what rotation inside the bin "
             f"adds. Of an even mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
             f"{100 * bin_bounds['kept_high'].max():.0f} % of the square, and their values need "
             f"{100 * bin_bounds['kept_least'].min():.0f} % and more, so that up to all of a late value can be of it.",
-            recomputed=made[0],
+            recomputed=ranges[0],
             n=len(added),
             key="level",
             statement="Where both estimators were measured, pooling queries that rotation turned raises plasticity.",
         ),
         judge(
-            bool((share["along"] < 1).all()),
-            f"What bins keep grows at most by {grown['along']:.2f} along a context, in bins of up to "
-            f"{int(widest['width'].max()):,} tokens; that much makes {made[1]} of the fall from the first decile to "
-            f"the last of {len(first)} models. The {grown['random']:.2f} of random weights would make {made[2]}.",
+            bool((shares["along"] < 1).all()),
+            f"What bins keep grows at most by {growth['along']:.2f} along a context, in bins of up to "
+            f"{int(widest['width'].max()):,} tokens; that much makes {ranges[1]} of the fall from the first decile to "
+            f"the last of {len(first)} models. The {growth['random']:.2f} of random weights would make {ranges[2]}.",
             otherwise="not supported",
-            recomputed=made[1],
+            recomputed=ranges[1],
             n=len(first),
             key="fall",
             statement="As far as trained models were measured both ways, rotation inside bins explains part of the "
@@ -126,12 +131,12 @@ def thesis_estimator_turns(
 def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
     """Two models are captured to four times the context that their makers state."""
     rows = capture_heads[capture_heads["beyond"] > 0]
-    times = sorted(set((rows["captured"] / rows["stated"]).tolist()))
+    ratios = sorted(set((rows["captured"] / rows["stated"]).tolist()))
     return judge(
-        len(rows) == 2 and times == [4.0],
+        len(rows) == 2 and ratios == [4.0],
         f"{listed(rows['display_name'].tolist())}: "
         f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, "
-        f"captured to {listed([f'{each:g}' for each in times])} times as many; up to "
+        f"captured to {listed([f'{ratio:g}' for ratio in ratios])} times as many; up to "
         f"{rows['beyond'].max() if len(rows) else 0:.0f} % of the captured window lies beyond.",
         recomputed=f"{len(rows)} models",
         n=len(capture_heads),
@@ -141,18 +146,21 @@ def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
 @claim("thesis, Attention plasticity across models")
 def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
     """The one flat family is the one whose own rotation is scaled by YaRN, and the one made for the longest context."""
-    own = capture_heads[(capture_heads["scaled_by"] == "model") & capture_heads["scaling"].str.startswith("YaRN")]
+    self_scaled = capture_heads[
+        (capture_heads["scaled_by"] == "model") & capture_heads["scaling"].str.startswith("YaRN")
+    ]
     drops = captured_models.groupby("family")["ap_drop"].mean()
     # Mistral was captured over a shorter context
-    others = drops.drop([FLAT, "Mistral"], errors="ignore")
+    other_drops = drops.drop([FLAT_FAMILY, "Mistral"], errors="ignore")
     longest = capture_heads.groupby("family")["stated"].min()
-    families = sorted(set(own["family"]))
+    families = sorted(set(self_scaled["family"]))
     return judge(
-        families == [FLAT] and longest.idxmax() == FLAT and drops[FLAT] < others.min(),
-        f"{listed(families)} comes with {listed(sorted(set(own['scaling'])))}, stated for {int(longest.max()):,} "
-        f"tokens, and has a mean drop of {drops[FLAT]:.3f} where the other families captured over as much text have "
-        f"{others.min():.3f} and more. Training at length, scaling and family cannot be told apart.",
-        recomputed=f"{drops[FLAT]:.3f}",
+        families == [FLAT_FAMILY] and longest.idxmax() == FLAT_FAMILY and drops[FLAT_FAMILY] < other_drops.min(),
+        f"{listed(families)} comes with {listed(sorted(set(self_scaled['scaling'])))}, stated for "
+        f"{int(longest.max()):,} tokens, and has a mean drop of {drops[FLAT_FAMILY]:.3f} where the other families "
+        f"captured over as much text have {other_drops.min():.3f} and more. Training at length, scaling and family "
+        "cannot be told apart.",
+        recomputed=f"{drops[FLAT_FAMILY]:.3f}",
         n=len(drops),
     )
 
@@ -161,13 +169,13 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
 def thesis_shared_texts(capture_heads: pd.DataFrame) -> Verdict:
     """Plasticity was captured on documents of the benchmark that it is correlated with."""
     texts = sorted(set(capture_heads["texts"]))
-    named = [text for text in texts if "longbench-pro" in text]
+    benchmark_texts = [text for text in texts if "longbench-pro" in text]
     return judge(
-        texts == named,
+        texts == benchmark_texts,
         f"All {len(capture_heads)} captures read {listed(texts)}; a text that is hard for the benchmark is hard for "
         "the capture as well."
-        if texts == named
-        else f"{len(named)} of {len(texts)} datasets are of the benchmark.",
-        recomputed=f"{len(named)} of {len(texts)}",
+        if texts == benchmark_texts
+        else f"{len(benchmark_texts)} of {len(texts)} datasets are of the benchmark.",
+        recomputed=f"{len(benchmark_texts)} of {len(texts)}",
         n=len(capture_heads),
     )

@@ -9,7 +9,7 @@ from boundpaper.claims import Verdict, claim, judge, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics.rounding import Interval, difference, meets, printed_interval, ratio
 
-TIES = {"difference": "minus", "ratio": "over"}
+RELATION_WORDS = {"difference": "minus", "ratio": "over"}
 
 
 @claim("thesis, Methods", severity="detail")
@@ -26,10 +26,10 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             f"Document {document} prints {number} for more than one quantity, and one quantity determines the other.",
         )
         where_printed = f"{number} is printed as {listed(quantities)}"
-        known = (document, number) in explained.index
-        if not known:
+        is_explained = (document, number) in explained.index
+        if not is_explained:
             yield judge(
-                known,
+                is_explained,
                 f"{where_printed}; nothing says why, and one may be a copy of the other",
                 otherwise="not supported",
                 recomputed=f"{len(quantities)} quantities",
@@ -38,19 +38,20 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
                 statement=statement,
             )
             continue
-        why = explained.loc[(document, number)]
-        if why["relation"] == "undecided":
-            reason = str(why["reason"]).partition(": ")[2]
+        explanation = explained.loc[(document, number)]
+        if explanation["relation"] == "undecided":
+            reason = str(explanation["reason"]).partition(": ")[2]
             yield untestable(f"{where_printed}: {reason}", key=key, statement=statement)
             continue
-        own, operand = _rounding_interval(str(number)), _rounding_interval(str(why["operand"]))
-        verdict = difference(own, operand) if why["relation"] == "difference" else ratio(own, operand)
+        interval, operand = _rounding_interval(str(number)), _rounding_interval(str(explanation["operand"]))
+        expected = (
+            difference(interval, operand) if explanation["relation"] == "difference" else ratio(interval, operand)
+        )
         yield judge(
-            meets(verdict, own),
-            f"{where_printed}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
-            f"{verdict.low:.6g} to {verdict.high:.6g}",
-            otherwise="contradicted",
-            recomputed=f"{verdict.low:.6g} to {verdict.high:.6g}",
+            meets(expected, interval),
+            f"{where_printed}: {number} {RELATION_WORDS[str(explanation['relation'])]} {explanation['operand']}, "
+            f"within rounding, is {expected.low:.6g} to {expected.high:.6g}",
+            recomputed=f"{expected.low:.6g} to {expected.high:.6g}",
             n=len(cells),
             key=key,
             statement=statement,

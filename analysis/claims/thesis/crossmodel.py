@@ -30,13 +30,13 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
 def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
     """Of the thirteen profiles four rise somewhere by more than rounding explains, three of them in Llama 3."""
     rising = decile_profiles[decile_profiles["shape"] == "rises"]
-    names = ", ".join(
+    listing = ", ".join(
         f"{name} (+{rise:.3f})" for name, rise in zip(rising["display_name"], rising["draw_up"], strict=True)
     )
     still_open = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
     return judge(
         len(decile_profiles) == 13 and len(rising) == 4 and int((rising["family"] == "Llama 3").sum()) == 3,
-        f"{names}; rounding leaves open whether {', '.join(still_open)} rises",
+        f"{listing}; rounding leaves open whether {', '.join(still_open)} rises",
         recomputed=str(len(rising)),
         n=len(decile_profiles),
     )
@@ -79,17 +79,17 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     qwen = qwen[qwen["share"] <= 1]  # others were captured beyond their stated context
     llama = pick(rows, model="llama3.2-1b")
     ratio = float(qwen["fall"].mean() / ministral["fall"].mean())
-    whole = float(qwen["drop"].mean() / ministral["drop"].mean())
+    drop_ratio = float(qwen["drop"].mean() / ministral["drop"].mean())
     verdict = judge(
         bool(
             ministral["share"].eq(0.5).all()
             and qwen["share"].eq(1).all()
             and ministral["fall"].max() + 2 * HALF_DECILE < qwen["fall"].min()
-            and ratio < whole
+            and ratio < drop_ratio
         ),
         f"Ministral 3 falls by {ministral['fall'].min():.3f} to {ministral['fall'].max():.3f} and Qwen3 by "
         f"{qwen['fall'].min():.3f} to {qwen['fall'].max():.3f}, a factor of {ratio:.1f} in the mean where the drops "
-        f"over the captured windows differ by {whole:.1f}; {llama['display_name']} falls by {llama['fall']:.3f}",
+        f"over the captured windows differ by {drop_ratio:.1f}; {llama['display_name']} falls by {llama['fall']:.3f}",
         recomputed=ratio,
         n=len(ministral) + len(qwen),
     )
@@ -103,12 +103,12 @@ def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
     mistral = pick(captured_models, model="mistral-v0.2-7b")
     rank = int((captured_models["bias_strength"] > mistral["bias_strength"]).sum()) + 1
     below = captured_models[captured_models["bias_window"] < largest["bias_window"]]
-    families = ", ".join(dict.fromkeys(below["family"]))
+    family_names = ", ".join(dict.fromkeys(below["family"]))
     return judge(
-        largest["model"] == mistral["model"] and families == "Ministral 3",
+        largest["model"] == mistral["model"] and family_names == "Ministral 3",
         f"{largest['display_name']} has {largest['bias_strength']:.2e} per token, the most of {len(captured_models)}, "
         f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; "
-        f"{len(below)} models have less ({families or 'none'}, up to {below['bias_window'].max():.0f})",
+        f"{len(below)} models have less ({family_names or 'none'}, up to {below['bias_window'].max():.0f})",
         recomputed=f"rank {rank} by token, {len(below) + 1} by window",
         n=len(captured_models),
     )

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import p
@@ -26,7 +27,9 @@ def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_att
 def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdict:
     """One or two tokens of a sentence carry the mean norm that layer 1's MLP writes, most tokens that of attention."""
     rows = token_concentration[token_concentration["layer"] == 1]
-    mlp, attention = (rows[rows["component"] == part].set_index("positional") for part in ("mlp", "attention"))
+    mlp, attention = (
+        rows[rows["component"] == component].set_index("positional") for component in ("mlp", "attention")
+    )
     return judge(
         bool((mlp["effective_tokens"] < 2.5).all() and (attention["effective_tokens"] > attention["tokens"] / 2).all()),
         f"Of about {rows['tokens'].mean():.0f} tokens, {mlp['effective_tokens']['RoPE']:.1f} in RoPE and "
@@ -46,7 +49,7 @@ def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
         model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)] for model in PAIR
     }
     return judge(
-        all(one > 5 * max(zero, two) for zero, one, two in norms.values()),
+        all(layer1 > 5 * max(layer0, layer2) for layer0, layer1, layer2 in norms.values()),
         f"At BOS the MLP writes {norms['RoPE'][1]:.0f} in RoPE's layer 1 and {norms['DroPE'][1]:.0f} in DroPE's, but "
         f"{norms['RoPE'][2]:.1f} and {norms['DroPE'][2]:.1f} in layer 2.",
         recomputed=f"{norms['DroPE'][1]:.0f} against {norms['DroPE'][2]:.1f}",
@@ -71,7 +74,7 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
 @claim("thesis, What removing rotary positions changes")
 def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
     """Away from BOS, attention writes more than four fifths of the summed norm in DroPE's layer 1."""
-    rows = content_layers[(content_layers["layer"] == 1) & (content_layers["positional"] == "DroPE")].set_index("scope")
+    rows = rows_where(content_layers, layer=1, positional="DroPE").set_index("scope")
     return judge(
         rows["share"]["content tokens"] > 80,
         f"{rows['share']['content tokens']:.1f} % for content tokens, {rows['share']['BOS']:.1f} % at BOS, "
@@ -84,11 +87,11 @@ def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
 def thesis_figure_g_repeats(figure_g_layers: pd.DataFrame) -> Verdict:
     """The coordinates of the report's Figure G repeat four values: from layer 8 on each equals the one four before."""
     later = figure_g_layers[figure_g_layers["layer"] >= 8]
-    again = int(later["repeats"].sum())
+    repeats = int(later["repeats"].sum())
     return judge(
-        again == len(later),
-        f"{again} of {len(later)} coordinates of layers {later['layer'].min()} to {later['layer'].max()} equal the one "
-        "four layers before.",
-        recomputed=f"{again} of {len(later)}",
+        repeats == len(later),
+        f"{repeats} of {len(later)} coordinates of layers {later['layer'].min()} to {later['layer'].max()} equal the "
+        "one four layers before.",
+        recomputed=f"{repeats} of {len(later)}",
         n=len(later),
     )

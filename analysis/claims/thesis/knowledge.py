@@ -11,17 +11,17 @@ def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
     touched.
     """
     tested = knowledge_protocols[knowledge_protocols["p_base_holm"].notna()]
-    differ = tested[tested["p_base_holm"] < ALPHA]
-    words = [
+    differing = tested[tested["p_base_holm"] < ALPHA]
+    phrases = [
         f"{row['positional']} {row['task']} {row['base_3']:.1f} against {row['base_4']:.1f} %"
-        for _, row in differ.iterrows()
+        for _, row in differing.iterrows()
     ]
     return judge(
-        not differ.empty,
-        f"{len(differ)} of the {len(tested)} baselines that count every item differ (Fisher, Holm): "
-        f"{', '.join(words) or 'none'}. The reviews of IMDB are drawn at random in one experiment and are the first of "
-        "each label in the other.",
-        recomputed=f"{len(differ)} of {len(tested)} differ",
+        not differing.empty,
+        f"{len(differing)} of the {len(tested)} baselines that count every item differ (Fisher, Holm): "
+        f"{', '.join(phrases) or 'none'}. The reviews of IMDB are drawn at random in one experiment and are the first "
+        "of each label in the other.",
+        recomputed=f"{len(differing)} of {len(tested)} differ",
         n=len(tested),
         p_value=float(tested["p_base"].min()),
         p_adjusted=float(tested["p_base_holm"].min()),

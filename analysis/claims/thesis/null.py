@@ -6,8 +6,7 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge, pick
 
-MARGIN = 0.02  # of plasticity; a smaller change counts as none (the amendment of the plan)
-HALF = 0.5
+MARGIN = 0.02  # a smaller change of plasticity counts as none (amendment of the plan)
 
 
 @claim("thesis, Attention plasticity across models")
@@ -21,7 +20,6 @@ def thesis_null_falls(measured_models: pd.DataFrame, captured_models: pd.DataFra
         bool(row["ap_drop_low"] > 0 and low <= row["ap_drop"] <= high),
         f"Its drop is {row['ap_drop']:.3f} [{row['ap_drop_low']:.3f}, {row['ap_drop_high']:.3f}] over "
         f"{row['captured_context']} tokens; the {len(captured_models)} reported ones run from {low:.3f} to {high:.3f}.",
-        otherwise="contradicted",
         recomputed=f"{row['ap_drop']:.3f}",
         n=int(row["heads"]),
         ci=(float(row["ap_drop_low"]), float(row["ap_drop_high"])),
@@ -37,30 +35,30 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     sizes = ", ".join(sorted(null_causes["size"].unique()))
     seeds = int(null_causes["seeds"].min())
 
-    def asked(case: str, depth: str, quantity: str) -> pd.DataFrame:
+    def changes(case: str, depth: str, quantity: str) -> pd.DataFrame:
         selected = null_causes.query("case == @case and depth == @depth and quantity == @quantity")
         return selected.set_index(["size", "positional"])
 
-    def said(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
+    def verdict(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
         range_ = f"{values.min():+.3f} to {values.max():+.3f}"
         return judge(
             true, f"{words}: {range_} ({sizes} layers x width, {seeds} initialisations each).",
             recomputed=range_, n=seeds, key=key, statement=f"In networks with random weights {statement}",
         )  # fmt: skip
 
-    first = asked("written", "first", "plasticity").query("positional == 'none'")["change"]
+    first = changes("written", "first", "plasticity").query("positional == 'none'")["change"]
     statement = "and no rotation, plasticity of the first layer, whose queries hold no attention, does not change."
-    yield said(bool((first.abs() < MARGIN).all()), "first_layer", "Change in the first layer", first, statement)
-    last, spread, gap = (asked("written", "last", name) for name in ("plasticity", "spread", "gap"))
+    yield verdict(bool((first.abs() < MARGIN).all()), "first_layer", "Change in the first layer", first, statement)
+    last, spread, gap = (changes("written", "last", name) for name in ("plasticity", "spread", "gap"))
     falls = (last["high"] < 0) & (spread["high"] < 0) & ((1 + gap["change"]) * (1 + spread["change"]) < 1)
     statement = (
         "plasticity of the last layer falls, because the spread over queries shrinks more than the mean gap grows."
     )
-    yield said(bool(falls.all()), "last_layer", "Relative change of the spread", spread["change"], statement)
-    silent = asked("silenced", "all", "plasticity")["change"]
+    yield verdict(bool(falls.all()), "last_layer", "Relative change of the spread", spread["change"], statement)
+    silenced = changes("silenced", "all", "plasticity")["change"]
     statement = "whose attention writes nothing, plasticity does not change along the context."
-    yield said(bool((silent.abs() < MARGIN).all()), "silenced", "Change without attention", silent, statement)
-    fall, left = (asked(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
-    gone = 1 - left / fall
+    yield verdict(bool((silenced.abs() < MARGIN).all()), "silenced", "Change without attention", silenced, statement)
+    fall, remaining = (changes(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
+    share_gone = 1 - remaining / fall
     statement = "more than half of the fall is gone when late queries are replaced by early ones."
-    yield said(bool((gone > HALF).all()), "queries", "Share of the fall that is gone", gone, statement)
+    yield verdict(bool((share_gone > 0.5).all()), "queries", "Share of the fall that is gone", share_gone, statement)

@@ -2,12 +2,13 @@
 
 import pandas as pd
 
-from analysis.claims._origins import unrotated
+from analysis.claims._origins import is_unrotated
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
-BILLION = 1.0
-APART = 10.0  # in points of the sink rate: smaller differences may be due to the texts
+BILLION = 1.0  # unit of the column `tokens_billion`
+APART = 10.0  # points of the sink rate; smaller differences may come from the texts
 
 
 @claim("thesis, Massive values with and without rotary positions")
@@ -17,9 +18,7 @@ def thesis_texts_repeat(
     """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language."""
     texts = drope_text_repeats[drope_text_repeats["experiment"].astype(str).isin(["1", "2"])]
     first, second = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
-    lines = drope_layer1_perplexity[
-        (drope_layer1_perplexity["condition"] == "baseline") & (drope_layer1_perplexity["metric"] == "ppl")
-    ]["value"]
+    lines = rows_where(drope_layer1_perplexity, condition="baseline", metric="ppl")["value"]
     copied = disruption_by_text["baseline_ppl"]
     return judge(
         bool(texts["repeats"].min() > 1 and copied.max() < lines.min()),
@@ -37,21 +36,21 @@ def thesis_answers_unknown(
     functional_shares: pd.DataFrame, layer1_task_shares: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
     """For most arms of the yes/no tasks it is unknown how many answers the accuracy rests on."""
-    limits = [
+    ranges = [
         shares.loc[shares["task"].isin(["cities", "sports"]), ["n_low", "n_high"]].to_numpy()
         for shares in (functional_shares, layer1_task_shares)
     ]
     tasks = knowledge_tasks[knowledge_tasks["category"] == "parametric"]
-    limits += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
-    pairs = [(int(low), int(high)) for end in limits for low, high in end.tolist()]
-    unknown = [pair for pair in pairs if pair[0] != pair[1]]
-    none = sum(high == 0 for _, high in pairs)
+    ranges += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
+    pairs = [(int(low), int(high)) for rows in ranges for low, high in rows.tolist()]
+    open_pairs = [pair for pair in pairs if pair[0] != pair[1]]
+    unreadable = sum(high == 0 for _, high in pairs)
     return judge(
-        2 * len(unknown) > len(pairs),
+        2 * len(open_pairs) > len(pairs),
         f"The scripts leave out answers that read as neither yes nor no. Of {len(pairs)} arms of cities and sports in "
-        f"Experiments 3, 4 and 6 the stored share leaves the number of answers open in {len(unknown)}, and in {none} "
-        "no answer could be read.",
-        recomputed=f"{len(unknown)} of {len(pairs)}",
+        f"Experiments 3, 4 and 6 the stored share leaves the number of answers open in {len(open_pairs)}, and in "
+        f"{unreadable} no answer could be read.",
+        recomputed=f"{len(open_pairs)} of {len(pairs)}",
         n=len(pairs),
     )
 
@@ -59,14 +58,14 @@ def thesis_answers_unknown(
 @claim("thesis, What removing rotary positions changes")
 def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict:
     """RoPE's attention in Experiments 5 and 7 uses queries and keys without their rotation: no model's attention."""
-    bare_by_experiment = {number: unrotated(drope_attention_origins, number) for number in (5, 7)}
-    named = [f"Experiment {number}" for number, bare in bare_by_experiment.items() if bare]
+    unrotated = {number: is_unrotated(drope_attention_origins, number) for number in (5, 7)}
+    experiments = [f"Experiment {number}" for number, flag in unrotated.items() if flag]
     return judge(
-        all(bare_by_experiment.values()),
+        all(unrotated.values()),
         "Multiplied as the projections give them, without the rotation that the model applies: RoPE in "
-        f"{listed(named) if named else 'neither'}. Dropping the rotation leaves DroPE's untouched.",
-        recomputed=f"{len(named)} of {len(bare_by_experiment)}",
-        n=len(bare_by_experiment),
+        f"{listed(experiments) if experiments else 'neither'}. Dropping the rotation leaves DroPE's untouched.",
+        recomputed=f"{len(experiments)} of {len(unrotated)}",
+        n=len(unrotated),
     )
 
 
@@ -76,12 +75,12 @@ def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layer
     rates = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
     listing = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
     gap = abs(rates - listing)
-    early = [int(layer) for layer in range(len(gap)) if gap[layer] > APART]
+    layers_apart = [int(layer) for layer in range(len(gap)) if gap[layer] > APART]
     return judge(
-        bool(early),
+        bool(layers_apart),
         "A first run read them from the model's own attention, on paragraphs padded to one length: "
         f"{rates.mean():.1f} % on average where {listing.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % "
-        f"in layers 0 and 1 where the printed ones are {listing[0]:.1f} and {listing[1]:.1f}; {len(early)} of "
+        f"in layers 0 and 1 where the printed ones are {listing[0]:.1f} and {listing[1]:.1f}; {len(layers_apart)} of "
         f"{len(gap)} layers differ by more than {APART:.0f} points. Padding and texts differ too.",
         recomputed=f"{rates.mean():.1f} %",
         n=len(gap),

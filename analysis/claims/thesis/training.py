@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
+from analysis.claims._checkpoints import EXTENSIONS, PRETRAINING
+from analysis.claims._shared import numbers_of, pick_each
+from analysis.claims._training import in_phases
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -26,14 +28,14 @@ def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
 def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """Per window the bias never falls from one phase to the next."""
     rows = training_trajectory.sort_values("order")
-    most = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
-    least = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
+    highs = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
+    lows = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
     row = pick(training_changes, span="extensions", metric="bias_window")
     return judge(
-        all(earlier < later for earlier, later in zip(most, least[1:], strict=False)),
+        all(earlier < later for earlier, later in zip(highs, lows[1:], strict=False)),
         f"from {rows['bias_window'].iloc[0]:.0f} at the first checkpoint to {row['before']:.0f} at annealing and "
         f"{row['after']:.0f} at the last; given the rounding of the bias the phases reach from "
-        f"{', '.join(f'{low:.0f} to {high:.0f}' for low, high in zip(least, most, strict=True))}",
+        f"{', '.join(f'{low:.0f} to {high:.0f}' for low, high in zip(lows, highs, strict=True))}",
         recomputed=float(row["ratio"]),
         n=len(rows),
     )
@@ -59,15 +61,15 @@ def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
     """At every position measured in both, each extension checkpoint is more plastic than any pre-training one."""
-    early, late = (phase(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
+    early, late = (in_phases(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
     margins = {
         name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
         for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
     }
-    words = ", ".join(f"{margin:.3f}" for margin in margins.values())
+    listing = ", ".join(f"{margin:.3f}" for margin in margins.values())
     verdict = judge(
         min(margins.values()) > 0,
-        f"the least value of the extensions exceeds the largest of pre-training by {words} at 0-1K, 1K-2K and 2K-4K, "
+        f"the least value of the extensions exceeds the largest of pre-training by {listing} at 0-1K, 1K-2K and 2K-4K, "
         "even if rounding works against it",
         recomputed=min(margins.values()),
         n=len(training_equal_positions),
@@ -78,9 +80,9 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
     """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
-    known = training_equal_positions[training_equal_positions["drop"].notna()]
-    early = known[known["phase"] == "Anneal"].iloc[0]
-    late = phase(known, EXTENSIONS)
+    defined = training_equal_positions[training_equal_positions["drop"].notna()]
+    early = defined[defined["phase"] == "Anneal"].iloc[0]
+    late = in_phases(defined, EXTENSIONS)
     measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
     unknown = [extension for extension in EXTENSIONS if extension not in measured]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
@@ -97,7 +99,7 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
 @claim("thesis, SmolLM3 in training")
 def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
-    early, late = (phase(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
+    early, late = (in_phases(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
     growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
@@ -112,20 +114,22 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """Over all bins plasticity falls more regularly with bias times position than with the position."""
-    place, share, gathered = (
+    position, share, gathered = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "share of the context", "gathered bias")
     )
-    later = pick(training_tests, comparison="plasticity against share of the context, bins of extension checkpoints")
-    both = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
-    gap = abs(float(later["estimate"])) - abs(float(both["estimate"]))
+    share_later = pick(
+        training_tests, comparison="plasticity against share of the context, bins of extension checkpoints"
+    )
+    gathered_later = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
+    gap = abs(float(share_later["estimate"])) - abs(float(gathered_later["estimate"]))
     compared = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
     return judge(
-        float(gathered["estimate"]) < min(float(place["estimate"]), 0.0),
-        f"rho = {gathered['estimate']:.2f} against {place['estimate']:.2f} for the position and "
+        float(gathered["estimate"]) < min(float(position["estimate"]), 0.0),
+        f"rho = {gathered['estimate']:.2f} against {position['estimate']:.2f} for the position and "
         f"{share['estimate']:.2f} for its share of the context ({int(gathered['n'])} bins of "
         f"{training_positions['checkpoint'].nunique()} checkpoints, not independent); within the extensions the share "
-        f"does {compared} ({later['estimate']:.2f} against {both['estimate']:.2f})",
+        f"does {compared} ({share_later['estimate']:.2f} against {gathered_later['estimate']:.2f})",
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )
@@ -136,12 +140,12 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
     """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position."""
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     far, close = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
-    base = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
+    early_gaps = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
     return judge(
-        float(far.abs().max()) <= float(base.quantile(0.9)),
+        float(far.abs().max()) <= float(early_gaps.quantile(0.9)),
         f"the {len(far)} bins lie within {far.abs().max():.3f} of it, the pre-training bins themselves within "
-        f"{base.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to {close.max():.3f} "
-        "above",
+        f"{early_gaps.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to "
+        f"{close.max():.3f} above",
         recomputed=float(far.abs().max()),
         n=len(far),
     )
@@ -151,16 +155,16 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
 def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
-    others = training_comparison[
+    other_models = training_comparison[
         (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
     ]
-    most = others.sort_values("drop_same").iloc[-1]
+    most = other_models.sort_values("drop_same").iloc[-1]
     return judge(
-        float(smollm3["drop_same_low"]) > float(others["drop_same_high"].max()),
-        f"{smollm3['drop_same']:.3f} against {others['drop_same'].min():.3f} to {most['drop_same']:.3f} "
-        f"({most['display_name']}) of {len(others)} models",
+        float(smollm3["drop_same_low"]) > float(other_models["drop_same_high"].max()),
+        f"{smollm3['drop_same']:.3f} against {other_models['drop_same'].min():.3f} to {most['drop_same']:.3f} "
+        f"({most['display_name']}) of {len(other_models)} models",
         recomputed=float(smollm3["drop_same"]),
-        n=len(others) + 1,
+        n=len(other_models) + 1,
     )
 
 
@@ -168,20 +172,17 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
-    equal, in_range, left_out = (
-        pick(bias_plasticity_tests, comparison=comparison, test=name)
-        for name in ("pearson", "pearson_within_family", "pearson_leave_one_out")
+    same_window, within, left_out = pick_each(
+        bias_plasticity_tests, comparison=comparison, test=("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
-    pearson = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
+    own_window = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
-        float(equal["ci_low"]) > 0 and float(in_range["p_value"]) > 0.05,
-        f"r = {equal['estimate']:.2f} (p = {equal['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model "
-        f"left out) over {int(equal['n'])} models, where the drops over each model's own window gave "
-        f"{pearson['estimate']:.2f}; inside families r = {in_range['estimate']:.2f} (p = {in_range['p_value']:.2f})",
-        recomputed=float(equal["estimate"]),
-        n=int(equal["n"]),
-        p_value=float(equal["p_value"]),
-        ci=(float(equal["ci_low"]), float(equal["ci_high"])),
+        float(same_window["ci_low"]) > 0 and float(within["p_value"]) > 0.05,
+        f"r = {same_window['estimate']:.2f} (p = {same_window['p_value']:.4f}, at most {left_out['p_value']:.3f} with "
+        f"one model left out) over {int(same_window['n'])} models, where the drops over each model's own window gave "
+        f"{own_window['estimate']:.2f}; inside families r = {within['estimate']:.2f} (p = {within['p_value']:.2f})",
+        recomputed=float(same_window["estimate"]),
+        **numbers_of(same_window, "n", "p_value", "ci"),
     )
 
 
@@ -222,21 +223,24 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     Any quantity multiplied by the window correlates with the window.
     """
     drops = training_trajectory["ap_drop"].astype(float)
-    plain = training_trajectory["context"].astype(float)
-    window = pd.Series(np.log2(plain), index=plain.index)
+    tokens = training_trajectory["context"].astype(float)
+    window = pd.Series(np.log2(tokens), index=tokens.index)
     bias = training_trajectory["bias_window"].astype(float)
-    alone, product = float(drops.corr(window)), float(drops.corr(bias))
-    given = {name: _partial_correlation(drops, bias, held) for name, held in (("log", window), ("plain", plain))}
+    by_window, by_bias = float(drops.corr(window)), float(drops.corr(bias))
+    partial = {
+        name: _partial_correlation(drops, bias, control) for name, control in (("log", window), ("plain", tokens))
+    }
     return judge(
-        alone > product,
-        f"r is {alone:.3f} with the binary logarithm of the window and {product:.3f} with the bias per window; with "
-        f"the logarithm taken off, the latter is {given['log']:.2f}, with the window itself {given['plain']:.2f}.",
-        recomputed=f"{alone:.3f} against {product:.3f}",
+        by_window > by_bias,
+        f"r is {by_window:.3f} with the binary logarithm of the window and {by_bias:.3f} with the bias per window; "
+        f"with the logarithm taken off, the latter is {partial['log']:.2f}, with the window itself "
+        f"{partial['plain']:.2f}.",
+        recomputed=f"{by_window:.3f} against {by_bias:.3f}",
         n=len(training_trajectory),
     )
 
 
-def _partial_correlation(first: pd.Series, second: pd.Series, held: pd.Series) -> float:
+def _partial_correlation(first: pd.Series, second: pd.Series, control: pd.Series) -> float:
     """Return the partial correlation of two series, given a third."""
-    a, b, c = first.corr(second), first.corr(held), second.corr(held)
+    a, b, c = first.corr(second), first.corr(control), second.corr(control)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

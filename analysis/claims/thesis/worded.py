@@ -4,33 +4,33 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, judge
 
-OWN = "thesis"
+THESIS = "thesis"
 
 
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
     """Some things that a document describes in two sections are described in ways that exclude each other."""
-    wordings = said_twice[said_twice["document"] != OWN].groupby(["document", "about"])["word"].nunique()
-    counts = (wordings > 1).groupby("document").sum()
+    word_counts = said_twice[said_twice["document"] != THESIS].groupby(["document", "about"])["word"].nunique()
+    counts = (word_counts > 1).groupby("document").sum()
     return judge(
         bool(counts.sum()),
-        f"{counts.sum()} of the {len(wordings)} that are declared, "
+        f"{counts.sum()} of the {len(word_counts)} that are declared, "
         + ", ".join(f"{count} in document {document}" for document, count in counts.items())
         + "; which statements are of one thing was decided while reading.",
         recomputed=str(counts.sum()),
-        n=len(wordings),
+        n=len(word_counts),
     )
 
 
 @claim("thesis, The claims")
 def thesis_worded_own(said_twice: pd.DataFrame) -> Verdict:
     """The declared things that this thesis describes in two sections are described in one way."""
-    wordings = said_twice[said_twice["document"] == OWN].groupby("about")["word"].nunique()
-    twice = wordings.index[wordings > 1]
+    word_counts = said_twice[said_twice["document"] == THESIS].groupby("about")["word"].nunique()
+    conflicting = word_counts.index[word_counts > 1]
     return judge(
-        twice.empty,
-        f"{len(wordings)} things in {int((said_twice['document'] == OWN).sum())} statements"
-        + (f"; said in two ways: {', '.join(twice)}." if len(twice) else ", each with one word."),
-        recomputed=str(len(twice)),
-        n=len(wordings),
+        conflicting.empty,
+        f"{len(word_counts)} things in {int((said_twice['document'] == THESIS).sum())} statements"
+        + (f"; said in two ways: {', '.join(conflicting)}." if len(conflicting) else ", each with one word."),
+        recomputed=str(len(conflicting)),
+        n=len(word_counts),
     )

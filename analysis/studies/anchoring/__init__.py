@@ -1,1 +1,1 @@
-"""Delta P over layers: reported in documents, and measured here."""
+"""Delta P over layers, as documents report it and as measured here."""

@@ -15,39 +15,40 @@ from boundpaper.statistics.estimate import join_notes, no
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.guards import few_units
 
-CURVE = ("delta_p", "control", "excess")
+CURVES = ("delta_p", "control", "excess")
 ENDS = ("low", "high")
 CHANCE = 0.5
 KEYS = ["model", "positional", "data", "split", "group", "layer"]
-TESTED = ("layer", "half", "design")
+TESTED_SPLITS = ("layer", "half", "design")
 
 
 def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return mean Delta P by model, data set, grouping, group and layer, with a 95 % bootstrap interval.
 
-    A model in the sources has the sources' key and name. `entity` is a small model's arm, else the model; `depth` is
-    the layer's relative depth in percent. `control` is Delta P with as many other tokens cut, `filler` with as many
-    filler tokens cut (if any), `excess` the mean Delta P minus the mean control. `above_chance` says whether the
-    probe's AUROC, over samples that need the question if known, has an interval above one half. `n` counts units.
+    A model that the sources name has its key and name there. `entity` is a small model's arm, else the model; `depth`
+    is the layer's relative depth in percent. `control` is Delta P with as many other tokens cut in place of the
+    question, `filler` with as many filler tokens cut (if there are any), and `excess` the mean Delta P minus the mean
+    control. `above_chance` says whether the interval of the probe's AUROC lies above one half, over the samples that
+    need the question if these are known. `n` counts units.
     """
-    parts = anchoring["condition"].str.split("/", expand=True)
-    rows = anchoring.assign(data=parts[0], split=parts[1], group=parts[2])
+    levels = anchoring["condition"].str.split("/", expand=True)
+    rows = anchoring.assign(data=levels[0], split=levels[1], group=levels[2])
     rows = rows[rows["split"] != "seed"]
     captures = [str(model).removesuffix(f"-{data}") for model, data in zip(rows["model"], rows["data"], strict=True)]
-    captured = {
+    key_by_checkpoint = {
         str(name).rpartition("/")[2].lower(): key
         for key, name in models.set_index("model")["captured_checkpoint"].items()
     }
-    rows["model"] = [str(captured.get(model, model)) for model in captures]
+    rows["model"] = [str(key_by_checkpoint.get(model, model)) for model in captures]
     probes = _probe_rows(rows[rows["split"] == "probe"])
     knockouts = rows[rows["split"] != "probe"]
     values = knockouts.pivot(index=KEYS, columns="metric", values="value").reset_index()
-    for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # only planted data have it
+    for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # only planted data have a filler
         if f"filler{end}" not in values:
             values[f"filler{end}"] = np.nan
-    counts = knockouts[knockouts["metric"].isin(CURVE)].pivot(index=KEYS, columns="metric", values="n").reset_index()
+    counts = knockouts[knockouts["metric"].isin(CURVES)].pivot(index=KEYS, columns="metric", values="n").reset_index()
     last_layer = values.groupby(["model", "data"])["layer"].transform("max").astype(float)
-    columns = [f"{name}{end}" for name in (*CURVE, "filler") for end in ("", "_low", "_high", "_sd")]
+    columns = [f"{name}{end}" for name in (*CURVES, "filler") for end in ("", "_low", "_high", "_sd")]
     table = values[KEYS].assign(
         depth=100 * values["layer"].astype(float) / last_layer.where(last_layer > 0, 1.0),
         **{name: values[name] for name in columns},
@@ -72,12 +73,12 @@ def _model_label(model: str) -> str:
 
 def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return probe rows by model, data set and layer, over the samples that need the question if these are known."""
-    groups = []
-    for _, group in rows.groupby(["model", "data"]):
-        groups.append(group[group["group"] == ("question" if (group["group"] == "question").any() else "all")])
-    wide = pd.concat(groups).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
+    probes = []
+    for _, layers in rows.groupby(["model", "data"]):
+        probes.append(layers[layers["group"] == ("question" if (layers["group"] == "question").any() else "all")])
+    table = pd.concat(probes).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
     names = ["model", "data", "layer", "auroc", "auroc_low", "auroc_high", "accuracy"]
-    return wide[names].assign(above_chance=wide["auroc_low"] > CHANCE)
+    return table[names].assign(above_chance=table["auroc_low"] > CHANCE)
 
 
 def _why_empty(row: pd.Series) -> str:
@@ -100,11 +101,11 @@ def _why_empty(row: pd.Series) -> str:
 def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Return tests by layer, corrected over all splits and layers for each hypothesis, model and data set.
 
-    Paired t of cut against no cut in each group, of cut against control, and Welch's t between the groups.
-    Layers whose probe is not above chance are tested like the others and carry a note.
+    The tests are a paired t-test of cut against no cut in each group, a paired t-test of cut against control, and
+    Welch's t-test between the groups. Layers whose probe is not above chance are tested too, with a note.
     """
     estimates: list[Estimate] = []
-    for keys, curve in anchoring_curves[anchoring_curves["split"].isin(TESTED)].groupby(
+    for keys, curve in anchoring_curves[anchoring_curves["split"].isin(TESTED_SPLITS)].groupby(
         ["model", "data", "split"], sort=False
     ):
         name = "/".join(map(str, keys))
@@ -113,10 +114,10 @@ def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame)
             estimates += _paired_tests(f"{name}/{group}, cut against none", rows, "delta_p")
         estimates += _paired_tests(f"{name}/question, cut against control", groups["question"], "excess")
         estimates += _compare_groups(f"{name}, question against answer", groups)
-    return frame(corrected(estimates, test_families, "anchoring_tests", _model_and_data))
+    return frame(corrected(estimates, test_families, "anchoring_tests", _model_and_data_set))
 
 
-def _model_and_data(row: Estimate) -> str:
+def _model_and_data_set(row: Estimate) -> str:
     return "/".join(row.study.split("/")[:2])
 
 
@@ -129,7 +130,7 @@ def _paired_tests(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estim
             int(row[column]),
             study=study,
             comparison=f"layer {row['layer']}",
-            note=_row_notes(row),
+            note=_note_on_units(row),
         )
 
 
@@ -180,11 +181,11 @@ def _compare_groups(study: str, groups: dict[str, pd.DataFrame]) -> Iterator[Est
             comparison=f"layer {first['layer']}",
             unit="unit",
             names=("question", "answer"),
-            note=f"{_row_notes(first)}; a unit with samples in both groups counts in both",
+            note=f"{_note_on_units(first)}; a unit with samples in both groups counts in both",
         )
 
 
-def _row_notes(row: pd.Series) -> str:
+def _note_on_units(row: pd.Series) -> str:
     chance = "" if row["above_chance"] else "; the probe is not above chance, so not interpreted"
     return "a unit is a question, or all statements about one name" + chance
 
@@ -198,7 +199,7 @@ LANDMARKS: dict[str, Callable[[pd.DataFrame], int]] = {
 
 
 def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Return the first, lowest, highest and last point of each curve, with groups by layer, as in the source.
+    """Return the first, lowest, highest and last point of each curve, for groups formed at each layer.
 
     Layers whose probe is not above chance, and layers without a sample in the group, are omitted.
     """

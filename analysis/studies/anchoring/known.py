@@ -17,7 +17,7 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
     `question` and `answer` are Delta P there for statements that do and do not need the question, with 95 % bootstrap
     intervals over names; `_filler` is the same with as many preceding filler tokens cut, and `_flips` the percentage
     whose predicted class changes. `known_share` is the percentage of names whose statement the model completes
-    rightly. Raises DataError if no pretrained model was measured.
+    correctly. Raises DataError if no pretrained model was measured.
     """
     rows: list[dict[str, object]] = []
     shares = anchoring[anchoring["metric"] == "known_share"]
@@ -25,10 +25,10 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
     selected = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
     for model in [model for model in labels.index if model in set(selected["model"])]:
         curves = selected[selected["model"] == model]
-        groups: Any = {str(group): part.set_index("layer") for group, part in curves.groupby("group")}
+        groups: Any = {str(group): curve.set_index("layer") for group, curve in curves.groupby("group")}
         question, answer = groups["question"], groups["answer"]
         layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])
-        share = shares[shares["model"] == model]
+        known_shares = shares[shares["model"] == model]
         row: dict[str, object] = {
             "model": model,
             "display_name": labels[model],
@@ -38,11 +38,11 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
         row |= {"layers_seeing": int(question["above_chance"].sum())}
         row |= {name: float(question.loc[layer, name]) for name in ("auroc", "auroc_low", "auroc_high")}
         for name, values in (("question", question), ("answer", answer)):
-            cell = values.loc[layer]
-            row |= {f"{name}{end}": float(cell[f"delta_p{end}"]) for end in ("", "_low", "_high")}
-            row |= {f"{name}_flips": float(cell["question_share"]), f"{name}_filler": float(cell["filler"])}
-            row |= {f"{name}_n": int(cell["n"])}
-        rows.append(row | {"known_share": float(share["value"].mean()), "names": int(share["n"].max())})
+            point = values.loc[layer]
+            row |= {f"{name}{end}": float(point[f"delta_p{end}"]) for end in ("", "_low", "_high")}
+            row |= {f"{name}_flips": float(point["question_share"]), f"{name}_filler": float(point["filler"])}
+            row |= {f"{name}_n": int(point["n"])}
+        rows.append(row | {"known_share": float(known_shares["value"].mean()), "names": int(known_shares["n"].max())})
     if not rows:
         raise DataError(f"anchoring_curves has no pretrained model; run: {RERUN}")
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Compute numbers on Delta P on planted statements in the small models that ship, each trained once."""
+"""Summarise Delta P on planted statements in the small models of this repository, each trained once."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ GROUPS = ("question", "answer")
 
 
 def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Return numbers on the small models for the prose, over the layers whose probe is above chance.
+    """Return counts, extremes and means of Delta P in the small models, over the layers whose probe is above chance.
 
     Counts: `models`, `layers` (summed over models), `layers_above_chance`, `models_above_chance` (with at least one
     such layer), and `models_last` (above chance at the last layer). `question_least` is the Delta P nearest to zero
@@ -18,22 +18,25 @@ def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     that need the question) and `needing`, the least possible percentage of answer-anchored samples that need the
     question.
     """
-    small = anchoring_curves[anchoring_curves["model"].isin(list(subjects_of_role(anchoring_curves["model"].unique())))]
-    layers = small[small["split"] == "all"]
-    readable = small[small["above_chance"].astype(bool)]
-    designed = {group: readable[(readable["split"] == "design") & (readable["group"] == group)] for group in GROUPS}
-    controls = pd.concat(designed.values())[["control", "filler"]].astype(float)
+    models = list(subjects_of_role(anchoring_curves["model"].unique()))
+    curves = anchoring_curves[anchoring_curves["model"].isin(models)]
+    layers = curves[curves["split"] == "all"]
+    probed = curves[curves["above_chance"].astype(bool)]
+    by_group = {group: probed[(probed["split"] == "design") & (probed["group"] == group)] for group in GROUPS}
+    controls = pd.concat(by_group.values())[["control", "filler"]].astype(float)
     values: dict[str, float] = {
-        "models": small["model"].nunique(),
+        "models": curves["model"].nunique(),
         "layers": len(layers),
         "layers_above_chance": int(layers["above_chance"].sum()),
         "models_above_chance": layers.loc[layers["above_chance"].astype(bool), "model"].nunique(),
-        "question_least": float(designed["question"]["delta_p"].max()),
-        "answer_most_flips": float(designed["answer"]["question_share"].max()),
+        "question_least": float(by_group["question"]["delta_p"].max()),
+        "answer_most_flips": float(by_group["answer"]["question_share"].max()),
         **{f"{name}_most": float(control.iloc[int(control.abs().argmax())]) for name, control in controls.items()},
     }
-    final = small["layer"] == small.groupby("model")["layer"].transform("max")
-    final_layer = small[final & small["above_chance"].astype(bool)].set_index(["split", "group", "model"]).sort_index()
+    is_last = curves["layer"] == curves.groupby("model")["layer"].transform("max")
+    final_layer = (
+        curves[is_last & curves["above_chance"].astype(bool)].set_index(["split", "group", "model"]).sort_index()
+    )
     values["models_last"] = final_layer.index.get_level_values("model").nunique()
     for split in ("layer", "reference", "half", "design"):
         means = final_layer["delta_p"]

@@ -1,1 +1,1 @@
-"""LongBench Pro and RULER scores compared with plasticity."""
+"""Compare LongBench Pro and RULER scores with plasticity."""

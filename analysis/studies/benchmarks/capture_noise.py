@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.studies._metrics import compared_metrics
-from analysis.studies._weights import twin
+from analysis.studies._weights import twins
 from boundpaper.statistics.bootstrap import DRAWS, SEED, percentile_interval
 from boundpaper.statistics.correlations.coefficient import coefficient, standardised
 from boundpaper.statistics.rounding import Interval, difference
@@ -27,20 +27,20 @@ def capture_noise(
     """Return correlations of the metrics with two outcomes, over source 002's models, corrected for capture noise.
 
     Two captured models have the same text weights, so they differ by capture noise only: `twin_difference` is their
-    difference, `noise_sd` (this over the square root of two) the standard deviation of one capture. It is based on
-    one difference; `noise_low` and `noise_high` are the 95 % interval by chi-square with one degree of freedom,
-    `noise_least` and `noise_most` the range allowed by rounding of the printed values. `reliability` is the share of
-    variance over models that is not noise (0 if noise alone explains the variance), and `reliability_least` and
-    `reliability_most` are its range allowed by rounding. `r` is Pearson's; `r_corrected` is r over the square root of
-    the reliability (Spearman 1904), empty if the latter is 0 or the result exceeds 1. `again_low` and `again_high`
-    are the 95 % range of r when every model is captured again with such noise, and `turns` is the share of these r
-    with the opposite sign.
+    difference. `noise_sd`, the standard deviation of one capture, is this difference over the square root of two. It is
+    based on one difference only: `noise_low` and `noise_high` are its 95 % interval by chi-square with one degree of
+    freedom, `noise_least` and `noise_most` the range allowed by rounding of the printed values. `reliability` is the
+    share of variance over models that is not noise (0 if noise alone explains the variance), and `reliability_least`
+    and `reliability_most` are its range allowed by rounding. `r` is Pearson's; `r_corrected` is r over the square root
+    of the reliability (Spearman 1904), empty if the reliability is 0 or the result exceeds 1. `again_low` and
+    `again_high` are the 95 % range of r when every model is captured again with such noise, and `turns` is the share of
+    these r with the opposite sign.
     """
     source = matched_models[matched_models["in_source"].astype(bool)]
     rows = length_decline[length_decline["mode"] == "nonthinking"]
     source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
     table = captured_models.set_index("model")
-    pair = twin(published_facts)
+    pair = twins(published_facts)
     metrics = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
@@ -53,9 +53,10 @@ def capture_noise(
 
 
 def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:
-    """Return the range that rounding allows for the size of two captures' difference; None if one is not printed.
+    """Return the range that rounding allows for the size of two captures' difference.
 
-    A bias is rounded to fewer digits than are printed (`bias_half` in `captured_models`).
+    It is None if a capture has no printed value. A bias is rounded to fewer digits than are printed (`bias_half` in
+    `captured_models`).
     """
     ranges = []
     for model in pair:
@@ -82,7 +83,7 @@ def _noise(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray)
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
     reliability = _reliable_share(noise, spread)
     corrected = r / math.sqrt(reliability) if reliability else math.inf
-    # quantiles of uniforms, whose stream is the same in all numpy versions
+    # normal draws as quantiles of uniform draws, which are the same in all numpy versions
     noises = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
     noisy = x + noises - (x + noises).mean(axis=1, keepdims=True)
     redrawn = noisy @ standardised(y) / np.linalg.norm(noisy, axis=1)

@@ -1,5 +1,7 @@
 """Test whether one metric predicts the score better than another, and whether the drop predicts it within families."""
 
+from typing import Any
+
 import pandas as pd
 
 from boundpaper.statistics.correlations import correlation
@@ -15,37 +17,21 @@ CAVEAT = "some models were captured as base and scored as instruct checkpoints"
 def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Return |r(first, score)| - |r(second, score)| for the metrics that source 002 ranks, over models.
 
-    For both coefficients, over the source's 7 models and over all 8 with a published score; Holm over all tests.
-    Williams' t repeats the test for Pearson's r, and does not count in the correction.
+    Both coefficients are compared over the source's 7 models and over all 8 with a published score, with Holm over all
+    tests. Williams' t repeats the test for Pearson's r, and does not count in the correction.
     """
     tests: list[Estimate] = []
+    labels: dict[str, Any] = {"study": "correlation_contrasts", "unit": "model", "note": CAVEAT}
     for models in (matched_models[matched_models["in_source"]], matched_models):
+        names = {pair: f"{pair[0]} - {pair[1]}, n = {len(models)}" for pair in PAIRS}
         for method in ("pearson", "spearman"):
-            tests += [
-                correlation_difference(
-                    models["lbp"],
-                    models[first],
-                    models[second],
-                    study="correlation_contrasts",
-                    comparison=f"{first} - {second}, n = {len(models)}",
-                    unit="model",
-                    note=CAVEAT,
-                    method=method,
-                )
-                for first, second in PAIRS
-            ]
-        tests += [
-            dependent_correlations(
-                models["lbp"],
-                models[first],
-                models[second],
-                study="correlation_contrasts",
-                comparison=f"{first} - {second}, n = {len(models)}",
-                unit="model",
-                note=CAVEAT,
+            for (first, second), name in names.items():
+                columns = (models["lbp"], models[first], models[second])
+                tests.append(correlation_difference(*columns, comparison=name, method=method, **labels))
+        for (first, second), name in names.items():
+            tests.append(
+                dependent_correlations(models["lbp"], models[first], models[second], comparison=name, **labels)
             )
-            for first, second in PAIRS
-        ]
     return frame(corrected(tests, test_families, "correlation_contrasts"))
 
 

@@ -2,21 +2,23 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from analysis.studies.benchmarks._variants import (
+    END,
+    MODES,
+    joint_median,
+    score_loss,
+    scores_by_length,
+    source_models_first,
+    variants,
+)
 from boundpaper.errors import DataError
 from boundpaper.statistics.correlations import correlation
-from boundpaper.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
-from boundpaper.statistics.locations.permutation import permutation_p
-from boundpaper.statistics.sample import FloatArray, IntArray
 
 START = "8k"
 ENDS = ("64k", "128k", "256k")
-MODES = ("nonthinking", "thinking")
 UNITS = ("share", "points")
-COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
-JOINT = "128k"  # end length of the joint test
 
 
 def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
@@ -27,18 +29,17 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
     median over modes, sets of models, drops and coefficients from 8k to 128k, with p from permuting the source models'
     drops in all variants at once. Raises DataError if a length has no score.
     """
-    models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
-    in_source = int(models["in_source"].astype(bool).sum())
-    scores = lbp_lengths.pivot(index=["mode", "model"], columns="length", values="lbp")
+    models, in_source = source_models_first(matched_models)
+    scores = scores_by_length(lbp_lengths)
     if absent := {START, *ENDS} - set(scores.columns):
         raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(absent))}")
     rows: list[dict[str, Any]] = []
     for unit in UNITS:
         for end in ENDS:
             for mode in MODES:
-                loss = _score_loss(scores, models, unit, end, mode)
+                loss = score_loss(scores, models, START, end, mode, unit)
                 for n in sorted({in_source, len(models)}):
-                    outcome = correlation.pearson(
+                    test = correlation.pearson(
                         models["ap_drop"][:n],
                         pd.Series(loss[:n]),
                         study="decline_units",
@@ -47,36 +48,9 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
                         names=("drop", "loss"),
                     )
                     variant = {"unit": unit, "end": end, "mode": mode, "n": n}
-                    rows.append({**variant, "estimate": outcome.estimate, "p": outcome.p_value})
-        median, p = _joint_median(scores, models, unit, in_source)
-        rows.append({"unit": unit, "end": JOINT, "mode": "both", "n": len(models), "estimate": median, "p": p})
+                    rows.append({**variant, "estimate": test.estimate, "p": test.p_value})
+        median, outcome = joint_median(variants(scores, models, in_source, (START,), unit), len(models), in_source)
+        rows.append(
+            {"unit": unit, "end": END, "mode": "both", "n": len(models), "estimate": median, "p": outcome.p_value}
+        )
     return pd.DataFrame(rows)
-
-
-def _score_loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
-    """Return the loss of each model from 8k to an end length."""
-    start, stop = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
-    lost: FloatArray = 1 - stop / start if unit == "share" else start - stop
-    return lost
-
-
-def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, count: int) -> tuple[float, float]:
-    """Return the median coefficient over all variants from 8k to 128k, and its exact p."""
-    statistics, ties = [], []
-    for mode in MODES:
-        loss = _score_loss(scores, models, unit, JOINT, mode)
-        for metric, n in (("ap_drop", count), ("ap_drop", len(models)), ("total_drop", count)):
-            drop = models[metric].to_numpy(dtype=float)[:n] * (-1 if metric == "total_drop" else 1)
-            for method in COEFFICIENTS:
-                statistics.append((relabelled(drop, loss[:n], method), n))
-                ties.append(tie_tolerance(drop, loss[:n], method))
-
-    def median(index: IntArray) -> FloatArray:
-        return np.asarray(np.median([size(index[:, :n]) for size, n in statistics], axis=0), dtype=np.float64)
-
-    observed = float(median(np.arange(len(models))[None, :])[0])
-    blocks = [np.arange(count), np.arange(count, len(models))]
-    outcome = permutation_p(
-        observed, median, [block for block in blocks if block.size], tie=max(ties), cells_per_draw=len(models) ** 2
-    )
-    return observed, float(outcome.p_value)

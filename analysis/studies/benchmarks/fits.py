@@ -1,4 +1,4 @@
-"""Fit lines with confidence bands for scatter figures: least squares of a score on a plasticity drop over models."""
+"""Fit scores on plasticity drops over models by least squares, with confidence bands for scatter figures."""
 
 import numpy as np
 import pandas as pd
@@ -16,38 +16,38 @@ def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
     with n - 2 degrees of freedom; it assumes normal residuals with equal variance.
     """
     samples = {"source": matched_models[matched_models["in_source"].astype(bool)], "all": matched_models}
-    parts = [
+    bands = [
         _fit_with_band(rows["ap_drop"], rows["lbp"], f"ap_drop_fit, {name}").assign(sample=name)
         for name, rows in samples.items()
     ]
-    return pd.concat(parts, ignore_index=True)[["sample", *_COLUMNS]]
+    return pd.concat(bands, ignore_index=True)[["sample", *_COLUMNS]]
 
 
 def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
     """Fit the score's relative decline (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
-    parts = []
+    bands = []
     for mode, rows in length_decline.groupby("mode", sort=False):
         samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}
         for name, models in samples.items():
             band = _fit_with_band(models["ap_drop"], 100 * models["decline"], f"length_decline_fit, {mode}, {name}")
-            parts.append(band.assign(mode=mode, sample=name))
-    return pd.concat(parts, ignore_index=True)[["mode", "sample", *_COLUMNS]]
+            bands.append(band.assign(mode=mode, sample=name))
+    return pd.concat(bands, ignore_index=True)[["mode", "sample", *_COLUMNS]]
 
 
 _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
 
 
-def _fit_with_band(x: pd.Series, y: pd.Series, place: str) -> pd.DataFrame:
+def _fit_with_band(x_values: pd.Series, y_values: pd.Series, name: str) -> pd.DataFrame:
     """Fit y on x; return the line and its band at `POINTS` values from the smallest x to the largest."""
     # imported here, as statsmodels costs most of a second and only this fit needs it
     import statsmodels.api as sm
 
-    drops, declines = x.to_numpy(dtype=float), y.to_numpy(dtype=float)
-    if drops.size < 3 or np.ptp(drops) == 0:
-        raise DataError(f"{place}: {drops.size} models with {len(set(drops))} different drops; a line needs three")
-    model = sm.OLS(declines, sm.add_constant(drops)).fit()
-    grid = np.linspace(drops.min(), drops.max(), POINTS)
+    xs, ys = x_values.to_numpy(dtype=float), y_values.to_numpy(dtype=float)
+    if xs.size < 3 or np.ptp(xs) == 0:
+        raise DataError(f"{name}: {xs.size} models with {len(set(xs))} different drops; a line needs three and two")
+    model = sm.OLS(ys, sm.add_constant(xs)).fit()
+    grid = np.linspace(xs.min(), xs.max(), POINTS)
     band = model.get_prediction(sm.add_constant(grid)).conf_int(alpha=1 - CONFIDENCE)
     intercept, slope = model.params
     table = pd.DataFrame({"x": grid, "fit": intercept + slope * grid, "low": band[:, 0], "high": band[:, 1]})
-    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=drops.size)
+    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=xs.size)

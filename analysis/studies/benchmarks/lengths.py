@@ -1,17 +1,16 @@
-"""Compare LongBench Pro and plasticity over input length: series at matched bins, and the decline of each model."""
+"""Compare LongBench Pro scores with plasticity over input length: by matching bins, and by each model's decline."""
 
 import numpy as np
 import pandas as pd
 
 from analysis.studies._metrics import METHODS, caveat
+from analysis.studies._recomputed import recomputed_difference
 from boundpaper.statistics.correlations.contrast import levels_and_differences
 from boundpaper.statistics.estimate import SEPARATOR, Estimate, frame, no
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.locations.permutation import permutation_p
-from boundpaper.statistics.rounding import Interval, agreement, difference
 from boundpaper.statistics.sample import FloatArray, IntArray
 from boundpaper.store.frames import wide
-from boundpaper.typeset.numbers import finite, round_half_up
 
 LENGTHS = ("8k", "16k", "32k", "64k", "128k", "256k")
 BINS = {"8k": "0-8K", "16k": "8K-16K", "32k": "16K-32K", "64k": "32K-64K", "128k": "64K-128K"}
@@ -26,22 +25,10 @@ def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd
     """
     table = wide(reported_length_bins, metric="bin", by=["model"]).rename(columns={"total": "total_drop"})
     cells = reported_length_bins.set_index(["model", "bin"])
-    first, last = BINS["8k"], BINS["128k"]
     rows = []
     for model in table["model"]:
-        start, end, drop = (cells.loc[(model, name)] for name in (first, last, "total"))
-        interval = difference(Interval(end["low"], end["high"]), Interval(start["low"], start["high"]))
-        exact, digits = finite(end["value"]) - finite(start["value"]), int(drop["decimals"])
-        rows.append(
-            {
-                "model": model,
-                "total_recomputed": float(exact),
-                "total_low": interval.low,
-                "total_high": interval.high,
-                "total_rounded": float(round_half_up(exact, digits)),
-                "total_agreement": agreement(float(exact), interval, drop["value"], digits),
-            }
-        )
+        ends_and_drop = (cells.loc[(model, name)] for name in (BINS["128k"], BINS["8k"], "total"))
+        rows.append({"model": model, **recomputed_difference("total", *ends_and_drop)})
     return models[["model", "display_name", "family"]].merge(table, on="model").merge(pd.DataFrame(rows), on="model")
 
 
@@ -68,7 +55,7 @@ def _bin_note(row: pd.Series, binned: bool) -> str:
 
 
 def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both drops."""
+    """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both plasticity drops."""
     ends = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
     table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None
@@ -83,15 +70,15 @@ def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> p
 def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Test hypothesis H3: is a steeper plasticity drop related to a steeper relative decline of the score?
 
-    `ap_drop` in both modes over 7 and 8 models, and the negated total drop over the 7 models that have it, each with
-    three coefficients; Holm over all eighteen.
+    The tests correlate `ap_drop` in both modes over 7 and 8 models, and the negated total drop over the 7 models that
+    have it, by three coefficients, with Holm over all eighteen.
     """
     tests: list[Estimate] = []
     for method in METHODS:
         for mode in MODES:
             rows = length_decline[length_decline["mode"] == mode]
-            seven = rows[rows["in_source"].astype(bool)]
-            for models, metric in ((seven, "ap_drop"), (rows, "ap_drop"), (seven, "total_drop")):
+            source_rows = rows[rows["in_source"].astype(bool)]
+            for models, metric in ((source_rows, "ap_drop"), (rows, "ap_drop"), (source_rows, "total_drop")):
                 tests.append(
                     method(
                         models[metric] * (-1 if metric == "total_drop" else 1),
@@ -111,8 +98,8 @@ def length_ordering_tests(
 ) -> pd.DataFrame:
     """Test hypothesis H3 at each length: do models with more plasticity in a bin score higher at that length?
 
-    Over the models with length bins, at each of the five shared lengths and in both modes, by three coefficients; Holm
-    over all thirty. All lengths have the same models, so the tests are not independent.
+    The tests run over the models with length bins, at each of the five shared lengths and in both modes, by three
+    coefficients, with Holm over all thirty. All lengths have the same models, so the tests are not independent.
     """
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
     binned = binned.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
@@ -138,7 +125,7 @@ def length_ordering_tests(
 def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Correlate score and plasticity over each model's shared lengths: levels and first differences.
 
-    Holm over the first differences; a correlation of levels of two falling series is not a test.
+    Holm corrects the tests of first differences. Levels of two falling series correlate anyway and are not tested.
     """
     tests: list[Estimate] = []
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()]
@@ -152,7 +139,7 @@ def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
 def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Correlate changes of score and of plasticity from one length to the next, over all models at once.
 
-    From the changes, the mean change of all models at each step is subtracted. The remainder shows whether a model
+    The mean change of all models at a step is subtracted from each change. The remainder shows whether a model
     that loses more plasticity than others at a step also loses more score, which a common trend cannot cause. Changes
     of one model are dependent, so whole models are permuted for p.
     """
@@ -160,16 +147,18 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
     tests: list[Estimate] = []
     for mode in MODES:
         rows = binned[binned["mode"] == mode]
-        one, two = (_centred_steps(rows, name) for name in ("plasticity", "lbp"))
-        size = float(np.linalg.norm(one) * np.linalg.norm(two))
-        observed = float(np.sum(one * two)) / size
+        plasticity, scores = (_centred_steps(rows, name) for name in ("plasticity", "lbp"))
+        norm = float(np.linalg.norm(plasticity) * np.linalg.norm(scores))
+        observed = float(np.sum(plasticity * scores)) / norm
 
-        def statistic(index: IntArray, one: FloatArray = one, two: FloatArray = two, size: float = size) -> FloatArray:
-            return np.asarray(np.einsum("mij,ij->m", one[index], two) / size, dtype=np.float64)
+        def statistic(
+            index: IntArray, plasticity: FloatArray = plasticity, scores: FloatArray = scores, norm: float = norm
+        ) -> FloatArray:
+            return np.asarray(np.einsum("mij,ij->m", plasticity[index], scores) / norm, dtype=np.float64)
 
-        outcome = permutation_p(observed, statistic, [np.arange(len(one))])
+        outcome = permutation_p(observed, statistic, [np.arange(len(plasticity))])
         notes = [
-            f"{one.size} changes of {len(one)} models, the mean change at each step taken off",
+            f"{plasticity.size} changes of {len(plasticity)} models, the mean change at each step taken off",
             f"{outcome.note} of whole models",
             no("interval", "statistic", "df", "effect interval", because="changes of one model depend on each other"),
         ]
@@ -179,7 +168,7 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
                 comparison=mode,
                 test="pearson_steps",
                 unit="model",
-                n=len(one),
+                n=len(plasticity),
                 estimate=observed,
                 p_value=outcome.p_value,
                 effect_name="r",

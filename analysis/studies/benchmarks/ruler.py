@@ -13,7 +13,7 @@ def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
     """Return published RULER scores, the effective length by the rule and as stated, and both weighted averages.
 
     `effective` is the longest length whose score is above `threshold`. The weights of `weighted_longer` rise linearly
-    from 1 at 4k to 6 at 128k; those of `weighted_shorter` fall from 6 to 1.
+    from 1 at 4k to 6 at 128k; the weights of `weighted_shorter` fall from 6 to 1.
     """
     table = published_ruler.pivot(index="model", columns="length", values="value")[list(LENGTHS)].reset_index()
     table.columns.name = None

@@ -1,4 +1,4 @@
-"""Correlate every metric with the RULER score at 128k tokens: over five models, and without the short-context one."""
+"""Correlate every metric with the RULER score at 128k tokens, with and without the model of shorter context."""
 
 import pandas as pd
 
@@ -15,20 +15,23 @@ def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFram
 
 def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Return correlations as in `ruler_correlations`, for models whose captured context covers the scored length."""
-    full = _full_context_models(_scored_models(captured_models))
-    return frame(correlations(full, "ruler_128k", "ruler_correlations_full_context", test_families))
+    models = _full_context_models(_scored_models(captured_models))
+    return frame(correlations(models, "ruler_128k", "ruler_correlations_full_context", test_families))
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Return each metric's r with and without models of shorter context, to see whether one model decides the result.
+    """Return each metric's r with and without the models of shorter context, which may decide its sign.
 
-    `turns` says whether r changes sign without them.
+    `turns` says whether r changes its sign without these models.
     """
     scored = _scored_models(captured_models)
     samples = {"all": scored, "full": _full_context_models(scored)}
-    values = {name: _coefficients(models) for name, models in samples.items()}
+    by_sample = {name: _coefficients(models) for name, models in samples.items()}
     table = pd.DataFrame(
-        [{"metric": metric, "r_all": r, "r_full": values["full"].get(metric)} for metric, r in values["all"].items()]
+        [
+            {"metric": metric, "r_all": r, "r_full": by_sample["full"].get(metric)}
+            for metric, r in by_sample["all"].items()
+        ]
     )
     table["turns"] = table["r_all"] * table["r_full"] < 0
     table["note"] = ["" if pd.notna(r) else "r_full: equals that of the bias per token" for r in table["r_full"]]

@@ -1,4 +1,4 @@
-"""Compute how rotation inside a bin converts part of the mean query into variance.
+"""Compute which share of the squared mean query is kept when queries rotate inside a bin.
 
 Two queries of a bin agree on a pair of keys with a correlation rho; if key differences are normal and isotropic, rho
 is the squared mean's share of the queries' mean square, and plasticity is (2 / pi) arccos(rho). Rotation inside a
@@ -6,10 +6,10 @@ bucket converts a part of the squared mean into variance and preserves the sum, 
 
     cos(pi P / 2) = kept * cos(pi P0 / 2),
 
-where P is the plasticity pooled over a bin, P0 that at one position, and `kept` the share of the squared mean that is
-left. If P and P0 are measured, they give `kept`. If only P is published, two values of P can be compared unless their
-`kept` differ by the factor `needed`, at which both P0 would be equal. Measured factors show whether a factor as large
-as `needed` is plausible.
+where P is the plasticity pooled over a bin, P0 the plasticity at one position, and `kept` the share of the squared mean
+that is left. If P and P0 are measured, they give `kept`. If only P is published, two values of P can be compared unless
+their `kept` differ by the factor `needed`, which would make both P0 equal. Measured factors show whether a factor of
+that size is plausible.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ def frequencies(
 
 
 def kept_share(turning: FloatArray, width: float) -> float:
-    """Return what is left of the mean query's squared norm in a bucket of `width` tokens, if all pairs have one norm.
+    """Return the share of the mean query's squared norm left in a bucket of `width` tokens, for equal norms of pairs.
 
     The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
     """

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.population.recipe import BASES, PopulationRecipe
 from analysis.studies.crossmodel._fates import ConclusionInputs
 from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share
-from analysis.studies.population._outcomes import each
+from analysis.studies.population._outcomes import records
 from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.errors import DataError
 
@@ -27,34 +27,35 @@ def bin_bounds(
 ) -> pd.DataFrame:
     """Return one row per capture: the share of an even mean query that its buckets keep, and the least possible share.
 
-    `kept_low` and `kept_high` are for an even mean, by the rotation and its scaling; they differ if the sources give
-    no base, and then use the smallest and largest base known. `kept_least` is the share implied by the plasticity of
-    the last fifth, since rho is at most 1.
+    An even mean query has the same norm in all rotary pairs. `kept_low` and `kept_high` follow from the rotation and
+    its scaling. If the sources give no base, they differ: they are for the smallest and the largest base of the other
+    captures. `kept_least` is the share that the plasticity of the last fifth requires, since rho is at most 1.
     """
     bases = [*models["rope_theta"].dropna().astype(float), *checkpoints["rope_theta"].astype(float)]
     settings = capture_settings.set_index("model")
-    late = pd.concat([captured_models.set_index("model"), training_trajectory.set_index("checkpoint")])["ap_last_20"]
+    captures = pd.concat([captured_models.set_index("model"), training_trajectory.set_index("checkpoint")])
     rows = []
-    for row in each(models[models["bucket_tokens"].notna()]):
+    for row in records(models[models["bucket_tokens"].notna()]):
         has_base = pd.notna(row.rope_theta)
-        own = settings.loc[row.model]
-        scaled = str(own["scaling"]) != "none"
-        scaling = (str(own["scaling"]), float(own["factor"]), float(own["original_positions"])) if scaled else ("none",)
+        setting = settings.loc[row.model]
+        scaling: tuple[Any, ...] = ("none",)
+        if str(setting["scaling"]) != "none":
+            scaling = (str(setting["scaling"]), float(setting["factor"]), float(setting["original_positions"]))
         bounds = (float(row.rope_theta),) * 2 if has_base else (min(bases), max(bases))
-        described = {
+        labels = {
             "capture": row.model,
             "family": row.family,
             "base": bounds[0] if has_base else None,
             "scaling": scaling[0],
         }
-        rows.append(described | _even_mean(bounds, int(row.head_dim), float(row.bucket_tokens), scaling))
+        rows.append(labels | _even_mean(bounds, int(row.head_dim), float(row.bucket_tokens), scaling))
     heads = models.set_index("model")["head_dim"]
-    for row in each(checkpoints):
+    for row in records(checkpoints):
         bounds = (float(row.rope_theta),) * 2
-        described = {"capture": row.checkpoint, "family": "SmolLM3", "base": bounds[0], "scaling": "none"}
-        rows.append(described | _even_mean(bounds, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+        labels = {"capture": row.checkpoint, "family": "SmolLM3", "base": bounds[0], "scaling": "none"}
+        rows.append(labels | _even_mean(bounds, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
     table = pd.DataFrame(rows)
-    table["kept_least"] = agreement(table["capture"].map(late))
+    table["kept_least"] = agreement(table["capture"].map(captures["ap_last_20"]))
     table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
     return table
 
@@ -77,13 +78,13 @@ def bin_kept(
 ) -> pd.DataFrame:
     """Return one row per model, width and place: pooled plasticity, plasticity at one position, and the kept share.
 
-    Means over heads. `kept_even` is what an even mean would keep. Single positions keep all and have no row.
+    Values are means over heads. `kept_even` is the share of an even mean. Single positions keep all and have no row.
     """
     facts = published_facts.set_index("fact")["value"]
     rows = []
     for table in (shipped_widths, pretrained_widths):
         means = table.groupby(["model", "width", "low", "estimator"])["plasticity"].mean().unstack().reset_index()
-        for row in each(means[means["width"] > 1]):
+        for row in records(means[means["width"] > 1]):
             size: float
             if row.model in SHIPPED:
                 base, size = SHIPPED[row.model]
@@ -91,11 +92,11 @@ def bin_kept(
                 base, size = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
             else:
                 continue  # the only model without rotation among those measured this way
-            even = kept_share(frequencies(base, int(size)), float(row.width))
-            share = float(agreement(row.bucket_full) / agreement(row.aligned_full))
-            described = {"model": row.model, "width": row.width, "low": row.low}
+            kept_even = kept_share(frequencies(base, int(size)), float(row.width))
+            kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
+            labels = {"model": row.model, "width": row.width, "low": row.low}
             rows.append(
-                described | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": share, "kept_even": even}
+                labels | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": kept_even}
             )
     return pd.DataFrame(rows)
 
@@ -103,26 +104,26 @@ def bin_kept(
 def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFrame:
     """Return factors by which `kept` differs, measured in the widest bins.
 
-    `along`: the largest growth from the first place to the last in one capture, `back` the largest fall; `between`: the
-    ratio of the largest to the least such change; `even`: the ratio of the largest to the least of `kept` over what an
-    even mean would keep. `random`: the largest growth in networks of random weights, from `null_levels`.
+    `along` is the largest growth from the first place to the last in one capture, `back` the largest fall, and
+    `between` the ratio of the largest to the least such change. `even` is the ratio of the largest to the least
+    `kept / kept_even`. `random` is the largest growth in networks of random weights, from `null_levels`.
     """
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
-    places = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
-    change, excess = places["last"] / places["first"], widest["kept"] / widest["kept_even"]
-    random = null_levels[(null_levels["positional"] == "rope") & (null_levels["quantity"] == "plasticity")]
-    rho = random.assign(rho=agreement(random["value"])).pivot(
+    ends = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
+    change, excess = ends["last"] / ends["first"], widest["kept"] / widest["kept_even"]
+    random_levels = null_levels[(null_levels["positional"] == "rope") & (null_levels["quantity"] == "plasticity")]
+    rho = random_levels.assign(rho=agreement(random_levels["value"])).pivot(
         index="size", columns=["estimator", "width", "place"], values="rho"
     )
-    single, wide = rho["aligned_full"][1], rho["bucket_full"][random["width"].max()]
-    grown = (wide["last"] / single["last"]) / (wide["first"] / single["first"])
+    at_one_position, pooled = rho["aligned_full"][1], rho["bucket_full"][random_levels["width"].max()]
+    random_growth = (pooled["last"] / at_one_position["last"]) / (pooled["first"] / at_one_position["first"])
     factors = {
         "along": max(change.max(), 1.0),
         "back": max(1 / change.min(), 1.0),
         "between": change.max() / change.min(),
     }
-    factors |= {"even": excess.max() / excess.min(), "random": grown.max()}
-    captures = [len(places)] * 4 + [int(grown.notna().sum())]
+    factors |= {"even": excess.max() / excess.min(), "random": random_growth.max()}
+    captures = [len(ends)] * 4 + [int(random_growth.notna().sum())]
     pairs = zip(factors.items(), captures, strict=True)
     return pd.DataFrame([{"factor": name, "value": value, "captures": count} for (name, value), count in pairs])
 
@@ -147,20 +148,20 @@ def bin_fates(
 ) -> pd.DataFrame:
     """Return the fate of each conclusion on public models if rotation inside buckets is taken into account.
 
-    `needed` is the factor by which the part of the squared mean that buckets keep has to differ between the two sides
-    for the conclusion to turn, `seen` the largest such factor that is known: of models in which it was measured, times
-    that of the rotations and widths for an even mean where captures are compared. A conclusion `survives` where no
-    plasticity enters, one network is compared with itself, or more is needed than was seen; it is `open` otherwise; a
-    level `falls`. `verdicts` are those of the ledger, which judges what was measured; `note` has the reason that was
-    given for the comparison. Raises DataError when a conclusion names an unknown capture, claim or
-    comparison, or states without a reason that no plasticity enters.
+    `needed` is the factor between the two sides' kept shares of the squared mean that would reverse the conclusion;
+    `seen` is the largest factor measured in any model. If captures are compared, `seen` includes the factor between
+    their rotations and widths for an even mean. A conclusion `survives` if it uses no plasticity, compares a network
+    with itself, or needs a larger factor than was seen; a conclusion about one level `falls`; any other is `open`.
+    `verdicts` are the ledger's verdicts on the claims, which take the measured values as they are; `note` has the
+    reason given in `bin_conclusions`. Raises DataError if a conclusion names an unknown capture, claim or comparison,
+    or has no reason although it needs no factor.
     """
     inputs = ConclusionInputs(
         {name: table for name, table in locals().items() if name not in ("bin_conclusions", "claims")}
     )
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []
-    for row in each(bin_conclusions):
+    for row in records(bin_conclusions):
         names, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
         judged = functions[functions["function"].isin(names)]
         if absent := sorted(set(names) - set(judged["function"])):

@@ -74,17 +74,17 @@ def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFram
     for scope, models in scopes.items():
         for metric in SCORED_METRICS:
             groups = {str(name): group[metric].to_numpy(dtype=float) for name, group in models.groupby("family")}
-            everything = np.concatenate(list(groups.values()))
-            variation = sum(len(group) * (group.mean() - everything.mean()) ** 2 for group in groups.values())
+            pooled = np.concatenate(list(groups.values()))
+            between_families = sum(len(group) * (group.mean() - pooled.mean()) ** 2 for group in groups.values())
             ordered = sorted(groups.values(), key=lambda group: float(group.mean()))
             gap = min(float(upper.min() - lower.max()) for lower, upper in pairwise(ordered))
             rows.append(
                 {
                     "scope": scope,
                     "metric": metric,
-                    "n": len(everything),
+                    "n": len(pooled),
                     "families": len(groups),
-                    "eta_squared": float(variation / ((everything - everything.mean()) ** 2).sum()),
+                    "eta_squared": float(between_families / ((pooled - pooled.mean()) ** 2).sum()),
                     "least_gap": gap,
                     "gap_share": gap / max(float(np.ptp(group)) for group in groups.values()),
                 }
@@ -121,8 +121,8 @@ def profile_shapes(decile_profiles: pd.DataFrame) -> pd.DataFrame:
     """Return the shape of each decile profile: straightness, and where along the context it falls.
 
     `r_squared` is of a straight-line fit; `first_half` and `second_half` are the falls over the four steps between the
-    first and the last five deciles, `early` and `late` the same without the steep first step (deciles 1 to 5 and 5 to
-    9, counted from 0); `first_step` and `last_step` are shares of the whole fall.
+    first and the last five deciles, `early` and `late` the falls without the steep first step (deciles 1 to 5 and 5
+    to 9, counted from 0); `first_step` and `last_step` are shares of the whole fall.
     """
     names = [f"d{number}" for number in range(10)]
     positions = np.arange(10.0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from analysis.studies._recomputed import recomputed_difference
 from boundpaper.errors import DataError
-from boundpaper.statistics.rounding import Interval, agreement, difference, half_unit, shared_decimals
+from boundpaper.statistics.rounding import half_unit, shared_decimals
 from boundpaper.store.frames import wide
-from boundpaper.typeset.numbers import finite, round_half_up
 
 ROTATION = ["r_k_a", "r_q_a", "plane_var"]
 SCORES = ["lbp", "ruler_128k", "total_drop", *ROTATION]
@@ -63,20 +63,8 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
     cells = plasticity.set_index(["model", "metric"])
     rows = []
     for model in plasticity["model"].unique():
-        first, last, drop = (cells.loc[(model, name)] for name in ("ap_first_20", "ap_last_20", "ap_drop"))
-        interval = difference(Interval(first["low"], first["high"]), Interval(last["low"], last["high"]))
-        # subtract as decimals: floats would turn halves into near-halves
-        exact = finite(first["value"]) - finite(last["value"])
-        rows.append(
-            {
-                "model": model,
-                "ap_drop_recomputed": float(exact),
-                "ap_drop_low": interval.low,
-                "ap_drop_high": interval.high,
-                "ap_drop_rounded": float(round_half_up(exact, int(drop["decimals"]))),
-                "ap_drop_agreement": agreement(float(exact), interval, drop["value"], int(drop["decimals"])),
-            }
-        )
+        ends_and_drop = (cells.loc[(model, name)] for name in ("ap_first_20", "ap_last_20", "ap_drop"))
+        rows.append({"model": model, **recomputed_difference("ap_drop", *ends_and_drop)})
     return pd.DataFrame(rows)
 
 
@@ -86,10 +74,10 @@ def _half_last_digits(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str
     Models of the study's first analyses are printed with one rounding, those added for RULER with another.
     """
     biases = plasticity[plasticity["metric"] == "bias_strength"]
-    together = biases[~biases["model"].isin(set(ruler["model"]))]
-    shared = shared_decimals(together["value"].astype(float), int(together["decimals"].max()))
+    first_printed = biases[~biases["model"].isin(set(ruler["model"]))]
+    decimals = shared_decimals(first_printed["value"].astype(float), int(first_printed["decimals"].max()))
     return {
-        str(row["model"]): half_unit(shared if row["model"] in set(together["model"]) else int(row["decimals"]))
+        str(row["model"]): half_unit(decimals if row["model"] in set(first_printed["model"]) else int(row["decimals"]))
         for _, row in biases.iterrows()
     }
 

@@ -9,7 +9,7 @@ from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, fisher, frame, wilson_interval
 from boundpaper.statistics.families import corrected
 
-CANDIDATES = "s11_4_distractors"
+DISTRACTORS = "s11_4_distractors"
 
 
 def ranking_cells(
@@ -39,9 +39,9 @@ def ranking_cells(
 def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Test ranking accuracy against chance by model and context, and RoPE against DroPE; Holm within each family.
 
-    `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
-    model; `models` Fisher's exact test per context; `models_within` the same pooled over contexts up to the training
-    length, chosen post hoc after no single context showed a difference.
+    `against_chance` is the two-sided exact binomial test in each of six cells, `pooled` this test over all contexts of
+    a model. `models` is Fisher's exact test per context, `models_within` this test over the contexts up to the
+    training length, chosen post hoc after no single context showed a difference.
     """
     tests: list[Estimate] = []
     for _, row in ranking_cells.iterrows():
@@ -59,18 +59,7 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
     ):
         sums = {model: rows[rows["positional"] == model][["correct", "trials"]].sum() for model in PAIR}
         counts = [int(sums[model][field]) for model in PAIR for field in ("correct", "trials")]
-        tests.append(
-            fisher(
-                counts[0],
-                counts[1],
-                counts[2],
-                counts[3],
-                study=study,
-                comparison=comparison,
-                unit="trial",
-                note="RoPE minus DroPE",
-            )
-        )
+        tests.append(fisher(*counts, study=study, comparison=comparison, unit="trial", note="RoPE minus DroPE"))
     return frame(corrected(tests, test_families, "ranking_tests"))
 
 
@@ -107,17 +96,17 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
     trials = _trial_count(drope_protocols, "11.5")
     stated = drope_stated.set_index("statement")["value"]
     counts = drope_errors[drope_errors["metric"] == "count"]
-    classes = [
+    records = [
         (row["positional"], int(row["context"]), row["category"], int(row["value"])) for _, row in counts.iterrows()
     ]
     for context in dict.fromkeys(drope_errors["context"]):
         if context <= stated["s11_5_rope_within_context"]:
-            classes.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
+            records.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
         else:
             for category in ("no_number", "wrong_length"):
                 count = round(trials * stated[f"s11_5_rope_beyond_{category}"] / 100)
-                classes.append(("RoPE", int(context), category, count))
-    table = pd.DataFrame(classes, columns=["positional", "context", "category", "count"])
+                records.append(("RoPE", int(context), category, count))
+    table = pd.DataFrame(records, columns=["positional", "context", "category", "count"])
     totals = table.groupby(["positional", "context"])["count"].transform("sum")
     wrong = table["count"].where(table["category"] != "exact", 0)
     errors = wrong.groupby([table["positional"], table["context"]]).transform("sum")
@@ -159,11 +148,11 @@ def error_totals(error_shares: pd.DataFrame) -> pd.DataFrame:
 def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
     """Return the source's examples with target and output: which digit is missing, and where.
 
-    `deleted` is the digit whose removal gives the output, `position` the places (from 1) that do so, `in_run` whether
-    they lie in a run of equal digits, `prefix` whether the output is the target's beginning, `last_kept` whether both
-    end alike, `substituted` the number of places that differ at equal length, and `runs_alike` whether both pass
-    through the same digits when each run counts once. `stated` is the missing digit according to the source. A
-    leading quote keeps a number as text.
+    `deleted` is the digit whose removal gives the output, `position` the places (from 1) where removing a digit does
+    so, `in_run` whether they lie in a run of equal digits, `prefix` whether the output is the target's beginning,
+    `last_kept` whether target and output have the same last digit, `substituted` the number of places that differ at
+    equal length, and `runs_alike` whether both are equal after each run of equal digits is cut to one digit. `stated`
+    is the missing digit according to the source. A leading quote keeps a number as text.
     """
     rows = []
     examples = drope_error_examples[
@@ -238,4 +227,4 @@ def _trial_count(protocols: pd.DataFrame, section: str) -> int:
 
 
 def _chance_level(stated: pd.DataFrame) -> float:
-    return 1 / (1 + float(stated.set_index("statement")["value"][CANDIDATES]))
+    return 1 / (1 + float(stated.set_index("statement")["value"][DISTRACTORS]))

@@ -23,9 +23,9 @@ def balance_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     series = drope_published_series[drope_published_series["experiment"] == EXPERIMENT]
     table = wide(series, by=["positional", "layer"]).pivot(index="layer", columns="positional")
     columns: dict[str, pd.Series] = {}
-    for part, metric in (("attention", "attention_norm"), ("mlp", "mlp_norm")):
+    for component, metric in (("attention", "attention_norm"), ("mlp", "mlp_norm")):
         for model, name in MODELS.items():
-            columns[f"{part}_{model}"] = table[(metric, name)]
+            columns[f"{component}_{model}"] = table[(metric, name)]
     for model in MODELS:
         attention, mlp = columns[f"attention_{model}"], columns[f"mlp_{model}"]
         columns[f"share_{model}"] = 100 * attention / (attention + mlp)
@@ -43,7 +43,7 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
     band's part of the summed absolute and squared differences of all layers, in percent.
     """
     cells = drope_crosslayer.set_index(["layers", "positional", "metric"])["value"].to_dict()
-    gaps = balance_layers["difference"]
+    all_gaps = balance_layers["difference"]
     rows = []
     for band, (first, last) in BANDS.items():
         layers = balance_layers[balance_layers["layer"].between(first, last)].set_index("layer")
@@ -70,8 +70,8 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
                 "layers_inverted": int(layers["inverted"].sum()),
                 "attention_ratio": float(np.exp(np.log(layers["attention_ratio"]).mean())),
                 "mlp_ratio": float(np.exp(np.log(layers["mlp_ratio"]).mean())),
-                "total_share": 100 * gap.abs().sum() / gaps.abs().sum(),
-                "total_share_squared": 100 * (gap**2).sum() / (gaps**2).sum(),
+                "total_share": 100 * gap.abs().sum() / all_gaps.abs().sum(),
+                "total_share_squared": 100 * (gap**2).sum() / (all_gaps**2).sum(),
                 "printed_rope": cells.get((band, "RoPE", "attention_contribution")),
                 "printed_drope": cells.get((band, "DroPE", "attention_contribution")),
                 "printed_difference": cells.get((band, "DroPE", "difference_from_rope")),
@@ -84,8 +84,8 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
 def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Test DroPE against RoPE over the later layers: difference of attention's share in points, and correlation.
 
-    Once over layers 2 to 31 and once without the layer with the largest difference. Layers of one network are not
-    independent units: each row has a guard that says so, and no p is corrected.
+    The tests run over layers 2 to 31, and again without the layer with the largest difference. Layers of one network
+    are not independent units: each row has a guard that says so, and no p is corrected.
     """
     later_layers = balance_layers[balance_layers["layer"] >= 2]
     largest = int(later_layers["layer"].iloc[int(later_layers["difference"].abs().to_numpy().argmax())])
@@ -109,12 +109,10 @@ def figure_g_layers(drope_figures: pd.DataFrame, balance_layers: pd.DataFrame) -
 
     `repeats` says whether a coordinate equals the one four layers before it.
     """
-    drawn = drope_figures[drope_figures["figure"] == "G"]
+    coordinates = drope_figures[drope_figures["figure"] == "G"]
     rows = []
     for model, name in MODELS.items():
-        points = (
-            drawn[drawn["series"] == name].assign(layer=lambda each: each["x"].astype(int)).set_index("layer")["value"]
-        )
+        points = coordinates[coordinates["series"] == name].astype({"x": int}).set_index("x")["value"]
         for layer, share in zip(balance_layers["layer"], balance_layers[f"share_{model}"], strict=True):
             rows.append(
                 {

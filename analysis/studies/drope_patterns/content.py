@@ -1,4 +1,4 @@
-"""Analyse layer 1's output with and without rotary positions: norms, shares, definitions, Q/K/V norms."""
+"""Analyse the first layers' outputs with and without rotary positions: norms, shares, and norms of Q, K and V."""
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,15 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
     """Return output norms of attention and MLP in layers 0 to 2, for all tokens, BOS and content tokens.
 
     `share` is attention's part of the sum of both mean norms (a ratio of means), in percent. `share_per_text` is the
-    mean over texts of that ratio, which is published for all tokens only, and `share_of_update` attention's norm over
-    the norm of the whole update. The two parts may point in different directions: `cosine` is between them.
+    mean of that ratio over texts, published for all tokens only, and `share_of_update` is attention's norm over the
+    norm of the whole update. `cosine` is the cosine between both outputs, which may point in different directions.
     """
     table = wide(drope_published_content, by=["positional", "layer"])
     rows: list[dict[str, object]] = []
     for _, row in table.iterrows():
         for scope, name in SCOPES.items():
             attention, mlp = row[f"attn_output_norm_{name}"], row[f"mlp_output_norm_{name}"]
-            every = scope == "all tokens"
+            is_all = scope == "all tokens"
             rows.append(
                 {
                     "positional": row["positional"],
@@ -32,10 +32,10 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
                     "attention_norm": attention,
                     "mlp_norm": mlp,
                     "share": 100 * attention / (attention + mlp),
-                    "share_per_text": 100 * row["attn_contribution_frac"] if every else None,
-                    "share_of_update": 100 * row["attn_frac_of_delta"] if every else None,
-                    "cosine": row["attn_mlp_cosine_sim"] if every else None,
-                    "note": "" if every else "share_per_text, share_of_update, cosine: published for all tokens only",
+                    "share_per_text": 100 * row["attn_contribution_frac"] if is_all else None,
+                    "share_of_update": 100 * row["attn_frac_of_delta"] if is_all else None,
+                    "cosine": row["attn_mlp_cosine_sim"] if is_all else None,
+                    "note": "" if is_all else "share_per_text, share_of_update, cosine: published for all tokens only",
                 }
             )
     return pd.DataFrame(rows)
@@ -135,8 +135,8 @@ def attention_gain(layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame) -> pd
 
     Softmax weights sum to one, so a head's output before the output projection lies in the convex hull of its values:
     its norm cannot exceed the largest value norm, however sharp the weights are. `output_ratio` is DroPE's attention
-    output over RoPE's, `value_ratio` the same for the values' mean norm, `rest_ratio` the remainder, due to sharper
-    weights and the output projection; `share_of_log` is the values' share of the growth on a log scale.
+    output over RoPE's, and `value_ratio` DroPE's mean value norm over RoPE's. `rest_ratio` is their quotient, which is
+    due to sharper weights and the output projection; `share_of_log` is the values' share of the growth on a log scale.
     """
     output = float(layer1_ratios.set_index("metric")["ratio_published"]["attention_output_norm"])
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor")["mean_ratio"]

@@ -1,4 +1,4 @@
-"""Compare passkey retrieval over context length between models, formats and protocols, by protocol."""
+"""Compare passkey retrieval over context length between models, prompt formats and protocols."""
 
 import re
 from itertools import combinations
@@ -51,7 +51,7 @@ def context_cells(
             ("formats", row["positional"], row["context"], name, row["value"], row["printed"]) for name in formats
         ]
     rows = []
-    for protocol, model, context, form, share, printed in cells:
+    for protocol, model, context, prompt_format, share, printed in cells:
         section = PROTOCOLS[protocol]
         trials, precision = _trials_and_precision(drope_protocols, section)
         cell: dict[str, object] = {
@@ -59,9 +59,9 @@ def context_cells(
             "section": f"section {section}",
             "positional": model,
             "context": int(context),
-            "format": form,
+            "format": prompt_format,
             "trials": trials,
-            "digits": _passkey_digits(drope_protocols, section, form),
+            "digits": _passkey_digits(drope_protocols, section, prompt_format),
             "precision": precision,
             "beyond": bool(context > limit),
             "multiple": context / limit,
@@ -72,7 +72,7 @@ def context_cells(
         correct = trials * share / 100
         if abs(correct - round(correct)) > 1e-9:
             raise ValueError(
-                f"{section} {model} {context}: {share} % of {trials} trials is not a whole number of answers"
+                f"{section} {model} {context}: {share} % of {trials} trials is not a whole number of answers; check it"
             )
         low, high = wilson_interval(round(correct), trials)
         cell |= {"correct": round(correct), "share": share, "ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
@@ -93,15 +93,15 @@ def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, s
     return int(match[1]), str(row["precision"])
 
 
-def _passkey_digits(protocols: pd.DataFrame, section: str, form: str) -> int:
+def _passkey_digits(protocols: pd.DataFrame, section: str, prompt_format: str) -> int:
     """Return the digits of the number to retrieve: one count for the section, or one per prompt format."""
     text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
-    by_form = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
-    return by_form[form] if by_form else int(text)
+    by_format = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
+    return by_format[prompt_format] if by_format else int(text)
 
 
 def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Fisher's exact tests, in three families with Holm in each.
+    """Return Fisher's exact tests in three families, with Holm in each.
 
     `models`: RoPE against DroPE in every common cell. `protocols`: DroPE at one context under two protocols.
     `formats`: DroPE with two prompt formats, by context and pooled. Prompts are drawn without seeds, so trials are
@@ -114,17 +114,17 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
         if rows["positional"].nunique() == 2:
             rope, drope = (rows[rows["positional"] == name].iloc[0] for name in PAIR)
             tests.append(_fisher_test(rope, drope, "models", ", ".join(map(str, key))))
-    of_drope = counted[counted["positional"] == "DroPE"]
-    for context in dict.fromkeys(of_drope["context"]):
-        at_context = of_drope[of_drope["context"] == context]
+    drope_cells = counted[counted["positional"] == "DroPE"]
+    for context in dict.fromkeys(drope_cells["context"]):
+        at_context = drope_cells[drope_cells["context"] == context]
         for (_, first), (_, second) in combinations(at_context.iterrows(), 2):
             if first["protocol"] != second["protocol"]:
                 name = f"{context}: {_row_name(first)} against {_row_name(second)}"
                 tests.append(_fisher_test(first, second, "protocols", name, "DroPE only"))
-    formats = of_drope[of_drope["protocol"] == "formats"]
-    both = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
+    formats = drope_cells[drope_cells["protocol"] == "formats"]
+    sums = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
     by_context = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
-    for name, cells in {**by_context, "both contexts": both}.items():
+    for name, cells in {**by_context, "both contexts": sums}.items():
         ruler, simple = (cells[cells["format"] == form].iloc[0] for form in ("ruler", "simple"))
         tests.append(_fisher_test(ruler, simple, "formats", name, "DroPE only"))
     return frame(corrected(tests, test_families, "context_tests"))
@@ -146,10 +146,10 @@ def _fisher_test(first: pd.Series, second: pd.Series, study: str, comparison: st
         note=note,
     )
     settings = {
-        f"{place} {int(row['correct'])}/{int(row['trials'])}": {
+        f"{name} {int(row['correct'])}/{int(row['trials'])}": {
             "digits": str(row["digits"]),
             "precision": str(row["precision"]),
         }
-        for place, row in (("first", first), ("second", second))
+        for name, row in (("first", first), ("second", second))
     }
     return attach(test, mixed_protocol(settings))

@@ -13,7 +13,7 @@ from boundpaper.store.frames import wide
 KINDS = {"bos": "bos_attention", "local": "local_attention"}
 EXPERIMENT = "exp7_attention_patterns"
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-FIRST_LATER = 2
+FIRST_LATER_LAYER = 2
 
 
 def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for kind in KINDS:
-        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER)):
+        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER_LAYER)):
             layers = attention_layers[attention_layers["layer"] >= first].set_index("layer")
             gap = layers[f"{kind}_difference"]
             largest = int(gap.abs().to_numpy().argmax()) + first
@@ -71,15 +71,15 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
     Layers of one network are not independent units: each row has a guard that says so, and no p is corrected.
     """
     differences: list[Estimate] = []
-    runs: list[Estimate] = []
+    correlations: list[Estimate] = []
     for kind in KINDS:
-        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER)):
+        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER_LAYER)):
             layers = attention_layers[attention_layers["layer"] >= first]
             drope, rope = layers[f"{kind}_drope"], layers[f"{kind}_rope"]
             guard = dependent_units(
                 [str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream"
             )
-            for test, tests, note in ((paired_t, differences, "DroPE minus RoPE, points"), (pearson, runs, "")):
+            for test, tests, note in ((paired_t, differences, "DroPE minus RoPE, points"), (pearson, correlations, "")):
                 estimate = test(
                     drope,
                     rope,
@@ -90,7 +90,7 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
                     names=("DroPE", "RoPE"),
                 )
                 tests.append(attach(estimate, guard))
-    return frame(corrected([*differences, *runs], test_families, "attention_tests"))
+    return frame(corrected([*differences, *correlations], test_families, "attention_tests"))
 
 
 def attention_experiments(
@@ -102,12 +102,12 @@ def attention_experiments(
 ) -> pd.DataFrame:
     """Return quantities that several experiments of the report print: attention to BOS and the share of sink heads.
 
-    Both models share the checkpoint and, where a share is counted, the threshold; the texts differ. `difference` is
+    The experiments share the checkpoints and the threshold for sink heads, but not the texts. `difference` is
     DroPE minus RoPE in points.
     """
     layer1_sinks = drope_sink_rates[drope_sink_rates["layers"] == "1"]
     mean_sinks = drope_sink_rates[drope_sink_rates["layers"].str.lower().isin(["average", "mean", "all"])]
-    parts = (
+    quantities = (
         ("attention to BOS", "all layers", "7", drope_attention[drope_attention["metric"] == "bos_attention"]),
         ("attention to BOS", "all layers", "5", drope_bos_write[drope_bos_write["metric"] == "bos_attention_mass"]),
         ("sink heads", "all layers", "7", drope_attention[drope_attention["metric"] == "sink_heads"]),
@@ -121,7 +121,7 @@ def attention_experiments(
         ("sink heads", "layer 1", "4", layer1_sinks),
     )
     rows = []
-    for quantity, layers, experiment, cells in parts:
+    for quantity, layers, experiment, cells in quantities:
         values = cells.set_index("positional")["value"]
         protocol = drope_protocols[
             (drope_protocols["experiment"] == experiment)

@@ -1,4 +1,4 @@
-"""Tables of the report's two models side by side: series by layer, and quantities beside their printed values."""
+"""Set the report's two models side by side: series by layer, and quantities with their printed values."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,13 @@ from analysis.vocabulary import PAIR
 
 
 def by_layer(series: pd.DataFrame, columns: Mapping[str, str], value: str = "value") -> pd.DataFrame:
-    """Return `value` of a long series, a row per layer; `columns` are names by metric, with the model added."""
+    """Return a long series with one row per layer; `columns` are names by metric, to which the model is added."""
     values = series.pivot(index="layer", columns=["metric", "positional"], values=value)
     table = {f"{name}_{model.lower()}": values[metric, model] for metric, name in columns.items() for model in PAIR}
     return pd.DataFrame(table).rename_axis("layer").reset_index()
 
 
-def larger(table: pd.DataFrame, name: str) -> list[str]:
+def larger_model(table: pd.DataFrame, name: str) -> list[str]:
     """Return, by row, the model whose value of a quantity is the larger one; RoPE if they are equal."""
     pairs = zip(table[f"{name}_rope"], table[f"{name}_drope"], strict=True)
     return ["DroPE" if drope > rope else "RoPE" for rope, drope in pairs]
@@ -23,7 +23,7 @@ def larger(table: pd.DataFrame, name: str) -> list[str]:
 def beside_printed(
     quantities: Mapping[str, Mapping[str, float]], source: pd.DataFrame, printed_as: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the quantities of both models beside what the report prints; `printed_as` has names in the source."""
+    """Return the quantities of both models beside what the report prints; `printed_as` has differing source names."""
     printed = {(row["positional"], row["metric"]): row["printed"] for _, row in source.iterrows()}
     rows = []
     for name in quantities["RoPE"]:

@@ -1,4 +1,4 @@
-"""List the ablations that sections of document 004 cite, and those of the same table that they omit."""
+"""List the ablations that sections of document 004 cite, and the related ablations that they omit."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ GROUPS = {
     "layer 1": ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"),
     "the first token": ("bos_mlp_spike_layer", "bos_value_all_layers", "bos_value_spike_layer"),
 }
-CLEAR = 2.0  # a contrast closer to 1 counts as hurting neither model more
+CLEAR_CONTRAST = 2.0  # a contrast closer to 1 counts as hurting neither model more
 
 
 def ablation_sides(
@@ -19,8 +19,8 @@ def ablation_sides(
 ) -> pd.DataFrame:
     """Return one row per section, group and ablation: ratio of RoPE to DroPE, and whether the section cites it.
 
-    `side` is the model that the ablation hurts more, by `CLEAR` at least; an ablation counts as cited if the section
-    prints its effect on both models. Sections that do not contrast the models in a group are omitted. Raises
+    `side` is the model that the ablation hurts more, by `CLEAR_CONTRAST` at least; an ablation counts as cited if the
+    section prints its effect on both models. Sections that do not contrast the models in a group are omitted. Raises
     DataError if a section cites an ablation that belongs to no group.
     """
     ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
@@ -29,23 +29,23 @@ def ablation_sides(
         contrast[str(row["ablation"])] = float(row["ratio"])
     unknown = set(ablation_citations["ablation"]) - {ablation for group in GROUPS.values() for ablation in group}
     if unknown:
-        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group of ablations contains")
+        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group has; extend GROUPS")
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():
-            models = {name: set(cells.loc[cells["ablation"] == name, "positional"]) for name in names}
-            cited = {name for name, found in models.items() if found == set(PAIR)}
+            models_by_ablation = {name: set(cells.loc[cells["ablation"] == name, "positional"]) for name in names}
+            cited = {name for name, models in models_by_ablation.items() if models == set(PAIR)}
             for name in names if cited else ():
                 rows.append(
                     {
                         **{"section": str(source).partition(" ")[2], "group": group, "ablation": name},
-                        **{"contrast": contrast[name], "side": _stronger_side(contrast[name]), "cited": name in cited},
+                        **{"contrast": contrast[name], "side": _hurt_more(contrast[name]), "cited": name in cited},
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def _stronger_side(contrast: float) -> str:
-    if 1 / CLEAR < contrast < CLEAR:
+def _hurt_more(contrast: float) -> str:
+    if 1 / CLEAR_CONTRAST < contrast < CLEAR_CONTRAST:
         return "neither"
     return PAIR[0] if contrast > 1 else PAIR[1]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.studies._perplexity import printed_effect
-from analysis.studies.drope_sinks._pair import beside_printed, by_layer, larger
+from analysis.studies.drope_sinks._pair import beside_printed, by_layer, larger_model
 from analysis.vocabulary import PAIR
 from boundpaper.statistics.rounding import Interval, ratio
 from boundpaper.store.frames import pick
@@ -21,7 +21,7 @@ def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     table = by_layer(series, METRICS)
     for model in ("rope", "drope"):
         table[f"product_{model}"] = table[f"value_norm_{model}"] * table[f"mass_{model}"]
-    table["more_write"] = larger(table, "write")
+    table["more_write"] = larger_model(table, "write")
     return table
 
 
@@ -91,7 +91,7 @@ def bos_ablations(
     rows = []
     for condition in ("bos_value_spike_layer", "bos_value_all_layers"):
         for model in PAIR:
-            factor = pick(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
+            printed_ratio = pick(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
             base = pick(drope_bos_value_ablation, condition="baseline", positional=model, metric="ppl")
             everywhere = condition.endswith("all_layers")
             layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
@@ -103,16 +103,16 @@ def bos_ablations(
                     "layers": "all" if everywhere else str(layer),
                     "matched": everywhere,
                     "baseline_printed": base["printed"],
-                    "ratio_printed": factor["printed"],
-                    **printed_effect(factor).columns,
+                    "ratio_printed": printed_ratio["printed"],
+                    **printed_effect(printed_ratio).columns,
                 }
             )
-    names = {4: "bos_mlp_spike_layer", 6: "layer1_bos_only"}
+    ablations = {4: "bos_mlp_spike_layer", 6: "layer1_bos_only"}
     columns = ["ratio", "ratio_low", "ratio_high", "nats", "nats_low", "nats_high", "increase_percent"]
     for _, row in bos_mlp_effects.iterrows():
         rows.append(
             {
-                "ablation": names[int(row["experiment"])],
+                "ablation": ablations[int(row["experiment"])],
                 "positional": row["positional"],
                 "experiment": int(row["experiment"]),
                 "layers": str(row["layer"]),
@@ -162,25 +162,25 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
 def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return both models' baseline perplexity in three experiments, with the difference from the last in percent."""
+    """Return both models' baseline perplexity in three experiments, with its percent difference from the last one."""
     reference = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
-    frames = (
+    experiments = (
         (4, drope_bos_mlp, "baseline_ppl"),
         (5, drope_bos_value_ablation, "ppl"),
         (6, drope_layer1_perplexity, "ppl"),
     )
     rows = []
-    for experiment, table, metric in frames:
+    for experiment, table, metric in experiments:
         for model in PAIR:
-            cell = _baseline_row(table, model, metric)
+            base = _baseline_row(table, model, metric)
             rows.append(
                 {
                     "experiment": experiment,
                     "positional": model,
-                    "printed_text": cell["printed"],
-                    "value": cell["value"],
-                    "percent_above_last": 100 * (float(cell["value"]) / float(reference[model]["value"]) - 1),
-                    "rounds_from_last": bool(cell["low"] <= reference[model]["value"] <= cell["high"]),
+                    "printed_text": base["printed"],
+                    "value": base["value"],
+                    "percent_above_last": 100 * (float(base["value"]) / float(reference[model]["value"]) - 1),
+                    "rounds_from_last": bool(base["low"] <= reference[model]["value"] <= base["high"]),
                 }
             )
     return pd.DataFrame(rows)

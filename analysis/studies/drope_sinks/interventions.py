@@ -22,10 +22,10 @@ def bos_mlp_effects(
     """Return perplexity when a layer's output at the first token is removed, with the norm of this output.
 
     `mlp at BOS` is Experiment 4, which removes the MLP output in layer 1 of RoPE and layer 2 of DroPE; `both at BOS` is
-    Experiment 6, which removes MLP and attention output in layer 1 of both. `mlp_write` is the published norm of the
-    layer's MLP output at the first token, `norm_after` that of the first token after the layer, and `write_share`
-    their ratio in percent: how much of the state the intervention can remove. Nats are differences of mean
-    log-perplexity per token.
+    Experiment 6, which removes MLP and attention output in layer 1 of both models. `mlp_write` is the published norm of
+    the layer's MLP output at the first token, `norm_after` the norm of the first token after the layer, and
+    `write_share` their ratio in percent, which is how much of the state the intervention can remove. Nats are
+    differences of mean log-perplexity per token.
     """
     rows = []
     for model in PAIR:
@@ -55,26 +55,26 @@ def bos_mlp_effects(
         )
     for row in rows:
         layer = int(str(row["layer"]))
-        written = pick(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
-        after = number(phase_layers, f"norm_{str(row['positional']).lower()}", layer=layer)
+        write = pick(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
+        norm_after = number(phase_layers, f"norm_{str(row['positional']).lower()}", layer=layer)
         row |= {
-            "mlp_write": written["value"],
-            "norm_after": after,
-            "write_share": 100 * float(written["value"]) / after,
+            "mlp_write": write["value"],
+            "norm_after": norm_after,
+            "write_share": 100 * float(write["value"]) / norm_after,
         }
     return pd.DataFrame(rows)
 
 
-def _effect_columns(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[str, object]:
+def _effect_columns(baseline: pd.Series, ablated: pd.Series, printed_ratio: pd.Series) -> dict[str, object]:
     change = effect(baseline, ablated)
     return {
         "baseline_ppl": baseline["value"],
         "baseline_printed": baseline["printed"],
         "ablated_ppl": ablated["value"],
         "ablated_printed": ablated["printed"],
-        "ratio_printed": factor["printed"],
+        "ratio_printed": printed_ratio["printed"],
         **change.columns,
-        "agreement": agreement_of_ratio(change, factor),
+        "agreement": agreement_of_ratio(change, printed_ratio),
     }
 
 
@@ -98,12 +98,12 @@ def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:
     keys = ["positional", "condition", "category"]
     rows = []
     for (model, condition, category), tasks in functional_shares.groupby(keys, sort=False):
-        base = functional_shares[
+        base_tasks = functional_shares[
             (functional_shares["positional"] == model)
             & (functional_shares["category"] == category)
             & (functional_shares["condition"] == "baseline")
         ]
-        baseline = float(base["share"].mean())
+        baseline = float(base_tasks["share"].mean())
         complete = bool(tasks["share"].notna().all())
         mean = float(finite(tasks["share"].mean())) if complete else None
         rows.append(

@@ -27,7 +27,7 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                 pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
                 for name in ("baseline", condition)
             )
-            factor = pick(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
+            printed_ratio = pick(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
             change = effect(baseline, ablated)
             rows.append(
                 {
@@ -36,9 +36,9 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                     "baseline_ppl": baseline["value"],
                     "ablated_ppl": ablated["value"],
                     "ablated_printed": ablated["printed"],
-                    "ratio_printed": factor["printed"],
+                    "ratio_printed": printed_ratio["printed"],
                     **change.columns,
-                    "agreement": agreement_of_ratio(change, factor),
+                    "agreement": agreement_of_ratio(change, printed_ratio),
                 }
             )
     table = pd.DataFrame(rows)
@@ -55,7 +55,7 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
     `mlp_over_attention` compares the two ablations of one model: the baseline cancels in the ratio of ratios
     (`ratio`), but not in the ratio of percent increases (`increase_ratio`) or of nats (`nats_ratio`).
     `mlp_rope_over_drope` compares one ablation between models, and `additivity` compares the effect of removing both
-    parts with the sum of both effects, in nats: -`nats_gap` is the shortfall.
+    parts with the sum of both effects, in nats; the shortfall is -`nats_gap`.
     """
     cells = {(row["condition"], row["positional"]): row for _, row in layer1_effects.iterrows()}
     rows = []
@@ -69,34 +69,34 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
         rows.append(_contrast("mlp_over_attention", model, mlp, attention, interval))
     for condition in ("layer1_mlp", "layer1_both", "layer1_bos_only"):
         rope, drope = (cells[condition, model] for model in PAIR)
-        interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
-        name = f"{condition.removeprefix('layer1_')}_rope_over_drope"
-        rows.append(_contrast(name, "both", rope, drope, interval))
+        rows.append(_contrast(f"{condition.removeprefix('layer1_')}_rope_over_drope", "both", rope, drope))
     rope_mlp, drope_both = cells["layer1_mlp", "RoPE"], cells["layer1_both", "DroPE"]
-    interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope_mlp, drope_both)))
-    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, interval))
+    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both))
     for model in PAIR:
         mlp, attention, both = (cells[name, model] for name in ("layer1_mlp", "layer1_attn", "layer1_both"))
-        total = mlp["nats"] + attention["nats"]
+        summed = mlp["nats"] + attention["nats"]
         rows.append(
             {
                 "contrast": "additivity",
                 "positional": model,
                 "first_nats": both["nats"],
-                "second_nats": total,
-                "nats_ratio": both["nats"] / total,
-                "nats_gap": both["nats"] - total,
+                "second_nats": summed,
+                "nats_ratio": both["nats"] / summed,
+                "nats_gap": both["nats"] - summed,
                 "note": "ratio, ratio_low, ratio_high, increase_ratio: a sum of effects has no perplexity of its own",
             }
         )
     for model in PAIR:
         bos, mlp = (cells[name, model] for name in ("layer1_bos_only", "layer1_mlp"))
-        interval = ratio(Interval(bos["ratio_low"], bos["ratio_high"]), Interval(mlp["ratio_low"], mlp["ratio_high"]))
-        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp, interval))
+        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp))
     return pd.DataFrame(rows)
 
 
-def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, interval: Interval) -> dict[str, object]:
+def _contrast(
+    name: str, model: str, first: pd.Series, second: pd.Series, interval: Interval | None = None
+) -> dict[str, object]:
+    """Return the contrast of two effects; without `interval`, its range is that of the two rounded ratios."""
+    interval = interval or ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (first, second)))
     return {
         "contrast": name,
         "positional": model,

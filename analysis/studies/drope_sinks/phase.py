@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from analysis.studies._perplexity import number
-from analysis.studies.drope_sinks._pair import beside_printed, by_layer, larger
+from analysis.studies.drope_sinks._pair import beside_printed, by_layer, larger_model
 from analysis.vocabulary import PAIR
 from boundpaper.store.frames import pick
 
@@ -22,7 +22,7 @@ PRINTED_AS = {
     "peak_norm": "peak_bos_norm",
     "peak_norm_layer": "peak_bos_norm_layer",
 }
-CHECKED = (1, 2, 3, 4)  # layers where the first token's norm exceeds the others' most
+ENTROPY_LAYERS = (1, 2, 3, 4)  # layers where the first token's norm exceeds the others' most
 
 
 def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
@@ -35,10 +35,11 @@ def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     series = drope_published_series[drope_published_series["experiment"] == "exp4_phase_metrics"]
     spread = by_layer(series, {metric: f"{name}_sd" for metric, name in METRICS.items()}, "std_over_prompts")
     table = by_layer(series, METRICS).merge(spread, on="layer")
-    table = table[["layer", *(f"{n}{e}_{m}" for n in METRICS.values() for m in ("rope", "drope") for e in ("", "_sd"))]]
+    endings = ("_rope", "_sd_rope", "_drope", "_sd_drope")
+    table = table[["layer", *(f"{name}{ending}" for name in METRICS.values() for ending in endings)]]
     for model in ("rope", "drope"):
         table[f"other_{model}"] = table[f"norm_{model}"] / table[f"ratio_{model}"]
-    table["more_entropy"] = larger(table, "entropy")
+    table["more_entropy"] = larger_model(table, "entropy")
     return table
 
 
@@ -55,36 +56,32 @@ def phase_metrics(
     the first token. `*_printed` is empty if the report prints no value.
     """
     layers = phase_layers["layer"].to_numpy(dtype=int)
-    limit = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
+    spike_ratio = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
     norms = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
     quantities: dict[str, dict[str, float]] = {}
     for model in PAIR:
-        name = model.lower()
+        suffix = model.lower()
         norm, ratio, entropy, spread = (
-            pd.Series(phase_layers[f"{metric}_{name}"].to_numpy(dtype=float), index=layers)
+            pd.Series(phase_layers[f"{metric}_{suffix}"].to_numpy(dtype=float), index=layers)
             for metric in ("norm", "ratio", "entropy", "norm_sd")
         )
         plateau = layers[norm.to_numpy() >= PLATEAU * norm.max()]
-        mlp = {layer: number(norms, "value", positional=model, layer=layer) for layer in sorted(set(norms["layer"]))}
+        writes = {layer: number(norms, "value", positional=model, layer=layer) for layer in sorted(set(norms["layer"]))}
         quantities[model] = {
-            "spike_first_above": float(layers[ratio.to_numpy() > limit][0]),
+            "spike_first_above": float(layers[ratio.to_numpy() > spike_ratio][0]),
             "spike_largest_ratio": float(layers[ratio.argmax()]),
             "spike_largest_rise": float(layers[1:][np.diff(norm.to_numpy()).argmax()]),
-            "spike_mlp_write": float(max(mlp, key=lambda layer: mlp[layer])),
-            "ratio_layer_0": float(ratio[0]),
-            "ratio_layer_1": float(ratio[1]),
-            "ratio_layer_2": float(ratio[2]),
-            "norm_layer_0": float(norm[0]),
-            "norm_layer_1": float(norm[1]),
-            "norm_layer_2": float(norm[2]),
+            "spike_mlp_write": float(max(writes, key=lambda layer: writes[layer])),
+            **{f"ratio_layer_{layer}": float(ratio[layer]) for layer in range(3)},
+            **{f"norm_layer_{layer}": float(norm[layer]) for layer in range(3)},
             "peak_norm": norm.max(),
             "peak_norm_layer": float(layers[norm.argmax()]),
             "plateau_first": float(plateau.min()),
             "plateau_last": float(plateau.max()),
             "plateau_span": 100 * (1 - norm.loc[plateau].min() / norm.max()),
             "norm_sd_at_peak": float(spread.iloc[norm.argmax()]),
-            "mlp_write_layer_1": mlp[1],
-            "mlp_write_layer_2": mlp[2],
+            "mlp_write_layer_1": writes[1],
+            "mlp_write_layer_2": writes[2],
             "min_entropy": entropy.min(),
             "min_entropy_layer": float(layers[entropy.argmin()]),
             "entropy_layer_0": float(entropy[0]),
@@ -94,17 +91,17 @@ def phase_metrics(
 
 
 def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
-    """Bound the number of other tokens compatible with the published entropy, by the printed formula and with squares.
+    """Bound the number of other tokens compatible with the published entropy, by singular values and by their squares.
 
     An entropy H bounds the largest share from below: shares p, 1 - p have entropy h(p), and any split of 1 - p into
-    more shares has a larger entropy, so h(p1) <= H. With the first token's norm as the largest singular value, the
-    printed formula (shares of the singular values' sum) then leaves at most ((1 - p1)/p1)^2 norm^2 of squared norm
-    outside its direction, squared singular values leave at most (1 - p1)/p1 norm^2. Divided by the squared norm of
-    the other tokens (from the published ratio) this bounds the number of tokens orthogonal to the first one.
+    more shares has a larger entropy, so h(p1) <= H. Let the first token's norm be the largest singular value. Outside
+    its direction, the printed formula (shares of the singular values' sum) then leaves a squared norm of at most
+    ((1 - p1)/p1)^2 norm^2, and squared singular values leave at most (1 - p1)/p1 norm^2. Divided by the squared norm
+    of the other tokens (from the published ratio), this bounds the number of tokens orthogonal to the first one.
     """
     rows = []
     for model in PAIR:
-        for _, row in phase_layers[phase_layers["layer"].isin(CHECKED)].iterrows():
+        for _, row in phase_layers[phase_layers["layer"].isin(ENTROPY_LAYERS)].iterrows():
             entropy, norm, other = (float(row[f"{name}_{model.lower()}"]) for name in ("entropy", "norm", "other"))
             share = brentq(lambda p, entropy=entropy: _binary_entropy(p) - entropy, 0.5, 1 - 1e-15)
             odds = (1 - share) / share

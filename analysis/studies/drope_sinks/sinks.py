@@ -12,7 +12,7 @@ from boundpaper.statistics.families import corrected
 from boundpaper.store.frames import pick
 
 AVERAGE = "average"
-SINKS, PATTERNS = "5 (sinks)", "8"
+SINKS, PATTERNS = "5 (sinks)", "8"  # sections of drope_protocols
 
 
 def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
@@ -76,8 +76,8 @@ def sink_rate_tests(
     """Return Welch's t by layer from the published means and standard deviations over prompts; Holm over layers.
 
     The published deviations have the divisor n (`script_facts`, deviations_experiment_4): only with this divisor does
-    DroPE's in layer 1 fit eight prompts with ten sink heads and two with nine. They are rescaled to the divisor n -
-    1. Whether both models saw the same prompts is not stated.
+    DroPE's deviation in layer 1 fit eight prompts with ten sink heads and two with nine. They are rescaled to the
+    divisor n - 1. Whether both models saw the same prompts is not stated.
     """
     n = _prompt_count(drope_protocols)
     scale = math.sqrt(n / (n - 1))
@@ -115,15 +115,15 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
     """Return the sink score of uniform attention by prompt length T: H_T / T with H_T the T-th harmonic number.
 
     Query t attends to t tokens, with weight 1/t on the first; the mean over t = 1 ... T is the score of every head.
-    `sink` says whether it reaches the threshold; `later` is the mean without the first query, which can only attend
-    to itself. `used_in` names the experiment whose scripts use prompts of this length.
+    `sink` says whether the score reaches the threshold; `later` is the mean without the first query, which can only
+    attend to itself. `used_in` names the experiment whose scripts use prompts of this length.
     """
     threshold = float(pick(drope_stated, statement="s5_2_sink_threshold_code")["value"])
     ranges = {section: _prompt_lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
     rows = []
     for tokens in range(2, max(last for _, last in ranges.values()) + 1):
         harmonic = sum(1 / position for position in range(1, tokens + 1))
-        used = [section for section, (first, last) in ranges.items() if first <= tokens <= last]
+        sections = [section for section, (first, last) in ranges.items() if first <= tokens <= last]
         rows.append(
             {
                 "tokens": tokens,
@@ -131,7 +131,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
                 "later": (harmonic - 1) / (tokens - 1),
                 "threshold": threshold,
                 "sink": harmonic / tokens >= threshold,
-                "used_in": {SINKS: "sink rates", PATTERNS: "attention patterns"}[used[0]] if used else "none",
+                "used_in": {SINKS: "sink rates", PATTERNS: "attention patterns"}[sections[0]] if sections else "none",
             }
         )
     return pd.DataFrame(rows)
@@ -150,13 +150,13 @@ def sink_summary(
 ) -> pd.DataFrame:
     """Return summary numbers of the sink rates and of uniform attention, one per row."""
     layers = sink_rate_layers.set_index("layer")
-    used = uniform_sink[uniform_sink["used_in"] == "sink rates"]
-    longer = uniform_sink[uniform_sink["used_in"] == "attention patterns"]
-    high = layers[(layers["rope"] > 90) & (layers["drope"] > 90)]
+    rate_prompts = uniform_sink[uniform_sink["used_in"] == "sink rates"]
+    pattern_texts = uniform_sink[uniform_sink["used_in"] == "attention patterns"]
+    high_in_both = layers[(layers["rope"] > 90) & (layers["drope"] > 90)]
     different = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
     numbers = {
         "layers": len(layers),
-        "layers_above_90_in_both": len(high),
+        "layers_above_90_in_both": len(high_in_both),
         "rope_after_layer_1": layers.loc[2:, "rope"].mean(),
         "drope_after_layer_1": layers.loc[2:, "drope"].mean(),
         "gap_average": layers["gap"].mean(),
@@ -164,15 +164,15 @@ def sink_summary(
         "largest_gap_after_layer_1": layers.loc[2:, "gap"].abs().max(),
         "layers_apart": len(different),
         "layers_tested": int(sink_rate_tests["p_value"].notna().sum()),
-        "shortest_prompt": used["tokens"].min(),
-        "longest_prompt": used["tokens"].max(),
-        "even_score_shortest": used["score"].max(),
-        "even_score_longest": used["score"].min(),
+        "shortest_prompt": rate_prompts["tokens"].min(),
+        "longest_prompt": rate_prompts["tokens"].max(),
+        "even_score_shortest": rate_prompts["score"].max(),
+        "even_score_longest": rate_prompts["score"].min(),
         "longest_even_sink": uniform_sink.loc[uniform_sink["sink"], "tokens"].max(),
-        "shortest_pattern_text": longer["tokens"].min(),
-        "longest_pattern_text": longer["tokens"].max(),
-        "even_score_shortest_pattern_text": longer["score"].max(),
-        "even_score_longest_pattern_text": longer["score"].min(),
+        "shortest_pattern_text": pattern_texts["tokens"].min(),
+        "longest_pattern_text": pattern_texts["tokens"].max(),
+        "even_score_shortest_pattern_text": pattern_texts["score"].max(),
+        "even_score_longest_pattern_text": pattern_texts["score"].min(),
         "threshold": uniform_sink["threshold"].iloc[0],
     }
     return pd.DataFrame({"quantity": list(numbers), "value": [float(value) for value in numbers.values()]})

@@ -1,4 +1,4 @@
-"""Read stored arms, return rates as columns, and sum intervals, for the two studies of the knowledge tasks."""
+"""Read the stored rates of the knowledge tasks, and sum estimates with their intervals."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,19 +6,19 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies._arms import Arm, arms, rounds_to_share
+from analysis.studies._arms import CATEGORIES, Arm, arms, rounds_to_share
 from boundpaper.errors import DataError
 from boundpaper.statistics import Estimate, wilson_interval
 
-TASKS = ("cities", "sports", "imdb", "passkey")
+TASKS = tuple(CATEGORIES)
 LEFT_OUT = "answers without yes or no are left out, and how many is not stored"
 
-Ranged = tuple[float, float, float]  # estimate, low, high
+EstimateRange = tuple[float, float, float]  # estimate, low, high
 
 
-def values(long: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
+def values_by_key(source: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
     """Return the values of a long-format source by key."""
-    return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in long.to_dict("records")}
+    return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in source.to_dict("records")}
 
 
 def stored_arms(
@@ -40,8 +40,8 @@ def percent_right(arm: Arm) -> float:
     return arm.share
 
 
-def rate(name: str, arm: Arm) -> dict[str, Any]:
-    """Return the rate of an arm, Wilson's interval if its number of answers is known, and the range of that number."""
+def rate_columns(name: str, arm: Arm) -> dict[str, Any]:
+    """Return an arm's rate, Wilson's interval if the number of answers is known, and the range of that number."""
     pair = arm.answered.known
     low, high = wilson_interval(*pair) if pair else (None, None)
     fewest, largest = arm.answered.answered
@@ -55,16 +55,16 @@ def rate(name: str, arm: Arm) -> dict[str, Any]:
     }
 
 
-def ranged(test: Estimate) -> Ranged:
+def estimate_range(test: Estimate) -> EstimateRange:
     """Return estimate and interval of a test; raises DataError if either is missing."""
     if test.estimate is None or test.ci_low is None or test.ci_high is None:
         raise DataError(f"{test.study}, {test.comparison}: no estimate or no interval")
     return test.estimate, test.ci_low, test.ci_high
 
 
-def sum_with_interval(parts: Iterable[Ranged]) -> Ranged:
+def sum_with_interval(terms: Iterable[EstimateRange]) -> EstimateRange:
     """Return the sum of independent estimates, with an interval by MOVER (Zou & Donner 2008)."""
-    estimates = list(parts)
+    estimates = list(terms)
     total = sum(estimate for estimate, _, _ in estimates)
     down = math.hypot(*(estimate - low for estimate, low, _ in estimates))
     return total, total - down, total + math.hypot(*(high - estimate for estimate, _, high in estimates))

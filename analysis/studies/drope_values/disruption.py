@@ -1,7 +1,7 @@
 """Test the published perplexities with zeroed massive dimensions, by seed and by text.
 
-The source tests over ten seeds. A seed draws only the random control; the massive dimensions are the same each time,
-so their perplexity is one number repeated ten times. The unit that varies in both arms is the text set, of which
+The source runs its tests over ten seeds. A seed changes only the random control; the massive dimensions are always the
+same, so their perplexity is one number repeated ten times. The unit that varies in both arms is the text set, of which
 there are three.
 """
 
@@ -34,9 +34,9 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     """Return by model, over the published trials: perplexities, percent increases, and both standard deviations.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
-    `*_sd_n` the divisor n. `mr_*` is the increase of perplexity when massive values are disrupted, minus the increase
-    when random values are, both in percent. `mr_d` is Cohen's d by model, as in the source's script: the mean over
-    seeds divided by the deviation with divisor n.
+    `*_sd_n` the divisor n. `mr_*` is the increase of perplexity when massive values are disrupted, minus its increase
+    when random values are disrupted, both in percent. `mr_d` is Cohen's d by model, as in the source's script: the mean
+    over seeds divided by the deviation with divisor n.
     """
     rows = []
     for model in PAIR:
@@ -114,16 +114,14 @@ def disruption_tests(
 ) -> pd.DataFrame:
     """Return the source's tests over seeds, recomputed with guards, and similar tests over text sets in nats.
 
-    Holm over the tests over text sets; those over seeds repeat the source's and are not corrected.
+    Holm corrects the tests over text sets; the tests over seeds repeat the source's and are not corrected.
     """
-    tests = [*_over_seeds(drope_published_disruption_trials), *_tests_over_texts(drope_published_disruption_texts)]
+    tests = [*_over_seeds(drope_published_disruption_trials), *_over_texts(drope_published_disruption_texts)]
     return frame(corrected(tests, test_families, "disruption_tests"))
 
 
 def _increases_by_seed(trials: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return one row per seed: perplexities `baseline`, `massive`, `random`, increases in percent, and the difference
-    of both increases.
-    """
+    """Return one row per seed: the perplexity of each arm, the increases in percent, and their difference."""
     table = wide(trials[trials["positional"] == model], by=["seed"])
     table = table.rename(columns={f"{arm}{end}_ppl": arm for arm in ARMS for end in ("", "_zeroed")})
     for arm in ("massive", "random"):
@@ -136,7 +134,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     tests = []
     for model, table in tables.items():
         arms = pd.concat([table["baseline"], table["massive"], table["random"]])
-        condition = [arm for arm in ARMS for _ in range(len(table))]
+        conditions = [arm for arm in ARMS for _ in range(len(table))]
         test = paired_t(
             table["massive_increase"],
             table["random_increase"],
@@ -146,7 +144,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
             names=("massive", "random"),
             note="the source's test, percent of the baseline perplexity",
         )
-        tests.append(attach(test, copied_replicates(arms, condition), same_data(SELECTED_ON, SELECTED_ON)))
+        tests.append(attach(test, copied_replicates(arms, conditions), same_data(SELECTED_ON, SELECTED_ON)))
         tests.append(
             paired_t(
                 table["random"],
@@ -158,65 +156,64 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
                 note="perplexity",
             )
         )
-    first, second = (tables[model] for model in PAIR)
+    rope, drope = (tables[model] for model in PAIR)
     joint = pooled_t(
-        first["difference"],
-        second["difference"],
+        rope["difference"],
+        drope["difference"],
         study="disruption_tests",
         comparison="RoPE against DroPE: massive minus random",
         unit="seed",
         names=PAIR,
         note="the source's test, percent of the baseline perplexity",
     )
-    # the sd comes from the random control alone, since the massive arms have no variance: an interval of d would not
-    # be about models
+    # the massive arms have no variance, so the sd is that of the random control, and an interval of d would say
+    # nothing about the models
     note = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
     joint = with_note(replace(joint, effect_ci_low=None, effect_ci_high=None), note)
-    spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in PAIR})
-    tests.append(attach(joint, spread))
+    guard = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in PAIR})
+    tests.append(attach(joint, guard))
     massive_test = welch_t(
-        first["massive_increase"],
-        second["massive_increase"],
+        rope["massive_increase"],
+        drope["massive_increase"],
         study="disruption_tests",
         comparison="RoPE against DroPE: massive increase alone",
         unit="seed",
         names=PAIR,
         note="percent of the baseline perplexity",
     )
-    tests.append(massive_test)
-    return tests
+    return [*tests, massive_test]
 
 
-def _tests_over_texts(texts: pd.DataFrame) -> list[Estimate]:
+def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
     table = wide(texts, by=["positional", "text"])
-    arm = {
-        (model, name): table.loc[table["positional"] == model, f"{name}_ppl"].to_numpy(float)
+    perplexities = {
+        (model, condition): table.loc[table["positional"] == model, f"{condition}_ppl"].to_numpy(float)
         for model in PAIR
-        for name in ("baseline", "massive_zeroed", "random_zeroed")
+        for condition in ("baseline", "massive_zeroed", "random_zeroed")
     }
     guard = same_data(SELECTED_ON, list(table["text"].unique()))
     tests = []
     for model in PAIR:
-        for name, control in (
+        for condition, control in (
             ("massive_zeroed", "baseline"),
             ("random_zeroed", "baseline"),
             ("massive_zeroed", "random_zeroed"),
         ):
-            words = f"{model}: {name.split('_')[0]} against {control.split('_')[0]}"
+            comparison = f"{model}: {condition.split('_')[0]} against {control.split('_')[0]}"
             test = log_perplexity_difference(
-                arm[(model, control)],
-                arm[(model, name)],
+                perplexities[(model, control)],
+                perplexities[(model, condition)],
                 study="disruption_tests",
-                comparison=words,
+                comparison=comparison,
                 unit="text set",
                 note="one random mask a set",
             )
             tests.append(attach(test, guard))
     contrast = disruption_contrast(
-        arm[("RoPE", "random_zeroed")],
-        arm[("RoPE", "massive_zeroed")],
-        arm[("DroPE", "random_zeroed")],
-        arm[("DroPE", "massive_zeroed")],
+        perplexities[("RoPE", "random_zeroed")],
+        perplexities[("RoPE", "massive_zeroed")],
+        perplexities[("DroPE", "random_zeroed")],
+        perplexities[("DroPE", "massive_zeroed")],
         study="disruption_tests",
         comparison="RoPE against DroPE: massive minus random",
         unit="text set",

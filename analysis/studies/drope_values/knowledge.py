@@ -1,8 +1,8 @@
 """Analyse knowledge tasks with one massive dimension per head disrupted, from the printed and stored rates.
 
-Answers per item are not published. Both arms have the same items, so Fisher's test, which ignores the pairing, is
-given with the range of McNemar's exact p over every pairing that the two rates allow. A rate whose denominator is
-unknown has no test.
+Answers per item are not published. Both arms have the same items, but Fisher's test ignores the pairing, so it is
+given with the range of McNemar's exact p over every pairing that the two rates allow. There is no test if a
+denominator is unknown.
 """
 
 from collections.abc import Mapping
@@ -13,23 +13,22 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from analysis.studies._arms import YES_NO, Arm
+from analysis.studies._arms import CATEGORIES, YES_NO, Arm
 from analysis.studies.drope_values._knowledge import (
     LEFT_OUT,
     TASKS,
-    Ranged,
+    EstimateRange,
+    estimate_range,
     percent_right,
-    ranged,
-    rate,
+    rate_columns,
     stored_arms,
     sum_with_interval,
-    values,
+    values_by_key,
 )
 from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
 from boundpaper.statistics.families import corrected
 
-CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 CHOICES = 2  # yes or no; positive or negative
 UNPAIRED = "the same items in both arms, answers per item not published, so unpaired"
 
@@ -44,10 +43,10 @@ def knowledge_tests(
 ) -> pd.DataFrame:
     """Return tests of baseline against disrupted (Fisher, Holm), degradation above chance, and model differences.
 
-    Only tasks with known numbers of answers in both arms are tested: cities and sports omit unparsed answers, and
-    mostly their number is not stored. `relative` is the source's degradation (chance taken as 0) with an interval;
-    `model_difference` is by how many points more RoPE loses than DroPE, its interval by recovering the variance of
-    both changes (MOVER).
+    Only tasks with known numbers of answers in both arms are tested: cities and sports omit unparsed answers, whose
+    number is mostly not stored. `relative` is the source's degradation (chance taken as 0) with an interval;
+    `model_difference` is RoPE's loss minus DroPE's in points, with an interval that combines those of both losses
+    (MOVER).
     """
     tests: list[Estimate] = []
     intervals: list[Estimate] = []
@@ -56,25 +55,25 @@ def knowledge_tests(
         before, after = base.answered.known, disrupted.answered.known
         if before is None or after is None:
             continue
-        words = f"{model} {task}"
+        comparison = f"{model} {task}"
         note = f"{UNPAIRED}{' and only of answers that could be read' if task in YES_NO else ''}"
         test = fisher(
             *before,
             *after,
             study="knowledge_tests",
-            comparison=words,
+            comparison=comparison,
             unit="item",
             note=f"baseline minus disrupted; {note}",
         )
         changes[(model, task)] = test
         tests.append(test)
-        loss = partial(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
+        loss = partial(degradation, *before, *after, study="knowledge_tests", comparison=comparison, unit="item")
         intervals.append(loss(chance=_chance_of_task(drope_stated, task), note=note))
         intervals.append(replace(loss(chance=0.0, note=note), test="relative"))
     for task in TASKS:
         if any((model, task) not in changes for model in PAIR):
             continue
-        rope, drope = (ranged(changes[(model, task)]) for model in PAIR)
+        rope, drope = (estimate_range(changes[(model, task)]) for model in PAIR)
         estimate, low, high = sum_with_interval([rope, (-drope[0], -drope[2], -drope[1])])
         intervals.append(
             Estimate(
@@ -108,10 +107,10 @@ def knowledge_tasks(
     `p_mcnemar_high` bound McNemar's exact p over all pairings.
     """
     tests = {(row["test"], row["comparison"]): row for row in knowledge_tests.to_dict("records")}
-    printed = values(drope_knowledge, ("positional", "task", "metric"))
+    printed = values_by_key(drope_knowledge, ("positional", "task", "metric"))
     rows: list[dict[str, Any]] = []
     for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
-        words = f"{model} {task}"
+        comparison = f"{model} {task}"
         chance = _chance_of_task(drope_stated, task)
         rows.append(
             {
@@ -120,14 +119,14 @@ def knowledge_tasks(
                 "task": task,
                 "n": base.answered.items,
                 "chance": 100 * chance,
-                **rate("base", base),
-                **rate("disrupted", disrupted),
-                **_change(tests.get(("fisher_exact", words)), base, disrupted),
+                **rate_columns("base", base),
+                **rate_columns("disrupted", disrupted),
+                **_change(tests.get(("fisher_exact", comparison)), base, disrupted),
                 "degradation_printed": printed[(model, task, "degradation")],
-                **_share_lost("degradation", tests.get(("relative", words)), base, disrupted, 0.0),
-                **_share_lost("above_chance", tests.get(("degradation", words)), base, disrupted, chance),
-                **_p_values(tests.get(("fisher_exact", words)), base, disrupted, chance),
-                "note": _why_cells_are_empty(tests.get(("degradation", words)), base, disrupted, chance),
+                **_share_lost("degradation", tests.get(("relative", comparison)), base, disrupted, 0.0),
+                **_share_lost("above_chance", tests.get(("degradation", comparison)), base, disrupted, chance),
+                **_p_values(tests.get(("fisher_exact", comparison)), base, disrupted, chance),
+                "note": _why_cells_are_empty(tests.get(("degradation", comparison)), base, disrupted, chance),
             }
         )
     return pd.DataFrame(rows).astype({f"{arm}_right": "Int64" for arm in ("base", "disrupted")})
@@ -139,12 +138,12 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
     Tasks have equal weight, as in the source. `above_chance` averages the `tasks_above_chance` tasks whose baseline
     is above chance. Intervals are by MOVER over the tasks, if every task has one.
     """
-    printed = values(drope_knowledge_categories, ("positional", "metric"))
+    printed = values_by_key(drope_knowledge_categories, ("positional", "metric"))
     rows: list[dict[str, Any]] = []
     for model in PAIR:
         for category in dict.fromkeys(CATEGORIES.values()):
-            is_row = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
-            tasks = knowledge_tasks[is_row]
+            selected = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
+            tasks = knowledge_tasks[selected]
             usable = tasks[tasks["above_chance"].notna()]
             losses = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
             unusable = [
@@ -205,8 +204,8 @@ def _share_lost(
     if test is not None:
         columns = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
         return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in columns.items()}
-    room = percent_right(base) - 100 * chance
-    share = 100 * (percent_right(base) - percent_right(disrupted)) / room if room > 0 else None
+    above_chance = percent_right(base) - 100 * chance
+    share = 100 * (percent_right(base) - percent_right(disrupted)) / above_chance if above_chance > 0 else None
     return {name: share, f"{name}_low": None, f"{name}_high": None}
 
 
@@ -227,15 +226,15 @@ def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance:
 
 
 def _why_cells_are_empty(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> str:
-    """Return why cells of a row are empty."""
-    parts = []
+    """Return the reasons for the empty cells of a row."""
+    reasons = []
     if base.answered.known is None or disrupted.answered.known is None:
-        parts.append(f"no counts, intervals and p: {LEFT_OUT}")
+        reasons.append(f"no counts, intervals and p: {LEFT_OUT}")
     if test is not None and pd.isna(test["estimate"]):
-        parts.append(f"above_chance: {_reason_in_note(str(test['note']))}")
+        reasons.append(f"above_chance: {_reason_in_note(str(test['note']))}")
     elif test is None and percent_right(base) <= 100 * chance:
-        parts.append("above_chance: no baseline above chance")
-    return "; ".join(parts)
+        reasons.append("above_chance: no baseline above chance")
+    return "; ".join(reasons)
 
 
 def _mcnemar_bounds(base: int, disrupted: int, n: int) -> Ends:
@@ -253,11 +252,11 @@ def _mcnemar_bounds(base: int, disrupted: int, n: int) -> Ends:
 def _mean_over_tasks(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
     """Return the mean of a column over tasks, with its interval if every task has one."""
     columns = [name, f"{name}_low", f"{name}_high"]
-    values = tasks[columns].astype(float)
-    if values.isna().any(axis=None):
-        return {name: float(values[name].mean()), columns[1]: None, columns[2]: None}
-    ranged: list[Ranged] = [(row[0], row[1], row[2]) for row in values.to_numpy().tolist()]
-    return {column: total / len(ranged) for column, total in zip(columns, sum_with_interval(ranged), strict=True)}
+    cells = tasks[columns].astype(float)
+    if cells.isna().any(axis=None):
+        return {name: float(cells[name].mean()), columns[1]: None, columns[2]: None}
+    estimates: list[EstimateRange] = [(row[0], row[1], row[2]) for row in cells.to_numpy().tolist()]
+    return {column: total / len(estimates) for column, total in zip(columns, sum_with_interval(estimates), strict=True)}
 
 
 def _reason_in_note(note: str) -> str:

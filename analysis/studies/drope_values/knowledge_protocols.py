@@ -7,7 +7,15 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies._arms import Arm, arms
-from analysis.studies.drope_values._knowledge import LEFT_OUT, TASKS, percent_right, ranged, rate, stored_arms, values
+from analysis.studies.drope_values._knowledge import (
+    LEFT_OUT,
+    TASKS,
+    estimate_range,
+    percent_right,
+    rate_columns,
+    stored_arms,
+    values_by_key,
+)
 from analysis.vocabulary import PAIR
 from boundpaper.errors import DataError
 from boundpaper.statistics import Estimate, attach, fisher
@@ -26,11 +34,11 @@ def knowledge_protocols(
 ) -> pd.DataFrame:
     """Return for the tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and the difference.
 
-    Percent and points. `p_base` is Fisher's p of the two baselines, whose model, task and number of items are equal;
-    `p_base_holm` is the same, Holm-corrected over all rows that have a p. Rates have Wilson's interval, changes
-    Newcombe's, if the numbers of answers are known.
+    Rates are in percent, changes in points. `p_base` is Fisher's p of the two baselines, whose model, task and number
+    of items are equal; `p_base_holm` is this p, Holm-corrected over all rows that have one. Rates have Wilson's
+    interval, changes Newcombe's, if the numbers of answers are known.
     """
-    functional = values(drope_functional, ("positional", "task", "condition"))
+    functional = values_by_key(drope_functional, ("positional", "task", "condition"))
     settings = {experiment: _protocol_settings(drope_protocols, section) for experiment, section in SECTIONS.items()}
     guard = mixed_protocol(
         {f"Experiment {experiment}": {"precision": setting["precision"]} for experiment, setting in settings.items()}
@@ -47,14 +55,14 @@ def knowledge_protocols(
             row: dict[str, Any] = {"positional": model, "task": task}
             bases: dict[str, Arm] = {}
             unknown = set()
-            for experiment, hit in (("3", "disrupted"), ("4", "qk_disruption")):
+            for experiment, condition in (("3", "disrupted"), ("4", "qk_disruption")):
                 setting = settings[experiment]
-                base, disrupted = (by_experiment[experiment][name, model, task] for name in ("baseline", hit))
+                base, disrupted = (by_experiment[experiment][name, model, task] for name in ("baseline", condition))
                 if experiment == "4" and not math.isclose(
-                    functional[(model, task, hit)], percent_right(disrupted), abs_tol=0.5
+                    functional[(model, task, condition)], percent_right(disrupted), abs_tol=0.5
                 ):
                     raise DataError(
-                        f"{model} {task}: {functional[(model, task, hit)]} % is printed, unlike the stored rate"
+                        f"{model} {task}: {functional[(model, task, condition)]} % is printed, unlike the stored rate"
                     )
                 bases[experiment] = base
                 change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")
@@ -63,11 +71,11 @@ def knowledge_protocols(
                     f"n_{experiment}": base.answered.items,
                     f"precision_{experiment}": setting["precision"],
                     f"digits_{experiment}": setting["digits"],
-                    **{f"{name}_{experiment}": value for name, value in rate("base", base).items()},
-                    **{f"{name}_{experiment}": value for name, value in rate("disrupted", disrupted).items()},
+                    **{f"{name}_{experiment}": value for name, value in rate_columns("base", base).items()},
+                    **{f"{name}_{experiment}": value for name, value in rate_columns("disrupted", disrupted).items()},
                     f"change_{experiment}": percent_right(disrupted) - percent_right(base),
-                    f"change_low_{experiment}": None if change is None else 100 * ranged(change)[1],
-                    f"change_high_{experiment}": None if change is None else 100 * ranged(change)[2],
+                    f"change_low_{experiment}": None if change is None else 100 * estimate_range(change)[1],
+                    f"change_high_{experiment}": None if change is None else 100 * estimate_range(change)[2],
                     f"p_change_{experiment}": None if change is None else change.p_value,
                 }
             outcome = _fisher_if_counts_known(bases["4"], bases["3"], f"{model} {task}")
@@ -77,14 +85,14 @@ def knowledge_protocols(
                 tests.append(attach(outcome, guard))
     table = pd.DataFrame(rows)
     outcomes = iter(corrected(tests, test_families, "knowledge_protocols"))
-    found_tests = [next(outcomes) if there else None for there in table.pop("tested")]
-    whys = table.pop("why")
+    row_tests = [next(outcomes) if is_tested else None for is_tested in table.pop("tested")]
+    reasons = table.pop("why")
     return table.assign(
-        p_base=pd.Series([None if test is None else test.p_value for test in found_tests], dtype=float),
-        p_base_holm=pd.Series([None if test is None else test.p_adjusted for test in found_tests], dtype=float),
+        p_base=pd.Series([None if test is None else test.p_value for test in row_tests], dtype=float),
+        p_base_holm=pd.Series([None if test is None else test.p_adjusted for test in row_tests], dtype=float),
         note=[
             "; ".join(filter(None, (reason, "" if test is None else test.note)))
-            for reason, test in zip(whys, found_tests, strict=True)
+            for reason, test in zip(reasons, row_tests, strict=True)
         ],
     ).astype({f"{arm}_right_{number}": "Int64" for arm in ("base", "disrupted") for number in SECTIONS})
 
@@ -96,9 +104,9 @@ def _protocol_settings(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
     return items | {"precision": row["precision"], "digits": int(row["passkey_digits"])}
 
 
-def _fisher_if_counts_known(first: Arm, second: Arm, words: str) -> Estimate | None:
+def _fisher_if_counts_known(first: Arm, second: Arm, comparison: str) -> Estimate | None:
     """Return Fisher's test of two arms of `knowledge_protocols` if their numbers of answers are known."""
-    counts, others = first.answered.known, second.answered.known
-    if counts is None or others is None:
+    first_counts, second_counts = first.answered.known, second.answered.known
+    if first_counts is None or second_counts is None:
         return None
-    return fisher(*counts, *others, study="knowledge_protocols", comparison=words, unit="item")
+    return fisher(*first_counts, *second_counts, study="knowledge_protocols", comparison=comparison, unit="item")

@@ -11,8 +11,8 @@ from boundpaper.statistics.families import corrected
 TENSORS = ("query", "key", "value")
 REPORTED, PUBLISHED = "reported totals", "published layers"
 SECTIONS = {REPORTED: "2 (Table 2.2)", PUBLISHED: "2.3 (layers)"}
-FIRST_LATER = 2  # the source contrasts layer 1 with layers 2 to 31
-FALL = -60.0  # fall in each later layer stated by the source, in percent
+FIRST_LATER_LAYER = 2  # the source contrasts layer 1 with layers 2 to 31
+STATED_FALL = -60.0  # percent; the source states it for each later layer
 
 
 def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
@@ -39,7 +39,7 @@ def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
-    """Return by tensor: layer 1 of both models, later layers, and how many layers have more in DroPE.
+    """Return by tensor: layer 1 of both models, later layers, and how many layers have more massive values in DroPE.
 
     `layer1_ratio` is DroPE over RoPE, `layer1_increase` this ratio minus 1; `later_*` are means and extremes over
     layers 2 to 31; `top_layer_drope` is the layer with the most massive values.
@@ -47,7 +47,7 @@ def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for tensor, table in massive_layers.groupby("tensor", sort=False):
         layers = table.set_index("layer")
-        later = layers[layers.index >= FIRST_LATER]
+        later = layers[layers.index >= FIRST_LATER_LAYER]
         layer1 = layers.loc[1]
         exceeding = [int(str(layer)) for layer in layers.index[layers["more"] == "DroPE"]]
         rows.append(
@@ -66,7 +66,7 @@ def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
                     for name, function in (("mean", "mean"), ("low", "min"), ("high", "max"))
                 },
                 "later_change": 100 * (later["drope"].sum() / later["rope"].sum() - 1),
-                "later_layers_fallen_by_stated": int((later["change"] <= FALL).sum()),
+                "later_layers_fallen_by_stated": int((later["change"] <= STATED_FALL).sum()),
                 "layers_drope_more": len(exceeding),
                 "layers_equal": int((layers["more"] == "equal").sum()),
                 "layers_with_more": " ".join(map(str, exceeding)),

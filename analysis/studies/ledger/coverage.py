@@ -2,9 +2,8 @@
 
 import pandas as pd
 
+from boundpaper.claims.verdict import GOOD
 from boundpaper.errors import DataError
-
-HOLDING = ("holds", "holds after rounding")
 
 
 def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
@@ -14,21 +13,21 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     several sections counts in the section that the ledger names. Raises DataError if a section of the ledger belongs
     to no section of its document, or to several.
     """
-    homes = _section_of_names(claims_coverage)
+    sections = _section_of_names(claims_coverage)
     judged = claims[claims["source"] != "thesis"]
-    places = list(zip(judged["source"], judged["section"], strict=True))
-    lost = [f"{source}, {section}" for source, section in dict.fromkeys(places) if (source, section) not in homes]
-    if lost:
+    names = list(zip(judged["source"], judged["section"], strict=True))
+    unlisted = [f"{source}, {section}" for source, section in dict.fromkeys(names) if (source, section) not in sections]
+    if unlisted:
         raise DataError(
-            f"ledger_coverage: no row of claims_coverage lists {'; '.join(lost)} in ledger_sections; add it to the row "
+            f"no row of claims_coverage lists {'; '.join(unlisted)} in ledger_sections; add it to the row "
             "of its section"
         )
     flags = pd.DataFrame(
         {
             "document": judged["source"].to_numpy(),
-            "section": [homes[place] for place in places],
+            "section": [sections[name] for name in names],
             "judged": (judged["kind"] == "statement").to_numpy(),
-            "holding": ((judged["kind"] == "statement") & judged["verdict"].isin(HOLDING)).to_numpy(),
+            "holding": ((judged["kind"] == "statement") & judged["verdict"].isin(GOOD)).to_numpy(),
             "cells": (judged["kind"] == "cell check").to_numpy(),
         }
     )
@@ -42,14 +41,14 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
 
 def _section_of_names(coverage: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return the document's section for each section name in the ledger."""
-    homes: dict[tuple[str, str], str] = {}
+    sections: dict[tuple[str, str], str] = {}
     for _, row in coverage.iterrows():
         for name in str(row["ledger_sections"]).split(" | ") if row["ledger_sections"] else []:
             key = (str(row["document"]), name)
-            if key in homes:
+            if key in sections:
                 raise DataError(
-                    f"claims_coverage: {row['document']}, {name} is in two rows, {homes[key]} and {row['section']}; "
+                    f"claims_coverage: {row['document']}, {name} is in two rows, {sections[key]} and {row['section']}; "
                     "keep one"
                 )
-            homes[key] = str(row["section"])
-    return homes
+            sections[key] = str(row["section"])
+    return sections

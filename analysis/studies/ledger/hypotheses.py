@@ -17,10 +17,10 @@ def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.Da
         evidence = statements[statements["claim"].str.startswith(f"c002_{key.lower()}_")]
         if evidence.empty:
             raise DataError(f"hypotheses: no claim c002_{key.lower()}_... judges {key}; write one in analysis/claims")
-        kept = evidence[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
-        kept = kept.rename(columns={"statement": "evidence"})
+        rows = evidence[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
+        rows = rows.rename(columns={"statement": "evidence"})
         tables.append(
-            kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=evidence["n"])
+            rows.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=evidence["n"])
         )
     table = pd.concat(tables, ignore_index=True)
     columns = "hypothesis status statement claim evidence reported recomputed n verdict reason".split()
@@ -39,14 +39,14 @@ def gaps_status(
     model to be run needs, with key-value cache. They are given only for gaps about these scores.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    absent = scores[scores["low"].isna()]
-    published = absent.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    missing = scores[scores["low"].isna()]
+    published = missing.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
     table = reported_open_gaps[["gap", "title", "description", "remedy", "source"]].copy()
-    about = table["gap"].isin(["per_length_scores", "option_a", "option_b", "option_c"])
-    table["missing"] = pd.Series(len(absent), index=table.index, dtype="Int64").where(about)
-    table["published"] = pd.Series(len(published), index=table.index, dtype="Int64").where(about)
-    need = float(inference_memory.loc[inference_memory["model"].isin(absent["model"]), "total_gb"].max())
-    table["memory_gb"] = pd.Series(need, index=table.index).where(table["gap"] == "option_b")
-    table["note"] = ["" if is_about else "missing, published, memory_gb: not about scores" for is_about in about]
-    table.loc[about & (table["gap"] != "option_b"), "note"] = "memory_gb: nothing to be run"
+    on_scores = table["gap"].isin(["per_length_scores", "option_a", "option_b", "option_c"])
+    table["missing"] = pd.Series(len(missing), index=table.index, dtype="Int64").where(on_scores)
+    table["published"] = pd.Series(len(published), index=table.index, dtype="Int64").where(on_scores)
+    memory = float(inference_memory.loc[inference_memory["model"].isin(missing["model"]), "total_gb"].max())
+    table["memory_gb"] = pd.Series(memory, index=table.index).where(table["gap"] == "option_b")
+    table["note"] = ["" if flag else "missing, published, memory_gb: not about scores" for flag in on_scores]
+    table.loc[on_scores & (table["gap"] != "option_b"), "note"] = "memory_gb: nothing to be run"
     return table

@@ -4,10 +4,9 @@ from fnmatch import fnmatchcase
 
 import pandas as pd
 
+from boundpaper.claims.verdict import GOOD
 from boundpaper.errors import DataError
 
-GOOD = ("holds", "holds after rounding")
-AGAINST = ("contradicted",)
 OPEN = ("not testable", "not significant", "not supported")
 
 
@@ -17,18 +16,18 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
     Patterns of function names assign every claim to one row. Raises DataError if a claim matches no row or several,
     or a row matches no claim.
     """
-    rows = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
-    verdicts_of: dict[object, list[str]] = {name: [] for name, _ in rows}
+    groups = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
+    verdicts_of: dict[object, list[str]] = {name: [] for name, _ in groups}
     for claim, verdict in zip(claims["claim"].astype(str), claims["verdict"], strict=True):
         function = claim.partition(".")[0]
-        of = [name for name, patterns in rows if any(fnmatchcase(function, pattern) for pattern in patterns)]
-        if len(of) != 1:
-            count = "no row" if not of else f"{len(of)} rows"
+        names = [name for name, patterns in groups if any(fnmatchcase(function, pattern) for pattern in patterns)]
+        if len(names) != 1:
+            count = "no row" if not names else f"{len(names)} rows"
             raise DataError(
                 f"standing: {count} for claim {claim}; name its function in the column `results` of one row, "
                 "so that a reader knows whether it was planned"
             )
-        verdicts_of[of[0]].append(str(verdict))
+        verdicts_of[names[0]].append(str(verdict))
     empty = [str(name) for name, verdicts in zip(standing["what"], verdicts_of.values(), strict=True) if not verdicts]
     if empty:
         raise DataError(f"standing: no claim of the ledger matches {empty[0]!r}; correct the patterns, or remove it")
@@ -36,7 +35,7 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
         {
             "claims": len(verdicts),
             "hold": sum(verdict in GOOD for verdict in verdicts),
-            "contradicted": sum(verdict in AGAINST for verdict in verdicts),
+            "contradicted": verdicts.count("contradicted"),
             "undecided": sum(verdict in OPEN for verdict in verdicts),
         }
         for verdicts in verdicts_of.values()

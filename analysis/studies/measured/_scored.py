@@ -54,7 +54,7 @@ def model_row(
 
     `scored` is one of its rows of scores, `values` are its metrics and `facts` its row in the table of models; both may
     be empty. `faults` are reasons not to enter that depend on the benchmark, and whether each holds. The note names
-    metrics without a value, and scores of `noted` without one.
+    metrics without a value, and the scores of `noted` without a value.
     """
     size = float(facts.get("parameters_nominal_b", np.nan))
     faults = {
@@ -85,7 +85,7 @@ def model_row(
 
 
 def entering(models: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the models that enter correlations, and notes that name them and those left out."""
+    """Return the models that enter correlations, and notes that name these models and the ones left out."""
     enters = models["enters"].astype(bool)
     notes = [f"measured: {', '.join(models.loc[enters, 'display_name']) or 'none'}"]
     if not enters.all():

@@ -9,7 +9,7 @@ from analysis.studies.measured._scored import entering, model_row, own_metrics, 
 from boundpaper.statistics.estimate import frame, with_note
 
 BENCHMARK = "caskcsg/LongBench-Pro"
-ALL = "overall"
+OVERALL = "overall"
 MODE = "nonthinking"  # the mode of the scores that the sources correlate
 
 
@@ -25,7 +25,7 @@ def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd
     table["display_name"] = [names.get(model, model) for model in table["model"]]
     columns = ["model", "display_name", "role", "mode", "length", "metric", "lbp", "ci_low", "ci_high"]
     table = table[[*columns, "predictions", "samples", "data", "checkpoint", "note"]]
-    order = {length: place for place, length in enumerate((*LENGTHS, ALL))}
+    order = {length: index for index, length in enumerate((*LENGTHS, OVERALL))}
     return table.sort_values(
         ["model", "mode", "length"], key=lambda column: column.map(order) if column.name == "length" else column
     ).reset_index(drop=True)
@@ -53,19 +53,19 @@ def measured_lbp_models(
         facts = facts_by_model.get(str(model), {})
         metrics = model_metrics[model_metrics["model"] == model].set_index("metric")
         values = own_metrics(metrics) if len(metrics) else reported_metrics(reported.get(str(model), {}))
-        overall = scores[(scores["length"] == ALL) & (scores["mode"] == MODE)]
-        first = (overall if len(overall) else scores).iloc[0]
+        overall = scores[(scores["length"] == OVERALL) & (scores["mode"] == MODE)]
+        first_row = (overall if len(overall) else scores).iloc[0]
         score = float(overall["lbp"].iloc[0]) if len(overall) else np.nan
         faults = {
-            f"scored on {first['data']}, not on the benchmark's questions": first["data"] != BENCHMARK,
+            f"scored on {first_row['data']}, not on the benchmark's questions": first_row["data"] != BENCHMARK,
             "no overall score without thinking": bool(np.isnan(score)),
         }
         own_scores = {
-            "data": first["data"],
+            "data": first_row["data"],
             "score_metric": overall["metric"].iloc[0] if len(overall) else "",
             "lbp": score,
         }
-        rows.append(model_row(first, own_scores, values, facts, faults, published=model in published))
+        rows.append(model_row(first_row, own_scores, values, facts, faults, published=model in published))
     return pd.DataFrame(rows)
 
 
@@ -100,15 +100,15 @@ def lbp_correlations_measured(
     """Correlate every metric with the score over published and eligible measured models; the note names them.
 
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
-    Without an eligible measured model, the result equals the extended one, and the note says so.
+    Without an eligible measured model, the result equals `lbp_correlations_extended`, and the note says so.
     """
     eligible, notes = entering(measured_lbp_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
-    together = matched_models[[*columns, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
+    scored = matched_models[[*columns, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
     if len(eligible):
-        own = eligible[[*columns, "lbp", "plasticity_origin"]].assign(
+        measured = eligible[[*columns, "lbp", "plasticity_origin"]].assign(
             score_origin=[f"measured ({metric})" for metric in eligible["score_metric"]]
         )
-        together = pd.concat([together, own], ignore_index=True)
-    tests = correlations(together, "lbp", "lbp_correlations_measured", test_families)
+        scored = pd.concat([scored, measured], ignore_index=True)
+    tests = correlations(scored, "lbp", "lbp_correlations_measured", test_families)
     return frame([with_note(test, *notes) for test in tests])

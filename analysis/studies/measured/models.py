@@ -17,9 +17,9 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
     """Return measured models, one row each, by decreasing plasticity: means over heads with 95 % intervals.
 
     Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` are
-    the numbers behind the overall plasticity. No source values are used. Shipped small models, whose contexts are too
-    short for comparison, and captures on source code are omitted: other results cover them. Raises DataError if a
-    model's file lacks a metric.
+    the numbers behind the overall plasticity. No source values are used. The shipped small models, whose contexts are
+    too short for comparison, and captures on source code are in other results. Raises DataError if a model's file lacks
+    a metric.
     """
     names = _names_by_model(models, pretrained_models)
     selected = _without_repeats(model_metrics, pretrained_models)
@@ -67,13 +67,13 @@ def measured_profiles(
     names = _names_by_model(models, pretrained_models)
     metrics = _without_repeats(model_metrics, pretrained_models)
     rows = metrics[metrics["metric"].str.fullmatch(r"ap_bin_\d+") & metrics["value"].notna()]
-    number = rows["metric"].str.removeprefix("ap_bin_").astype(int)
+    bins = rows["metric"].str.removeprefix("ap_bin_").astype(int)
     return pd.DataFrame(
         {
             "model": rows["model"],
             "display_name": [names.get(model, model) for model in rows["model"]],
-            "bin": number,
-            "position": (number + 0.5) / rows["bins"],
+            "bin": bins,
+            "position": (bins + 0.5) / rows["bins"],
             "plasticity": rows["value"],
             "ci_low": rows["ci_low"],
             "ci_high": rows["ci_high"],

@@ -41,8 +41,8 @@ def measured_ruler_models(
     Metrics are this project's if it analysed a capture of the model, else the reported ones; `plasticity_origin`
     says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a
     trained model that has a metric and a mean of the 13 tasks at 128k, is in the table of models, and has no
-    published score; otherwise `note` gives the reason. Effective lengths are in tokens: the longest length above the
-    threshold, and the longest up to which every tested length is.
+    published score; otherwise `note` gives the reason. Effective lengths are in tokens: the longest length whose score
+    is above the threshold, and the longest up to which all tested lengths have such a score.
     """
     facts_by_model = {str(row["model"]): row for row in models.to_dict("records")}
     reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
@@ -55,7 +55,7 @@ def measured_ruler_models(
         benchmark = scores[scores["data"] == BENCHMARK]
         longest = benchmark[benchmark["length"] == LENGTHS[-1]]
         score = float(longest["score"].iloc[0]) if len(longest) else np.nan
-        first = (benchmark if len(benchmark) else scores).iloc[0]
+        first_row = (benchmark if len(benchmark) else scores).iloc[0]
         faults = {
             "needles in noise only, which are no RULER score": benchmark.empty,
             f"no mean of the 13 tasks at {LENGTHS[-1].upper()}": len(benchmark) > 0 and bool(np.isnan(score)),
@@ -63,7 +63,7 @@ def measured_ruler_models(
         summaries = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
         own_scores = {"ruler_128k": score, **{name: _value_of_key(summaries, name) for name in SUMMARY}}
         is_published = model in published
-        rows.append(model_row(first, own_scores, values, facts, faults, published=is_published, noted=SUMMARY))
+        rows.append(model_row(first_row, own_scores, values, facts, faults, published=is_published, noted=SUMMARY))
     return pd.DataFrame(rows)
 
 
@@ -78,20 +78,20 @@ def ruler_correlations_measured(
     """Correlate every metric with the score at 128k over published and eligible measured models.
 
     Correlations over published scores alone (`ruler_correlations`, `ruler_correlations_full_context`) are separate
-    results. Without an eligible measured model, the result equals the former, and the note says so.
+    results. Without an eligible measured model, the result equals `ruler_correlations`, and the note says so.
     """
     eligible, notes = entering(measured_ruler_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = captured_models[captured_models["ruler_128k"].notna()]
-    together = scored[[*columns, "ruler_128k", "ruler_origin"]].assign(
+    compared = scored[[*columns, "ruler_128k", "ruler_origin"]].assign(
         score_origin=scored["ruler_origin"], plasticity_origin="reported"
     )
     if len(eligible):
-        own = eligible[[*columns, "ruler_128k", "plasticity_origin"]].assign(
+        measured = eligible[[*columns, "ruler_128k", "plasticity_origin"]].assign(
             ruler_origin="measured by this project", score_origin="measured by this project"
         )
-        together = pd.concat([together, own], ignore_index=True)
+        compared = pd.concat([compared, measured], ignore_index=True)
     tests = correlations(
-        together.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
+        compared.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
     )
     return frame([with_note(test, *notes) for test in tests])

@@ -1,1 +1,1 @@
-"""Layers without position encoding."""
+"""Analyse layers without position encoding."""

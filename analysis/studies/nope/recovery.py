@@ -9,7 +9,7 @@ from boundpaper.statistics.rounding import Interval, agreement, mean
 from boundpaper.store.frames import wide
 from boundpaper.typeset.numbers import finite as decimal
 
-DIP, LEVEL = (4, 5), (6, 7)
+DIP, LEVEL = (4, 5), (6, 7)  # deciles, counted from 0
 CROSS = "cross-attention"
 PAIRS = ("d01", "d45", "d67", "d89")
 TENTHS = 10
@@ -24,11 +24,11 @@ def nope_recovery_recomputed(
 ) -> pd.DataFrame:
     """Return dip, later level and recovery of every captured model, and the recovery printed for ten of them.
 
-    `dip` is the mean of deciles 4 and 5 (counted from 0), `level` that of 6 and 7, `recovery` their difference;
-    `_low` and `_high` are the range allowed by rounding of the deciles. `reported` is the printed recovery;
-    `agreement` compares both. `draw_up` is the largest rise between any two deciles, `rise_from` and `rise_to` its
-    deciles, `rise_from_tokens` and `rise_to_tokens` the start of the first and the end of the second. `text_layers`
-    excludes layers that do not run on text, and `network` names the model with the same text weights.
+    `dip` is the mean of deciles 4 and 5 (counted from 0), `level` the mean of deciles 6 and 7, `recovery` their
+    difference; `_low` and `_high` are the range allowed by rounding of the deciles. `reported` is the printed recovery;
+    `agreement` compares it with `recovery`. `draw_up` is the largest rise between any two deciles, `rise_from` and
+    `rise_to` its deciles, `rise_from_tokens` and `rise_to_tokens` the start of the first and the end of the second.
+    `text_layers` excludes layers that do not run on text, and `network` names the model with the same text weights.
     """
     origin = published_facts.set_index("fact").loc["llama32_vision_text"]
     self_attention = int((nope_layer_kinds["kind"] != CROSS).sum())
@@ -101,12 +101,12 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
         dip, level, printed = (_cell(nope_layers, model, index, metric) for metric in ("d45", "d67", "recovery"))
         interval = Interval(level["low"], level["high"]) - Interval(dip["low"], dip["high"])
         value = level["value"] - dip["value"]
-        vision = model in crossed
+        has_vision = model in crossed
         rows.append(
             {
                 "model": model,
                 "layer": index,
-                "text_layer": text_layer(index) if vision else index,
+                "text_layer": text_layer(index) if has_vision else index,
                 **{pair: layer[pair] for pair in PAIRS},
                 "recovery": layer["recovery"],
                 "recovery_recomputed": round(value, 12),
@@ -114,9 +114,9 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
                 "recovery_high": round(interval.high, 12),
                 "agreement": agreement(value, interval, printed["value"], int(printed["decimals"])),
                 "below_dip": bool(layer["d89"] < layer["d45"]),
-                "adjacency": adjacent[(model, index)] if vision else "",
-                "group": group_of(index) if vision else "",
-                "note": "" if vision else "adjacency, group: the model has no cross-attention layers",
+                "adjacency": adjacent[(model, index)] if has_vision else "",
+                "group": group_of(index) if has_vision else "",
+                "note": "" if has_vision else "adjacency, group: the model has no cross-attention layers",
             }
         )
     return pd.DataFrame(rows)
@@ -143,7 +143,7 @@ def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callabl
     """Return functions for a layer's group and its index among the self-attention layers."""
     cross = {int(layer) for layer in kinds.loc[kinds["kind"] == CROSS, "layer"]}
 
-    def group(layer: int) -> str:
+    def group_of(layer: int) -> str:
         if layer in cross:
             raise DataError(
                 f"layer {layer} is a cross-attention layer: it belongs to no group of self-attention layers"
@@ -153,7 +153,7 @@ def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callabl
     def text_layer(layer: int) -> int:
         return layer - sum(index < layer for index in cross)
 
-    return group, text_layer
+    return group_of, text_layer
 
 
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
@@ -177,9 +177,9 @@ def nope_layer_pairs(
     range of the printed pairs. For Llama-3.2-11B-Vision `ap_overall` is printed; `gap` is its distance from these
     bounds.
     """
-    text = nope_groups.set_index("layer")["text_layer"]
+    text_layers = nope_groups.set_index("layer")["text_layer"]
     overall = nope_extremes[nope_extremes["metric"] == "ap_overall"]
-    overall = overall.assign(text_layer=overall["layer"].map(text)).set_index("text_layer")
+    overall = overall.assign(text_layer=overall["layer"].map(text_layers)).set_index("text_layer")
     rows = []
     for _, layer in nope_layer_cells[nope_layer_cells["group"] == ""].iterrows():
         index = int(layer["text_layer"])
@@ -217,11 +217,13 @@ def nope_twins(
         raise DataError(f"{len(twins)} models share the weights of their text network; exactly two are needed")
     profiles = decile_profiles.set_index("model").loc[twins["model"]]
     gaps = [abs(profiles[f"d{number}"].iloc[0] - profiles[f"d{number}"].iloc[1]) for number in range(TENTHS)]
-    one, two = (row for _, row in twins.sort_values("recovery", ascending=False).iterrows())
-    interval = Interval(one["recovery_low"], one["recovery_high"]) - Interval(two["recovery_low"], two["recovery_high"])
+    high, low = (row for _, row in twins.sort_values("recovery", ascending=False).iterrows())
+    interval = Interval(high["recovery_low"], high["recovery_high"]) - Interval(
+        low["recovery_low"], low["recovery_high"]
+    )
     threshold = nope_stated.set_index("statement").loc["finding_2_threshold", "value"]
-    recovery = float(one["recovery"] - two["recovery"])
-    draw_up = float(one["draw_up"] - two["draw_up"])
+    recovery = float(high["recovery"] - low["recovery"])
+    draw_up = float(high["draw_up"] - low["draw_up"])
     rows = [
         ("decile_largest", max(gaps), None, None),
         ("decile_mean", sum(gaps) / len(gaps), None, None),

@@ -46,9 +46,9 @@ def nope_count_tests(
     if layers[0] != layers[1]:
         raise DataError(f"{layers[0]} and {layers[1]} text layers; the pairing needs the same layers in both models")
     n = layers[0]
-    for word, recovering in (("fewest", min(counts)), ("most", max(0, sum(counts) - n))):
+    for extent, recovering in (("fewest", min(counts)), ("most", max(0, sum(counts) - n))):
         table = (recovering, counts[0] - recovering, counts[1] - recovering, n - sum(counts) + recovering)
-        row = mcnemar_from_counts(*table, study=study, comparison=f"{word} discordant layers", unit="layer")
+        row = mcnemar_from_counts(*table, study=study, comparison=f"{extent} discordant layers", unit="layer")
         pairing = with_note(row, "the pairing is not printed, this one is an extreme of those possible")
         tests.append(attach(pairing, _guard_of_one_network(n)))
     return frame(corrected(tests, test_families, "nope_count_tests"))
@@ -64,40 +64,40 @@ def nope_adjacency_bounds(
     """Bound what any test of the printed group means could show about adjacency to cross-attention layers.
 
     The study prints means and numbers of layers, no standard deviations, so no test can be computed. But five layers
-    are printed individually: whatever the other values, a group's sum of squares is at least that with all others
-    equal. This bounds the pooled t (and F over three groups) from above and p from below; rounding is resolved in
-    favour of an effect. The bound assumes that the printed recoveries of layers and groups are the same quantity.
+    are printed individually, and a group's sum of squares is at least its value if all other layers are equal. This
+    bounds the pooled t (and F over three groups) from above and p from below; rounding is resolved in favour of an
+    effect. The bound assumes that the printed recoveries of layers and groups are the same quantity.
 
     `difference` is first minus second in units of plasticity, `p_at_least` two-sided; `sd_at_least` is pooled.
     """
     cells = nope_adjacency[nope_adjacency["metric"] == "mean_recovery"].set_index("group")
     means, lows, highs = ({str(g): float(v) for g, v in cells[column].items()} for column in ("value", "low", "high"))
-    sizes = nope_adjacency[nope_adjacency["metric"] == "layers"].set_index("group")["value"]
-    n = {str(group): int(size) for group, size in sizes.items()}
-    single = nope_layers[(nope_layers["model"] == PAIR[1]) & (nope_layers["metric"] == "recovery")]
+    layer_counts = nope_adjacency[nope_adjacency["metric"] == "layers"].set_index("group")["value"]
+    sizes = {str(group): int(size) for group, size in layer_counts.items()}
+    layers = nope_layers[(nope_layers["model"] == PAIR[1]) & (nope_layers["metric"] == "recovery")]
     group_of = nope_groups.set_index("layer")["group"]
-    lows_of = {group: list(single.loc[single["layer"].map(group_of) == group, "low"]) for group in n}
-    least = {group: _least_squares(lows_of[group], n[group], highs[group]) for group in n}
-    adjacent = n["after"] + n["before"]
-    centre, low, high = (
-        sum(n[group] * values[group] for group in ("after", "before")) / adjacent for values in (means, lows, highs)
+    lows_of = {group: list(layers.loc[layers["layer"].map(group_of) == group, "low"]) for group in sizes}
+    least_squares = {group: _least_squares(lows_of[group], sizes[group], highs[group]) for group in sizes}
+    adjacent = sizes["after"] + sizes["before"]
+    value, low, high = (
+        sum(sizes[group] * values[group] for group in ("after", "before")) / adjacent for values in (means, lows, highs)
     )
     rows = []
     # treat the two adjacent groups as one: omitting the variance between them only weakens the bound
-    cases = [("adjacent", adjacent, centre, low, high, least["after"] + least["before"])]
-    cases += [(g, n[g], means[g], lows[g], highs[g], least[g]) for g in ("after", "before")]
+    cases = [("adjacent", adjacent, value, low, high, least_squares["after"] + least_squares["before"])]
+    cases += [(g, sizes[g], means[g], lows[g], highs[g], least_squares[g]) for g in ("after", "before")]
     for name, size, value, value_low, value_high, squares in cases:
         difference = value - means["far"]
         limits = value_low - highs["far"], value_high - lows["far"]
-        df = size + n["far"] - 2
-        sd = math.sqrt((squares + least["far"]) / df)
+        df = size + sizes["far"] - 2
+        sd = math.sqrt((squares + least_squares["far"]) / df)
         largest = max(abs(end) for end in limits)
-        largest_t = largest / (sd * math.sqrt(1 / size + 1 / n["far"]))
+        largest_t = largest / (sd * math.sqrt(1 / size + 1 / sizes["far"]))
         rows.append(
             {
                 "comparison": f"{name} - far",
                 "n_first": size,
-                "n_second": n["far"],
+                "n_second": sizes["far"],
                 "difference": round(difference, 12),
                 "difference_low": round(limits[0], 12),
                 "difference_high": round(limits[1], 12),
@@ -109,19 +109,23 @@ def nope_adjacency_bounds(
                 "note": "",
             }
         )
-    rows.append(_three_groups(n, means, lows, highs, least))
+    rows.append(_three_groups(sizes, means, lows, highs, least_squares))
     return pd.DataFrame(rows)
 
 
 def _least_squares(values: Sequence[float], size: int, mean: float) -> float:
-    """Return the least sum of squares of `size` values with this mean and some known values (the others are equal)."""
+    """Return the least sum of squares of `size` values with a mean and some known values: all others are equal."""
     unknown = size - len(values)
     surplus = sum(value - mean for value in values)
     return sum((value - mean) ** 2 for value in values) + surplus**2 / unknown
 
 
 def _three_groups(
-    n: dict[str, int], means: dict[str, float], lows: dict[str, float], highs: dict[str, float], least: dict[str, float]
+    n: dict[str, int],
+    means: dict[str, float],
+    lows: dict[str, float],
+    highs: dict[str, float],
+    squares: dict[str, float],
 ) -> dict[str, object]:
     total, groups = sum(n.values()), list(n)
     # the means are farthest apart at the ends of their rounding ranges
@@ -129,10 +133,11 @@ def _three_groups(
     for group in groups:
         corners = [{**corner, group: end} for corner in corners for end in (lows[group], highs[group])]
     spread = max(
-        sum(n[g] * (one[g] - sum(n[k] * one[k] for k in groups) / total) ** 2 for g in groups) for one in corners
+        sum(n[g] * (corner[g] - sum(n[k] * corner[k] for k in groups) / total) ** 2 for g in groups)
+        for corner in corners
     )
     df = len(groups) - 1, total - len(groups)
-    sd = math.sqrt(sum(least.values()) / df[1])
+    sd = math.sqrt(sum(squares.values()) / df[1])
     largest_f = spread / df[0] / sd**2
     return {
         "comparison": "after, before, far",
@@ -156,18 +161,18 @@ def nope_depth_tests(
 ) -> pd.DataFrame:
     """Test whether the five printed top layers have a typical depth: exact rank-sum tests, and overlap between models.
 
-    Layers are indexed along the text network, so equal indices have equal weights. `estimate` is the mean index of
-    the top layers minus that of the others; the last row counts the layers among both models' top five, with the exact
-    p of as few or fewer. Every p assumes exchangeable layers, which layers of one network are not; each row has a
+    Layers are indexed along the text network, so equal indices have equal weights. `estimate` is the mean index of the
+    top layers minus the mean index of the others; the last row counts the layers among both models' top five, with the
+    exact p of as few or fewer. Every p assumes exchangeable layers, which layers of one network are not; each row has a
     guard that says so.
     """
     depth = len(nope_groups)
-    tests, fives = [], []
+    tests, top_sets = [], []
     for model in PAIR:
         top = [int(layer) for layer in nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]]
         others = sorted(set(range(depth)) - set(top))
         outcome = stats.mannwhitneyu(top, others, alternative="two-sided", method="exact")
-        fives.append(set(top))
+        top_sets.append(set(top))
         tests.append(
             Estimate(
                 study="nope_depth_tests",
@@ -184,8 +189,8 @@ def nope_depth_tests(
                 ),
             )
         )
-    shared, size = len(fives[0] & fives[1]), len(fives[0])
-    chance = stats.hypergeom(depth, size, len(fives[1]))
+    shared, size = len(top_sets[0] & top_sets[1]), len(top_sets[0])
+    chance = stats.hypergeom(depth, size, len(top_sets[1]))
     tests.append(
         Estimate(
             study="nope_depth_tests",
@@ -213,7 +218,7 @@ def nope_family_tests(
     """Test whether recovery depends on family or depth, by exact tests of counts of recovering models.
 
     Llama is compared with all others, and 32 or more text layers with fewer, over the study's models and over all
-    captured ones; each once with all models, and once counting models with shared text weights as one.
+    captured ones. Each test is run with all models, and again with models of shared text weights counted as one.
     """
     tests = []
     recoveries = nope_recovery_recomputed
@@ -223,34 +228,29 @@ def nope_family_tests(
                 "Llama against others": units["family"] == "Llama 3",
                 f"{DEEP} layers or more against fewer": units["text_layers"] >= DEEP,
             }
-            for words, members in splits.items():
+            for split, members in splits.items():
                 arms = [units.loc[mask, "recovers"].astype(bool) for mask in (members, ~members)]
-                row = fisher(
-                    int(arms[0].sum()),
-                    len(arms[0]),
-                    int(arms[1].sum()),
-                    len(arms[1]),
+                test = fisher(
+                    *(count for arm in arms for count in (int(arm.sum()), len(arm))),
                     study="nope_family_tests",
-                    comparison=f"{words}, {scope}",
+                    comparison=f"{split}, {scope}",
                     unit=unit,
                 )
                 names = [str(model) for model in units["model"]]
                 reason = [f"the same {len(units)} {unit}s, which suggested the split"]
-                tests.append(attach(row, shared_text_weights(names, published_facts), same_data(reason, reason)))
+                tests.append(attach(test, shared_text_weights(names, published_facts), same_data(reason, reason)))
     llama = recoveries[recoveries["family"] == "Llama 3"].drop_duplicates("network")
     deep = llama["text_layers"] >= DEEP
     recovering = llama["recovers"].astype(bool)
     tests.append(
-        attach(
-            fisher(
-                int((deep & recovering).sum()),
-                int(deep.sum()),
-                int((~deep & recovering).sum()),
-                int((~deep).sum()),
-                study="nope_family_tests",
-                comparison="depth within Llama, all captured",
-                unit="network",
-            )
+        fisher(
+            int((deep & recovering).sum()),
+            int(deep.sum()),
+            int((~deep & recovering).sum()),
+            int((~deep).sum()),
+            study="nope_family_tests",
+            comparison="depth within Llama, all captured",
+            unit="network",
         )
     )
     return frame(corrected(tests, test_families, "nope_family_tests"))

@@ -28,10 +28,10 @@ def capture_heads(
         layers = int(facts["layers"])
         if "cross-attention" in str(facts["attention"]):
             if layers != int(crossed["layers"]):
-                raise DataError(f"{setting['model']} has {layers} layers, the study of it {int(crossed['layers'])}")
+                raise DataError(f"{setting['model']} has {layers} layers, but {int(crossed['layers'])} in nope_facts")
             layers = int(crossed["self_attention_layers"])
-        heads, count = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
-        sampled = int(analysed.get(setting["model"], count))
+        heads, drawn = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
+        sampled = int(analysed.get(setting["model"], drawn))
         stated, captured = int(facts["claimed_context"]), int(setting["capture_tokens"])
         unscaled = setting["scaling"] == "none"
         rows.append(
@@ -40,7 +40,7 @@ def capture_heads(
                 "display_name": facts["display_name"],
                 "family": facts["family"],
                 "heads": heads,
-                "drawn": count,
+                "drawn": drawn,
                 "sampled": sampled,
                 "share": 100 * sampled / heads,
                 "scaling": "none" if unscaled else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
@@ -72,13 +72,13 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     """
     kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
     layers = {key: int(_model_row(models, key)["layers"]) for key in (CROSSED, PLAIN)}
-    text_layers = [place for place, kind in enumerate(kinds) if kind != "cross-attention"]
+    text_layers = [index for index, kind in enumerate(kinds) if kind != "cross-attention"]
     if len(kinds) != layers[CROSSED] or len(text_layers) != layers[PLAIN]:
         raise DataError(
             f"nope_layer_kinds has {len(text_layers)} of {len(kinds)} layers without cross-attention, where models has "
             f"{layers[PLAIN]} layers of {PLAIN} and {layers[CROSSED]} of {CROSSED}"
         )
-    text_layer = {layer: place for place, layer in enumerate(text_layers)}
+    text_layer = {layer: index for index, layer in enumerate(text_layers)}
     heads_of = {key: _drawn_heads(key, capture_settings, models) for key in (CROSSED, PLAIN)}
     crossed = {(text_layer[layer], head) for layer, head in heads_of[CROSSED] if layer in text_layer}
     heads = layers[PLAIN] * int(_model_row(models, PLAIN)["query_heads"])

@@ -15,7 +15,7 @@ def counts(
     """Return the numbers of models, families, checkpoints, questions and lengths in the thesis, one per row."""
     lengths = published_lbp[published_lbp["length"] != "overall"]
     overall = published_lbp[published_lbp["length"] == "overall"]
-    rows = {
+    numbers = {
         "captured_models": len(captured_models),
         "families": captured_models["family"].nunique(),
         "lbp_models": len(matched_models),
@@ -30,7 +30,7 @@ def counts(
         "planned_models": len(population_record),
         "retrained_models": len(retrained_models),
     }
-    return pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
+    return pd.DataFrame({"quantity": list(numbers), "value": list(numbers.values())})
 
 
 def ledger_counts(claims: pd.DataFrame) -> pd.DataFrame:
@@ -39,10 +39,10 @@ def ledger_counts(claims: pd.DataFrame) -> pd.DataFrame:
     `sources` counts documents 000 to 004 together, `all` also the thesis's own claims.
     """
     documents = claims[claims["source"] != "thesis"].assign(source="sources")
-    everything = pd.concat([claims.assign(source="all"), documents])
-    grouped = pd.concat([everything, claims]).groupby(["kind", "source", "verdict"], sort=True).size()
-    totals = pd.concat([everything, claims]).groupby(["kind", "source"], sort=True).size()
-    table = grouped.rename("count").reset_index()
+    combined = pd.concat([claims.assign(source="all"), documents])
+    counts = pd.concat([combined, claims]).groupby(["kind", "source", "verdict"], sort=True).size()
+    totals = pd.concat([combined, claims]).groupby(["kind", "source"], sort=True).size()
+    table = counts.rename("count").reset_index()
     table["total"] = [int(totals[(kind, source)]) for kind, source in zip(table["kind"], table["source"], strict=True)]
     table["share"] = 100 * table["count"] / table["total"]
     return table

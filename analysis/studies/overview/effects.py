@@ -1,11 +1,11 @@
-"""Compare the thesis's main effects: each in its unit, with interval and the ledger's verdict."""
+"""Collect the thesis's main effects in their units, with intervals and the ledger's verdicts."""
 
 import pandas as pd
 
 from boundpaper.errors import DataError
 from boundpaper.store.frames import pick
 
-TEST = "estimate"  # the column of an effect that has a test; its interval is that of 95 %
+TEST = "estimate"  # column of an effect that has a test and therefore a 95 % interval
 
 
 def effect_overview(
@@ -28,10 +28,10 @@ def effect_overview(
     context_tests: pd.DataFrame,
     disruption_tests: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return the effects that the chapters cite, by scale, each with interval and the verdict of its claim.
+    """Return the effects that the chapters cite, by scale, each with its interval and the verdict of its claim.
 
-    `shown_effects` says where each stands: in a result, the row whose columns have the values of `place`. A `factor` of
-    -1 or -100 makes a loss a change; `printed_values` counts the values behind a ratio.
+    `shown_effects` names the result of each effect; its `place` has the values of columns that select the row. A
+    `factor` of -1 or -100 turns a loss into a change, and `printed_values` counts the values behind a ratio.
 
     There is one row per effect: correlations, changes in percentage points, differences of mean log-perplexity in
     nats, and ratios, with the ranges allowed by rounding as intervals. Intervals from tests are not clipped to
@@ -42,11 +42,11 @@ def effect_overview(
     verdicts = claims.set_index("claim")["verdict"]
     rows = []
     for _, effect in shown_effects.iterrows():
-        cell = dict(pair.split("=", 1) for pair in str(effect["place"]).split(" & "))
-        row = pick(results[str(effect["result"])], **cell)
+        where = dict(pair.split("=", 1) for pair in str(effect["place"]).split(" & "))
+        row = pick(results[str(effect["result"])], **where)
         claim, column, factor = (effect[name] for name in ("claim", "column", "factor"))
         if claim not in verdicts.index:
-            raise DataError(f"effect_overview: the ledger has no claim {claim!r}; name the claim it decides")
+            raise DataError(f"effect_overview: the ledger has no claim {claim!r}; correct it in shown_effects")
         is_test = column == TEST
         columns = ("ci_low", "ci_high") if is_test else (f"{column}_low", f"{column}_high")
         low, high = sorted(factor * float(row[name]) for name in columns)

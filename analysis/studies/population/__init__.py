@@ -1,1 +1,1 @@
-"""The population of small models."""
+"""Analyse the population of small models."""

@@ -12,49 +12,59 @@ FloatArray = npt.NDArray[np.float64]
 LEVEL = 0.05  # significance level of the plan, after correction within a family
 
 
-def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
-    """Return Student's interval of the mean over seeds; the value itself if all seeds are equal, none for one seed."""
-    if len(seeds) < 2:
+def seed_interval(effects: FloatArray) -> tuple[float | None, float | None]:
+    """Return Student's interval of the mean of effects by seed; (mean, mean) if all are equal, (None, None) for one."""
+    if len(effects) < 2:
         return None, None
-    mean = float(seeds.mean())
-    return student_interval(seeds) or (mean, mean)
+    mean = float(effects.mean())
+    return student_interval(effects) or (mean, mean)
 
 
-def effect_columns(seeds: FloatArray) -> dict[str, float | None]:
+def seed_summary(values: FloatArray) -> dict[str, float | int | str | None]:
+    """Return the mean over seeds, Student's interval, the extremes, the number of seeds, and a note for one seed."""
+    low, high = seed_interval(values)
+    return {
+        **{"value": float(values.mean()), "ci_low": low, "ci_high": high},
+        **{"least": float(values.min()), "most": float(values.max()), "seeds": len(values)},
+        "note": "" if low is not None else "one seed has no interval",
+    }
+
+
+def effect_columns(effects: FloatArray) -> dict[str, float | None]:
     """Return `difference`, `low`, `high`, `least`, `most`, the p of exact sign flips, and the smallest possible p.
 
-    `p_least` assumes that every seed has a difference: a seed without one has no sign to flip, which indicates a
+    `p_least` assumes a difference in every seed. A seed without a difference has no sign to flip, but this indicates a
     small effect, not too few seeds.
 
     Parameters
     ----------
-    seeds : ndarray, shape (seeds,)
+    effects : ndarray, shape (seeds,)
         An effect by seed; if empty, every value is None.
     """
-    if not len(seeds):
+    if not len(effects):
         return dict.fromkeys(("difference", "low", "high", "least", "most", "p", "p_least"))
-    low, high = over_seeds(seeds)
-    flips = sign_flip_p(seeds)
-    result: dict[str, float | None] = {"difference": float(seeds.mean()), "low": low, "high": high}
-    result |= {"least": float(seeds.min()), "most": float(seeds.max())}
-    return result | {"p": flips.p_value, "p_least": 2.0 / 2 ** len(seeds)}
+    low, high = seed_interval(effects)
+    test = sign_flip_p(effects)
+    columns: dict[str, float | None] = {"difference": float(effects.mean()), "low": low, "high": high}
+    columns |= {"least": float(effects.min()), "most": float(effects.max())}
+    return columns | {"p": test.p_value, "p_least": 2.0 / 2 ** len(effects)}
 
 
-def equivalence_p(seeds: FloatArray, margin: float) -> tuple[float | None, float | None]:
+def equivalence_p(effects: FloatArray, margin: float) -> tuple[float | None, float | None]:
     """Return the p of exact one-sided sign-flip tests against both ends of a margin, and the smallest possible p.
 
-    The larger of the p against -margin and margin counts: both must be significant to conclude that a difference is
+    The returned p is the larger of the two, since both tests must be significant to conclude that a difference is
     within the margin (Schuirmann 1987). Without seeds, both returned values are None.
     """
-    if not len(seeds):
+    if not len(effects):
         return None, None
-    upper_p = sign_flip_p(seeds + margin, alternative="greater").p_value
-    lower_p = sign_flip_p(seeds - margin, alternative="less").p_value
-    return max(upper_p, lower_p), 1.0 / 2 ** len(seeds)
+    upper_p = sign_flip_p(effects + margin, alternative="greater").p_value
+    lower_p = sign_flip_p(effects - margin, alternative="less").p_value
+    return max(upper_p, lower_p), 1.0 / 2 ** len(effects)
 
 
 def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
-    """Return Holm's p within families of planned size: a test without a p counts with p = 1.
+    """Return Holm's p within families of planned size, in which a test without a p counts with p = 1.
 
     Returns
     -------

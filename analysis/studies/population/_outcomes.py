@@ -10,20 +10,29 @@ from boundpaper.errors import DataError
 
 FAR = 1.25  # far keys are this many training lengths before the question
 TRAINED = 128  # words per training sequence
-EXACT = "e"
-HEADS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window", "sink", "sink_backcopy")
-QUESTION = ("model", "encoding", "multiple", "item", "context", "keys", "distance", "letter", "right", "far")
-OUTCOME = ("model", "outcome", "encoding", "multiple", "value", "n")
-SIZES = ("bias_strength", "bias_window")  # metrics whose absolute value is used
+EXACT = "e"  # letter of a right answer
+METRICS = (
+    "ap_overall",
+    "ap_first_20",
+    "ap_last_20",
+    "ap_drop",
+    "bias_strength",
+    "bias_window",
+    "sink",
+    "sink_backcopy",
+)
+QUESTION_COLUMNS = ("model", "encoding", "multiple", "item", "context", "keys", "distance", "letter", "right", "far")
+OUTCOME_COLUMNS = ("model", "outcome", "encoding", "multiple", "value", "n")
+ABSOLUTE_METRICS = ("bias_strength", "bias_window")  # metrics whose absolute value is used
 
 
-def each(table: pd.DataFrame) -> Iterator[Any]:
+def records(table: pd.DataFrame) -> Iterator[Any]:
     """Iterate over the rows of a table, with cells as attributes."""
     yield from table.itertuples(index=False)
 
 
 def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """One row per question for a key: `model, encoding, multiple, item, context, keys, distance, letter, right, far`.
+    """Return one row per question for a key, with the columns `QUESTION_COLUMNS`.
 
     Raises
     ------
@@ -31,23 +40,23 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
         If a model has more letters than its seed has prompts.
     """
     if keys.empty:
-        return pd.DataFrame(columns=list(QUESTION))
+        return pd.DataFrame(columns=list(QUESTION_COLUMNS))
     seeds = dict(zip(models["model"], models["seed"], strict=True))
-    by_name = {name: group.sort_values("item") for name, group in prompts.groupby(["seed", "multiple"])}
+    prompts_of = {name: group.sort_values("item") for name, group in prompts.groupby(["seed", "multiple"])}
     columns = ("item", "context", "keys", "distance")
-    numbers = {name: [group[column].to_numpy(dtype=int) for column in columns] for name, group in by_name.items()}
-    sizes, parts, letters = [], [], []
-    for row in each(keys):
-        arrays = numbers[seeds[row.model], row.multiple]
+    arrays_of = {name: [group[column].to_numpy(dtype=int) for column in columns] for name, group in prompts_of.items()}
+    sizes, blocks, letters = [], [], []
+    for row in records(keys):
+        arrays = arrays_of[seeds[row.model], row.multiple]
         count = len(row.letters)
         if count > len(arrays[0]):
             raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
         sizes.append(count)
-        parts.append([values[:count] for values in arrays])
+        blocks.append([values[:count] for values in arrays])
         letters += list(row.letters)
     table = pd.DataFrame({name: np.repeat(keys[name].to_numpy(), sizes) for name in ("model", "encoding", "multiple")})
-    for place, column in enumerate(columns):
-        table[column] = np.concatenate([arrays[place] for arrays in parts])
+    for index, column in enumerate(columns):
+        table[column] = np.concatenate([arrays[index] for arrays in blocks])
     table["letter"] = letters
     table["right"] = table["letter"] == EXACT
     table["far"] = table["distance"] > FAR * TRAINED
@@ -59,49 +68,49 @@ def outcomes(
 ) -> pd.DataFrame:
     """Return one row per model, outcome, encoding and multiple: `value`, and the `n` units that it averages.
 
-    `keys_far` and `keys_all` are shares of questions; under an extension, over the fewer questions asked there;
-    `keys_far_extended` is `keys_far` over these questions for every encoding. `decline` is 1 minus the share of all
-    keys at four training lengths over that at one. For metrics of heads, `bias_*` are means of absolute values,
-    `sink_backcopy_most` and `value_ratio_least` extremes, and others means.
+    `keys_far` and `keys_all` are shares of the questions asked. Fewer are asked under an extension, and
+    `keys_far_extended` is `keys_far` over these fewer questions for every encoding. `decline` is 1 minus the ratio of
+    the shares of all keys at four training lengths and at one. Metrics of heads are means, but `bias_*` are means of
+    absolute values, and `sink_backcopy_most` and `value_ratio_least` are extremes.
     """
     rows: list[tuple[object, ...]] = []
 
-    def put(model: Any, outcome: str, encoding: Any, multiple: Any, value: float, n: int) -> None:
+    def add(model: Any, outcome: str, encoding: Any, multiple: Any, value: float, n: int) -> None:
         rows.append((model, outcome, encoding, multiple, value, n))
 
     last_item = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
     far_keys = asked[asked["far"].astype(bool)]
     common = far_keys[far_keys["item"] <= far_keys["multiple"].map(last_item).fillna(-1)]
-    for outcome, questions in (("keys_all", asked), ("keys_far", far_keys), ("keys_far_extended", common)):
-        shares = questions.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
+    for outcome, selected in (("keys_all", asked), ("keys_far", far_keys), ("keys_far_extended", common)):
+        shares = selected.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
         for (model, encoding, multiple), share, size in shares.itertuples():
-            put(model, outcome, encoding, multiple, share, size)
+            add(model, outcome, encoding, multiple, share, size)
     own_keys = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
     share = own_keys.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
     counts = own_keys["model"].value_counts().to_dict()
     for model, row in share.iterrows():
         if row[1.0] > 0:
-            put(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int(counts[model]))
+            add(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int(counts[model]))
     facts = tasks[(tasks["multiple"] == 0) & tasks["task"].isin(["fact", "fact_held"])]
-    for row in each(facts):
+    for row in records(facts):
         name = "facts_held" if row.task == "fact_held" else "facts_seen"
-        put(row.model, name, "own", 0.0, row.right / row.asked, int(row.asked))
-    text = losses[(losses["text"] == "mixed") & (losses["words"] == "other") & (losses["low"] == 0)]
-    for row in each(text):
-        put(row.model, "text_loss", "own", 1.0, row.nats, int(row.count))
-    sized = heads.assign(**{name: heads[name].abs() for name in SIZES})
-    by_model = sized.groupby("model")
-    for name in HEADS:
+        add(row.model, name, "own", 0.0, row.right / row.asked, int(row.asked))
+    text_losses = losses[(losses["text"] == "mixed") & (losses["words"] == "other") & (losses["low"] == 0)]
+    for row in records(text_losses):
+        add(row.model, "text_loss", "own", 1.0, row.nats, int(row.count))
+    absolute = heads.assign(**{name: heads[name].abs() for name in ABSOLUTE_METRICS})
+    by_model = absolute.groupby("model")
+    for name in METRICS:
         for model, mean, count in by_model[name].agg(["mean", "count"]).itertuples():
             if count:
-                put(model, name, "own", 1.0, mean, count)
+                add(model, name, "own", 1.0, mean, count)
     extremes = by_model.agg(
         most=("sink_backcopy", "max"), least=("value_ratio", "min"), heads=("sink_backcopy", "size")
     )
     for model, most, least, size in extremes.itertuples():
-        put(model, "sink_backcopy_most", "own", 1.0, most, size)
-        put(model, "value_ratio_least", "own", 1.0, least, size)
-    table = pd.DataFrame(rows, columns=list(OUTCOME)).merge(
+        add(model, "sink_backcopy_most", "own", 1.0, most, size)
+        add(model, "value_ratio_least", "own", 1.0, least, size)
+    table = pd.DataFrame(rows, columns=list(OUTCOME_COLUMNS)).merge(
         models[["model", "arm", "base", "seed", "reached"]], on="model"
     )
     table["counted"] = table["model"].map(counted_by_plan(models)).astype(bool)
@@ -109,22 +118,23 @@ def outcomes(
 
 
 def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
-    """Return by model whether the plan counts it: it (except D) and its start model must meet the criterion."""
-    reached = {row.model: bool(row.reached) or row.arm == "D" for row in each(models)}
+    """Return by model whether it counts: it (unless its arm is D) and its start model must meet the criterion."""
+    reached = {row.model: bool(row.reached) or row.arm == "D" for row in records(models)}
     return {
-        row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False)) for row in each(models)
+        row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False))
+        for row in records(models)
     }
 
 
-def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: float) -> pd.Series:
-    """Return values of an outcome by seed, for counted models; `arm` may name an extension as in `B:yarn`."""
-    letter, _, encoding = arm.partition(":")
-    rows = found[
-        found["counted"]
-        & (found["outcome"] == outcome)
-        & (found["arm"] == letter)
-        & (found["encoding"] == (encoding or "own"))
-        & (found["base"] == (0 if letter == "E" else base))
-        & np.isclose(found["multiple"].astype(float), multiple)
+def by_seed(table: pd.DataFrame, outcome: str, arm: str, base: int, multiple: float) -> pd.Series:
+    """Return an outcome's values by seed, for counted models; `arm` may name an extension, as in `B:yarn`."""
+    own_arm, _, encoding = arm.partition(":")
+    rows = table[
+        table["counted"]
+        & (table["outcome"] == outcome)
+        & (table["arm"] == own_arm)
+        & (table["encoding"] == (encoding or "own"))
+        & (table["base"] == (0 if own_arm == "E" else base))
+        & np.isclose(table["multiple"].astype(float), multiple)
     ]
     return rows.set_index("seed")["value"].sort_index()

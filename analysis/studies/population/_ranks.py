@@ -8,45 +8,44 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
-from analysis.studies.population._effects import FloatArray, corrected, effect_columns, over_seeds
-from analysis.studies.population._outcomes import SIZES, counted_by_plan, each
+from analysis.studies.population._effects import FloatArray, corrected, effect_columns, seed_interval
+from analysis.studies.population._outcomes import ABSOLUTE_METRICS, counted_by_plan, records
 from boundpaper.statistics.locations.permutation import permutation_p
 
 BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"
-_OF_SEEDS = ("low", "high", "least", "most", "p", "p_least")
-_OF_HEADS = ("rho", *_OF_SEEDS, "slope", "slope_low", "slope_high")
+_SEED_COLUMNS = ("low", "high", "least", "most", "p", "p_least")
+_HEAD_COLUMNS = ("rho", *_SEED_COLUMNS, "slope", "slope_low", "slope_high")
 NO_SLOPE = (None, None, None, "no mixed model")
-FEWEST = 3  # least number of models per seed for a rank correlation
+FEWEST_MODELS = 3  # least number of models per seed for a rank correlation
 
 IntArray = npt.NDArray[np.int64]
 
 
-def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int], slopes: bool = True) -> pd.DataFrame:
+def relation_rows(plans: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int], slopes: bool = True) -> pd.DataFrame:
     """Return rows of `population_relations`, from the outcomes of the models of some bases.
 
-    Without `slopes`, no mixed model is fitted, which takes most of the time.
+    Without `slopes`, no mixed model is fitted; the fit takes most of the time.
     """
     rows = []
-    for planned in each(plan[plan["unit"] == BLOCKED]):
-        table = _decline_and_metric(found, str(planned.outcome), bases)
+    for plan in records(plans[plans["unit"] == BLOCKED]):
+        table = _metric_and_decline(found, str(plan.outcome), bases)
         sizes = table.groupby("seed")["model"].transform("size")
-        table = table[sizes >= FEWEST].reset_index(drop=True)
-        row: dict[str, object] = {"item": planned.item, "family": planned.family, "outcome": planned.outcome}
+        table = table[sizes >= FEWEST_MODELS].reset_index(drop=True)
+        row: dict[str, object] = {"item": plan.item, "family": plan.family, "outcome": plan.outcome}
         row |= {"models": len(table), "seeds": table["seed"].nunique()}
         if table.empty:
             no_values = dict.fromkeys(("rho", "low", "high", "p", "p_least", "slope", "slope_low", "slope_high"))
-            rows.append({**row, **no_values, "note": f"no seed with {FEWEST} models yet"})
+            rows.append({**row, **no_values, "note": f"no seed with {FEWEST_MODELS} models yet"})
             continue
         blocks = [np.flatnonzero(table["seed"] == seed).astype(np.int64) for seed in sorted(table["seed"].unique())]
-        x, y = (_ranks_within_blocks(table[side].to_numpy(dtype=float), blocks) for side in ("x", "y"))
+        x, y = (_ranks_within_blocks(table[name].to_numpy(dtype=float), blocks) for name in ("x", "y"))
         count = len(blocks)
-        seeds = np.array([float((x[block] * y[block]).sum()) for block in blocks])
-        rho = float(seeds.mean())
-        interval = over_seeds(seeds)
+        rhos = np.array([float((x[block] * y[block]).sum()) for block in blocks])
+        rho = float(rhos.mean())
+        interval = seed_interval(rhos)
         test = permutation_p(rho, _correlation_by_order(x, y, count), blocks)
-        fitted = _mixed_model_slope(table["x"], table["y"], table["seed"]) if slopes else NO_SLOPE
-        slope, low, high, note = fitted
+        slope, low, high, note = _mixed_model_slope(table["x"], table["y"], table["seed"]) if slopes else NO_SLOPE
         row |= {"rho": rho, "low": interval[0], "high": interval[1], "p": test.p_value, "p_least": test.smallest}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(count, note)})
     return _corrected_table(rows)
@@ -55,20 +54,21 @@ def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int],
 def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame, slopes: bool = True) -> pd.DataFrame:
     """Return rows of `population_head_damage`, from the heads of some models; `slopes` as in `relation_rows`."""
     rows = []
-    for plan in each(plans[plans["unit"] == OF_HEADS]):
+    for plan in records(plans[plans["unit"] == OF_HEADS]):
         metric = str(plan.first)
         valid = table[table[metric].notna()]
         row: dict[str, object] = {"item": plan.item, "family": plan.family, "metric": metric}
         row |= {"models": valid["model"].nunique(), "seeds": valid["seed"].nunique(), "heads": len(valid)}
-        values = valid[metric].abs() if metric in SIZES else valid[metric]
-        seeds = _mean_over_seeds(valid.assign(x=values))
+        values = valid[metric].abs() if metric in ABSOLUTE_METRICS else valid[metric]
+        seeds = _means_by_seed(valid.assign(x=values))
         if not len(seeds):
-            rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
+            rows.append({**row, **dict.fromkeys(_HEAD_COLUMNS), "note": "no model that counts yet"})
             continue
-        fitted = _mixed_model_slope(values, valid["damage"], valid["model"], valid["layer"]) if slopes else NO_SLOPE
-        slope, low, high, note = fitted
+        slope, low, high, note = (
+            _mixed_model_slope(values, valid["damage"], valid["model"], valid["layer"]) if slopes else NO_SLOPE
+        )
         effect = effect_columns(seeds)
-        row |= {"rho": effect["difference"], **{name: effect[name] for name in _OF_SEEDS}}
+        row |= {"rho": effect["difference"], **{name: effect[name] for name in _SEED_COLUMNS}}
         rows.append(
             {**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(len(seeds), note)}
         )
@@ -80,7 +80,7 @@ def _note_on_seeds(seeds: int, note: str) -> str:
     return "; ".join(text for text in ("one seed: no interval" if seeds == 1 else "", note) if text)
 
 
-def _decline_and_metric(outcomes: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
+def _metric_and_decline(outcomes: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
     counted = outcomes[outcomes["counted"] & (outcomes["encoding"] == "own") & outcomes["base"].isin(bases)]
     x = counted[counted["outcome"] == outcome].set_index("model")
     y = counted[counted["outcome"] == "decline"].set_index("model")["value"]
@@ -89,6 +89,7 @@ def _decline_and_metric(outcomes: pd.DataFrame, outcome: str, bases: Sequence[in
 
 
 def head_damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) -> pd.DataFrame:
+    """Return the heads of counted models with `damage`, the increase of the loss on keys when a head is removed."""
     intact = ablation[ablation["layer"] < 0].set_index("model")["nats_1x"]
     ablated = ablation[ablation["layer"] >= 0]
     table = heads.merge(ablated[["model", "layer", "head", "nats_1x"]], on=["model", "layer", "head"])
@@ -97,12 +98,12 @@ def head_damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFra
     return table[table["model"].map(counted_by_plan(models)).astype(bool)].reset_index(drop=True)
 
 
-def _mean_over_seeds(table: pd.DataFrame) -> FloatArray:
+def _means_by_seed(table: pd.DataFrame) -> FloatArray:
     """Return mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
     means = []
     for (seed, model), group in table.groupby(["seed", "model"]):
-        layers = [_rank_correlation(cells["x"], cells["damage"]) for _, cells in group.groupby("layer")]
-        defined = [value for value in layers if value is not None]
+        rhos = [_rank_correlation(layer_heads["x"], layer_heads["damage"]) for _, layer_heads in group.groupby("layer")]
+        defined = [value for value in rhos if value is not None]
         if defined:
             means.append((seed, model, float(np.mean(defined))))
     frame = pd.DataFrame(means, columns=["seed", "model", "rho"])
@@ -110,7 +111,7 @@ def _mean_over_seeds(table: pd.DataFrame) -> FloatArray:
 
 
 def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:
-    first, second = (_to_unit_length(rankdata(side)) for side in (x, y))
+    first, second = (_to_unit_length(rankdata(values)) for values in (x, y))
     return None if first is None or second is None else float((first * second).sum())
 
 

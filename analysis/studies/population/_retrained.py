@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._outcomes import FAR, TRAINED, each
+from analysis.studies.population._outcomes import EXACT, FAR, TRAINED, records
 from boundpaper.errors import DataError
 
 ALIGNED = "aligned_full"
@@ -24,7 +24,7 @@ EXCHANGED = tuple("sway probability_change nearer_wins position_part content_par
 KEYS_FAR = "keys_far"
 OWN = "own"
 YARN_POWER = 2  # power of 1 + .1 ln s on the scores: YaRN's temperature
-PLACE = ["model", "layer", "head"]
+HEAD_KEY = ["model", "layer", "head"]
 CELL = ["quantity", "estimator", "width", "texts", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
 
 
@@ -62,10 +62,10 @@ def side(words: str, item: str) -> Side:
         return Side(number=float(words))
     for pattern, settings in _SIDES.items():
         if match := re.fullmatch(pattern, words):
-            parts = match.groupdict()
-            quarter = {"first": 1, "last": QUARTERS}.get(parts.get("quarter") or "")
-            width = int(parts["width"]) if parts.get("width") else None
-            return Side(arm=parts["arm"], quarter=quarter, width=width, **settings)
+            names = match.groupdict()
+            quarter = {"first": 1, "last": QUARTERS}.get(names.get("quarter") or "")
+            width = int(names["width"]) if names.get("width") else None
+            return Side(arm=names["arm"], quarter=quarter, width=width, **settings)
     raise DataError(f"population_amendment, item {item}: {words!r} names no arm, quarter, width or extension; mend it")
 
 
@@ -74,23 +74,23 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
     Plasticity is over all distances, like an exchange cell without distance limits. Heads without a value have no row.
     """
-    reach = QUARTERS * TRAINED
-    all_pairs = {"apart_low": 0, "apart_high": reach, "away_low": 0, "away_high": reach}
+    text_length = QUARTERS * TRAINED
+    all_pairs = {"apart_low": 0, "apart_high": text_length, "away_low": 0, "away_high": text_length}
     profile = aligned.assign(quantity=PLASTICITY, texts="one", value=aligned[PLASTICITY].astype(float), **all_pairs)
-    parts = [profile[[*PLACE, *CELL, "value"]]]
+    tables = [profile[[*HEAD_KEY, *CELL, "value"]]]
     for quantity in EXCHANGED:
         rows = exchange.assign(quantity=quantity, estimator=ALIGNED, value=exchange[quantity].astype(float))
-        parts.append(rows[[*PLACE, *CELL, "value"]])
-    return pd.concat(parts, ignore_index=True).dropna(subset="value")
+        tables.append(rows[[*HEAD_KEY, *CELL, "value"]])
+    return pd.concat(tables, ignore_index=True).dropna(subset="value")
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Return the cost for keys of ablating each head, at least 0: `model, layer, head`, a column per kind of cost."""
+    """Return what ablating each head costs keys, at least 0: `model, layer, head`, and a column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
         heads[kind] = (heads[column].astype(float) - heads["model"].map(intact)).clip(lower=0.0)
-    return heads[[*PLACE, *COSTS]]
+    return heads[[*HEAD_KEY, *COSTS]]
 
 
 def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.DataFrame:
@@ -106,7 +106,7 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
     """
     if weights == ALL:
         return heads.groupby(["model", *CELL])[["value"]].mean().reset_index()
-    weighed = heads.merge(costs[[*PLACE, weights]], on=PLACE)
+    weighed = heads.merge(costs[[*HEAD_KEY, weights]], on=HEAD_KEY)
     weighed["value"] *= weighed[weights]
     sums = weighed.groupby(["model", *CELL], as_index=False)[["value", weights]].sum()
     sums = sums[sums[weights] > 0].reset_index(drop=True)
@@ -114,10 +114,10 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
 
 
 def quarters(values: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of whole training lengths and all distances, with the `quarter` from 1."""
-    reach = QUARTERS * TRAINED
+    """Return the rows over one training length and all distances, with `quarter`, its number in the text from 1."""
+    text_length = QUARTERS * TRAINED
     is_whole = (values["high"] - values["low"] == TRAINED) & (values["apart_low"] == 0) & (values["away_low"] == 0)
-    is_whole &= (values["apart_high"] == reach) & (values["away_high"] == reach)
+    is_whole &= (values["apart_high"] == text_length) & (values["away_high"] == text_length)
     return values[is_whole].assign(quarter=values["low"] // TRAINED + 1).reset_index(drop=True)
 
 
@@ -127,17 +127,17 @@ def share_of_far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: p
     Raises
     ------
     DataError
-        When a model has more letters than its seed has prompts.
+        If a model has more letters than its seed has prompts.
     """
     seeds = dict(zip(models["model"], models["seed"], strict=True))
     distances = {name: group.sort_values("item")["distance"] for name, group in prompts.groupby(["seed", "multiple"])}
     rows = []
-    for row in each(extensions):
+    for row in records(extensions):
         distance = distances[seeds[row.model], row.multiple].to_numpy(dtype=float)
         if len(row.letters) > len(distance):
             raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
         is_far = distance[: len(row.letters)] > FAR * TRAINED
         if is_far.any():
-            right = np.array([letter == "e" for letter in row.letters])
+            right = np.array([letter == EXACT for letter in row.letters])
             rows.append((row.model, row.encoding, row.temperature, row.multiple, float(right[is_far].mean())))
     return pd.DataFrame(rows, columns=["model", "encoding", "temperature", "multiple", "value"])

@@ -1,7 +1,8 @@
 """Run the plan's analyses at both bases of the rotation, and test what the base changes, over all models; post hoc.
 
-Added to the plan before the reported models of the larger base were measured (docs/population-plan.md). Values
-come from the measurements, not from written outcomes, whose rounding would break ties that the exact test counts.
+The analyses were added to the plan before the reported models of the larger base were measured
+(docs/population-plan.md). Values come from the measurements, since the rounding of written outcomes would break ties
+that the exact test counts.
 """
 
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.population._effects import corrected, effect_columns
-from analysis.studies.population._outcomes import by_seed, each, key_questions, outcomes
+from analysis.studies.population._outcomes import by_seed, key_questions, outcomes, records
 from analysis.studies.population._ranks import head_damage_rows, head_damages, relation_rows
 
 BASES = (400, 10_000)
-LESS = "400 minus 10000"
+DIFFERENCE = "400 minus 10000"
 UNIT = "seed"  # unit of contrasts of arms
-BLIND = "E"  # the arm that never rotates
-PLANNED = {"keys_far_4x": "bases"}  # planned difference of the bases, and its family
+UNROTATED = "E"  # the arm that never rotates
+PLANNED = {"keys_far_4x": "bases"}  # the only planned difference of the bases, and its family
 PRIMARY = "400"  # base of the planned contrasts
 GROUPS = {"10000": ((10_000,), "ABCD"), "both": (BASES, "ABCD"), "both, A to C": (BASES, "ABC")}
 """Bases and arms of the models for which relations are tested."""
@@ -34,26 +35,26 @@ def population_bases(
     """Return every planned contrast at both bases, and the difference of the two effects by seed.
 
     `of` is a base, or `400 minus 10000`; `difference` is the mean over seeds of first minus second arm, or of the first
-    base's effect minus the second's, `low` and `high` Student's 95 % interval, `p` is from all sign flips, `p_holm`
-    within the family of each `of`. The arm that never rotates has no base: it is compared with C of each base, but
-    not between bases. Far keys at base 10,000, and the difference of the bases at four lengths, were in the original
-    plan.
+    base's effect minus the second's, `low` and `high` are its Student's 95 % interval. `p` is from all sign flips, and
+    `p_holm` corrected within the family of each `of`. The arm that never rotates has no base: it is compared with C of
+    each base, but not between bases. Far keys at base 10,000, and the difference of the bases at four lengths, were in
+    the original plan.
     """
     models = population_models.assign(reached=True)
     questions = key_questions(population_keys, population_prompts, models)
     table = outcomes(models, questions, population_tasks, population_losses, population_heads)
     plans = population_plan[(population_plan["unit"] == UNIT) & (population_plan["base"].astype(str) == PRIMARY)]
     rows: list[dict[str, Any]] = []
-    for plan in each(plans):
-        sides = [_arms_by_seed(table, plan, base) for base in BASES]
-        effects = [side["first"] - side["second"] for side in sides]
-        for base, side, effect in zip(BASES, sides, effects, strict=True):
-            means = {f"mean_{name}": float(side[name].mean()) if len(side) else None for name in ("first", "second")}
+    for plan in records(plans):
+        by_base = [_arms_by_seed(table, plan, base) for base in BASES]
+        effects = [arms["first"] - arms["second"] for arms in by_base]
+        for base, arms, effect in zip(BASES, by_base, effects, strict=True):
+            means = {f"mean_{name}": float(arms[name].mean()) if len(arms) else None for name in ("first", "second")}
             rows.append(_contrast_row(plan, str(base), effect, means))
-        if {plan.first, plan.second} & {BLIND}:
+        if {plan.first, plan.second} & {UNROTATED}:
             continue  # the arm without a base would cancel, so the difference would not be about it
         shift = (effects[0] - effects[1]).dropna()
-        row = _contrast_row(plan, LESS, shift, {"mean_first": None, "mean_second": None})
+        row = _contrast_row(plan, DIFFERENCE, shift, {"mean_first": None, "mean_second": None})
         rows.append(row | ({"family": PLANNED[plan.item]} if plan.item in PLANNED else {}))
     return corrected(pd.DataFrame(rows), ["of", "family"])
 
@@ -69,15 +70,17 @@ def population_relations_bases(
 ) -> pd.DataFrame:
     """Return relations as in `population_relations_every`, over the larger base's models, and over both bases' models.
 
-    `of` is `10000`, or `both`: seeds with the same arms, at least three, at both bases. `both, A to C` excludes D,
-    which finds hardly any keys that it could lose; it was added after seeing the result over both.
+    `of` is `10000`, or `both`, which has the seeds with the same arms, at least three, at both bases. `both, A to C`
+    excludes D, which finds hardly any keys that it could lose; it was added after seeing the result over both.
     """
     models = population_models.assign(reached=True)
     questions = key_questions(population_keys, population_prompts, models)
     table = outcomes(models, questions, population_tasks, population_losses, population_heads)
     arms = models[models["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
     arms = arms.reindex(columns=list(BASES)).dropna()
-    equal = [seed for seed, (one, two) in zip(arms.index, arms.to_numpy(), strict=True) if one == two and len(one) > 2]
+    equal = [
+        seed for seed, (low, high) in zip(arms.index, arms.to_numpy(), strict=True) if low == high and len(low) > 2
+    ]
     tables = []
     for of, (bases, letters) in GROUPS.items():
         selected = table[table["arm"].isin(list(letters)) & (table["seed"].isin(equal) | (len(bases) == 1))]
@@ -105,13 +108,13 @@ def _arms_by_seed(table: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
     return pd.concat(sides, axis=1, join="inner")
 
 
-def _contrast_row(plan: Any, role: str, effect: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
-    facts = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
+def _contrast_row(plan: Any, of: str, effect: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
+    row = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
     count = len(effect)
-    notes = ["mean_first, mean_second: a difference of two differences"] if role == LESS else []
+    notes = ["mean_first, mean_second: a difference of two differences"] if of == DIFFERENCE else []
     if not count:
-        notes = ["no seed with both arms yet" if role != LESS else "no seed with both arms at both bases yet"]
+        notes = ["no seed with both arms yet" if of != DIFFERENCE else "no seed with both arms at both bases yet"]
     elif count == 1:
         notes.append("one seed: no interval")
     effects = effect_columns(effect.to_numpy(dtype=float))
-    return {**facts, "of": role, "seeds": count, **means, **effects, "note": "; ".join(notes)}
+    return {**row, "of": of, "seeds": count, **means, **effects, "note": "; ".join(notes)}

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.studies.population._effects import FloatArray, corrected, effect_columns
-from analysis.studies.population._outcomes import by_seed, counted_by_plan, each, key_questions, outcomes
+from analysis.studies.population._outcomes import by_seed, counted_by_plan, key_questions, outcomes, records
 from analysis.studies.population._ranks import BLOCKED, OF_HEADS
 
 DRAWS = 10_000
@@ -20,16 +20,9 @@ def population_record(population_members: pd.DataFrame, population_models: pd.Da
         population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
     )
     counts = counted_by_plan(population_models)
-    status = []
-    for row in each(table):
-        if row.model not in counts:
-            status.append("not trained")
-        elif counts[row.model]:
-            status.append("counted")
-        else:
-            status.append("excluded")
-    table["status"] = status
-    table["note"] = ["" if state != "not trained" else "not trained yet" for state in status]
+    states = {True: "counted", False: "excluded", None: "not trained"}
+    table["status"] = [states[counts.get(model)] for model in table["model"]]
+    table["note"] = np.where(table["status"] == "not trained", "not trained yet", "")
     return table.drop(columns="reached")
 
 
@@ -45,53 +38,45 @@ def population_contrasts(
     """Return every planned contrast of arms, with seeds as units.
 
     `difference` is the mean over seeds of first minus second, `low` and `high` its 95 % interval by Student's t over
-    seeds, and `drawn_low` and `drawn_high` a bootstrap interval over seeds and, for shares of keys, over each seed's
-    contexts, for information only; `p` is from all sign flips, `p_least` the smallest possible with this number of
+    seeds, and `drawn_low` and `drawn_high`, for information only, a bootstrap interval over seeds and, for shares of
+    keys, over each seed's contexts. `p` is from all sign flips, `p_least` the smallest possible with this number of
     seeds, `p_holm` is corrected within the family over contrasts with a p. `least` and `most` are over seeds.
     """
     questions = key_questions(population_keys, population_prompts, population_models)
     groups: Any = questions.groupby(KEYS)
-    by_key: Asked = dict(list(groups))
+    by_key: Questions = dict(list(groups))
     table = outcomes(population_models, questions, population_tasks, population_losses, population_heads)
     rows = []
-    for plan in each(population_plan[~population_plan["unit"].isin(UNITS)]):
-        if plan.item == "base_interaction":
-            sides = [by_seed(table, plan.outcome, arm, base, plan.multiple) for arm, base in _FOUR]
-            pairs = pd.concat(sides, axis=1, join="inner")
-            pairs.columns = pd.Index(range(4))
-            gap = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
-            one, two = pairs[0] - pairs[1], pairs[2] - pairs[3]
-            interval = _interval_over_seeds(gap.to_numpy(dtype=float))
-        else:
-            base = int(plan.base)
-            one = by_seed(table, plan.outcome, plan.first, base, plan.multiple)
-            two = by_seed(table, plan.outcome, plan.second, base, plan.multiple)
-            pairs = pd.concat([one, two], axis=1, join="inner")
-            pairs.columns = pd.Index(["first", "second"])
-            one, two = pairs["first"], pairs["second"]
-            gap = one - two
-            prompts = _differences_by_context(by_key, population_models, plan, list(gap.index)) if len(gap) else []
-            interval = _drawn_contexts(prompts) if prompts else _interval_over_seeds(gap.to_numpy(dtype=float))
-        rows.append(_contrast(plan, one, two, gap, interval))
+    for plan in records(population_plan[~population_plan["unit"].isin(UNITS)]):
+        is_interaction = plan.item == "base_interaction"
+        arms = _FOUR if is_interaction else [(arm, int(plan.base)) for arm in (plan.first, plan.second)]
+        by_arm = [by_seed(table, plan.outcome, arm, base, plan.multiple) for arm, base in arms]
+        seeds = pd.concat(by_arm, axis=1, join="inner", keys=range(len(arms)))
+        first, second = (seeds[0] - seeds[1], seeds[2] - seeds[3]) if is_interaction else (seeds[0], seeds[1])
+        prompts = []
+        if len(seeds) and not is_interaction:
+            prompts = _differences_by_context(by_key, population_models, plan, list(seeds.index))
+        effects = (first - second).to_numpy(dtype=float)
+        interval = _bootstrap_contexts(prompts) if prompts else _bootstrap_seeds(effects)
+        rows.append(_contrast_row(plan, first, second, effects, interval))
     return corrected(pd.DataFrame(rows), "family")
 
 
 _FOUR = (("C", 400), ("B", 400), ("C", 10_000), ("B", 10_000))
 
 
-def _contrast(
-    plan: Any, one: pd.Series, two: pd.Series, gap: pd.Series, interval: tuple[float, float] | None
+def _contrast_row(
+    plan: Any, first: pd.Series, second: pd.Series, effects: FloatArray, interval: tuple[float, float] | None
 ) -> dict[str, object]:
-    values = gap.to_numpy(dtype=float)
-    count = len(values)
+    count = len(effects)
     row: dict[str, object] = {name: getattr(plan, name) for name in ("item", "family", "role", "outcome")}
     row |= {name: getattr(plan, name) for name in ("first", "second", "base", "multiple")}
     drawn_low, drawn_high = interval or (None, None)
-    effect = effect_columns(values)
+    effect = effect_columns(effects)
     row |= {
         "seeds": count,
-        "mean_first": float(one.mean()) if count else None,
-        "mean_second": float(two.mean()) if count else None,
+        "mean_first": float(first.mean()) if count else None,
+        "mean_second": float(second.mean()) if count else None,
         **{name: effect[name] for name in ("difference", "low", "high")},
         "drawn_low": drawn_low,
         "drawn_high": drawn_high,
@@ -108,31 +93,33 @@ def _contrast(
     return row
 
 
-Asked = dict[tuple[str, str, float], pd.DataFrame]
+Questions = dict[tuple[str, str, float], pd.DataFrame]
 """Questions by model, encoding and multiple."""
 
 
-def _differences_by_context(by_key: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
+def _differences_by_context(
+    by_key: Questions, models: pd.DataFrame, plan: Any, seeds: list[int]
+) -> list[list[FloatArray]]:
     """Return each seed's differences by context; empty if the outcome is not a share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
-    prompts = []
+    differences = []
     for seed in seeds:
-        sides = []
+        by_arm = []
         for arm in (plan.first, plan.second):
             letter, _, encoding = arm.partition(":")
             base = 0 if letter == "E" else int(plan.base)
             is_model = (models["arm"] == letter) & (models["base"] == base) & (models["seed"] == seed)
-            items = by_key[models.loc[is_model, "model"].item(), encoding or "own", float(plan.multiple)]
-            sides.append(items if plan.outcome == "keys_all" else items[items["far"]])
-        pairs = sides[0].merge(sides[1][["item", "right"]], on="item", suffixes=("", "_second"))
+            questions = by_key[models.loc[is_model, "model"].item(), encoding or "own", float(plan.multiple)]
+            by_arm.append(questions if plan.outcome == "keys_all" else questions[questions["far"]])
+        pairs = by_arm[0].merge(by_arm[1][["item", "right"]], on="item", suffixes=("", "_second"))
         gaps = (pairs["right"].astype(float) - pairs["right_second"].astype(float)).to_numpy()
         contexts = pairs["context"].to_numpy()
-        prompts.append([gaps[contexts == context] for context in np.unique(contexts)])
-    return prompts
+        differences.append([gaps[contexts == context] for context in np.unique(contexts)])
+    return differences
 
 
-def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
+def _bootstrap_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
     """Return a bootstrap interval of the mean over seeds, resampling seeds and, within each, contexts."""
     if len(prompts) < 2:
         return None
@@ -149,7 +136,7 @@ def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | No
     return float(low), float(high)
 
 
-def _interval_over_seeds(values: FloatArray) -> tuple[float, float] | None:
+def _bootstrap_seeds(values: FloatArray) -> tuple[float, float] | None:
     """Return a bootstrap interval of the mean over seeds, resampling seeds."""
     if len(values) < 2:
         return None

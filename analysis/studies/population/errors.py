@@ -4,7 +4,7 @@ from collections import Counter
 
 import pandas as pd
 
-from analysis.studies.population._outcomes import each
+from analysis.studies.population._outcomes import records
 from keyquery.tasks.answers import EXACT, LETTERS, NO_STOP
 
 KINDS = {**{letter: kind for kind, letter in LETTERS.items() if kind != EXACT}, NO_STOP: "no_stop"}
@@ -19,7 +19,7 @@ def population_errors(population_keys: pd.DataFrame, population_models: pd.DataF
     facts_of = population_models.set_index("model")[["arm", "base", "seed"]].to_dict("index")
     own_keys = population_keys[(population_keys["encoding"] == "own") & population_keys["multiple"].isin(LENGTHS)]
     rows = []
-    for row in each(own_keys):
+    for row in records(own_keys):
         counts = Counter(row.letters)
         errors = len(row.letters) - counts[LETTERS[EXACT]]
         for letter, kind in KINDS.items():

@@ -1,7 +1,7 @@
 """Repeat the planned analyses over every model that was trained, whether or not it met the criterion.
 
-Not planned: added after arms of the first two seeds missed the criterion. Excluding models by outcome is a selection;
-these results avoid it, and are given in addition to the planned ones.
+The analyses were not planned, but added after arms of the first two seeds missed the criterion. Excluding models by
+their outcome is a selection; these results avoid it, and are given in addition to the planned ones.
 """
 
 import pandas as pd

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._effects import over_seeds
-from analysis.studies.population._outcomes import each
+from analysis.studies.population._effects import seed_interval
+from analysis.studies.population._outcomes import records
 from keyquery.measure.quantities import QUANTITIES
 
 ARMS = {"start": "A", "kept": "B", "dropped": "C"}
 BASE = 400  # the primary base
-TWICE = ("first_mass", "first_attention")  # one quantity here, with two reported directions
-WORDS = ("yes", "opposite", "no", "two directions", "not measurable", "no direction", "not reported")
+TWO_DIRECTIONS = ("first_mass", "first_attention")  # quantities for which the report states two directions
+ANSWERS = ("yes", "opposite", "no", "two directions", "not measurable", "no direction", "not reported")
 
 
 def population_experiments(
@@ -21,22 +21,24 @@ def population_experiments(
 ) -> pd.DataFrame:
     """Return headline quantities over seeds, for starting models and those trained further with or without rotation.
 
-    All trained models of the primary base are included, whether or not they met the criterion (post hoc).
-    `difference` is dropped minus kept; `since_start` is dropped minus start, as in a comparison without the control;
-    both are paired by seed, with Student's interval. `appears` and `appears_since_start` compare the interval with
-    the reported direction: `yes` if it is on the reported side of zero, `opposite` on the other, `no` if it contains
-    zero; `two directions` if the report states both directions for what is one quantity here; `not measurable` if
-    fewer than two seeds have the quantity in both arms, or all values are zero; `no direction` if the reported values
-    are equal or not significantly different; `not reported` without reported values.
+    All trained models of the primary base are included, whether or not they met the criterion (post hoc). `difference`
+    is dropped minus kept; `since_start` is dropped minus start, as in a comparison without the control; both are paired
+    by seed, with Student's interval. `appears` and `appears_since_start` compare the interval with the reported
+    direction: `yes` if it is on the reported side of zero, `opposite` if it is on the other side, `no` if it contains
+    zero; `two directions` if the report has two quantities with opposite directions for one quantity here; `not
+    measurable` if fewer than two seeds have the quantity in both arms, or all values are zero; `no direction` if the
+    reported values are equal or not significantly different; `not reported` without reported values.
     """
     models = population_models[population_models["base"] == BASE]
-    arms = {row.model: (row.arm, row.seed) for row in each(models)}
-    held = population_quantities[population_quantities["model"].isin(list(arms))]
-    held = held.assign(arm=[arms[name][0] for name in held["model"]], seed=[arms[name][1] for name in held["model"]])
+    arms = {row.model: (row.arm, row.seed) for row in records(models)}
+    quantities = population_quantities[population_quantities["model"].isin(list(arms))]
+    quantities = quantities.assign(
+        arm=[arms[name][0] for name in quantities["model"]], seed=[arms[name][1] for name in quantities["model"]]
+    )
     reported = experiments_reported.set_index("quantity")
     rows = []
     for quantity in QUANTITIES:
-        cells = held[held["quantity"] == quantity.key]
+        cells = quantities[quantities["quantity"] == quantity.key]
         source = reported.loc[quantity.key] if quantity.key in reported.index else None
         row: dict[str, Any] = {
             "quantity": quantity.key,
@@ -51,28 +53,28 @@ def population_experiments(
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
-        absent = cells["reason"].dropna().astype(str).str.split(":").str[0]
-        counts = Counter(reason for reason in absent if reason)
+        missing = cells["reason"].dropna().astype(str).str.split(":").str[0]
+        counts = Counter(reason for reason in missing if reason)
         reasons = [
             reason if count == len(cells) else f"{reason} ({count} of {len(cells)} models)"
             for reason, count in sorted(counts.items())
         ]
-        sides = {}
+        by_arm = {}
         for name, arm in ARMS.items():
             values = cells[cells["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
-            sides[name] = values
+            by_arm[name] = values
             row[name] = values.mean() if len(values) else None
             row[f"{name}_least"], row[f"{name}_most"] = (values.min(), values.max()) if len(values) else (None, None)
         for name, control in (("difference", "kept"), ("since_start", "start")):
-            pairs = (sides["dropped"] - sides[control]).dropna()
+            pairs = (by_arm["dropped"] - by_arm[control]).dropna()
             gaps = np.asarray(pairs, dtype=np.float64)
             row[name] = gaps.mean() if len(gaps) else None
-            row[f"{name}_low"], row[f"{name}_high"] = over_seeds(gaps)
+            row[f"{name}_low"], row[f"{name}_high"] = seed_interval(gaps)
             row["seeds" if name == "difference" else "seeds_since_start"] = len(gaps)
             if len(gaps) < 2:
                 reasons.append(f"{name}: {len(gaps)} {'seed' if len(gaps) == 1 else 'seeds'} with both, no interval")
-        row["appears"] = _direction_seen(row, "difference", sides["dropped"], sides["kept"])
-        row["appears_since_start"] = _direction_seen(row, "since_start", sides["dropped"], sides["start"])
+        row["appears"] = _direction_seen(row, "difference", by_arm["dropped"], by_arm["kept"])
+        row["appears_since_start"] = _direction_seen(row, "since_start", by_arm["dropped"], by_arm["start"])
         if source is None:
             reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
         row["note"] = "; ".join(reasons)
@@ -87,7 +89,7 @@ def _direction_seen(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
         return "not measurable"
     if row["direction"] == "none":
         return "no direction"
-    if row["quantity"] in TWICE:
+    if row["quantity"] in TWO_DIRECTIONS:
         return "two directions"
     sign = 1 if row["direction"] == "higher" else -1
     low, high = sorted((sign * row[f"{name}_low"], sign * row[f"{name}_high"]))
@@ -102,12 +104,12 @@ def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for against, column, seeds in (("kept", "appears", "seeds"), ("start", "appears_since_start", "seeds_since_start")):
-        words = population_experiments[column]
+        answers = population_experiments[column]
         counts = {
-            "quantities": len(words),
-            "decided": int(words.isin(["yes", "no", "opposite"]).sum()),
+            "quantities": len(answers),
+            "decided": int(answers.isin(["yes", "no", "opposite"]).sum()),
             "seeds": int(population_experiments[seeds].max()),
-            **{word: int((words == word).sum()) for word in WORDS},
+            **{answer: int((answers == answer).sum()) for answer in ANSWERS},
         }
         rows += [{"against": against, "what": what, "count": count} for what, count in counts.items()]
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Compare keys found within one training length of the question: how much retrieval is lost as prompts get longer."""
+"""Compare by prompt length the keys found within one training length of the question."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.studies.population._effects import FloatArray, corrected, effect_columns
 from analysis.studies.population._outcomes import TRAINED
 
-LESS = ("C", "B")  # arms contrasted in the plan
+CONTRAST = ("C", "B")  # arms contrasted in the plan
 
 
 def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
@@ -25,11 +25,11 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     for key, seeds in share.groupby(level=["base", "arm", "multiple"]):
         base, arm, multiple = key
         rows.append(_near_row(base, arm, multiple, seeds.to_numpy()))
-    wide = share.unstack("arm").reindex(columns=list(LESS)).dropna()
-    first, second = (wide[arm] for arm in LESS)
+    by_arm = share.unstack("arm").reindex(columns=list(CONTRAST)).dropna()
+    first, second = (by_arm[arm] for arm in CONTRAST)
     for key, seeds in (first - second).groupby(level=["base", "multiple"]):
         base, multiple = key
-        rows.append(_near_row(base, " minus ".join(LESS), multiple, seeds.to_numpy(), tested=True))
+        rows.append(_near_row(base, " minus ".join(CONTRAST), multiple, seeds.to_numpy(), tested=True))
     table = corrected(pd.DataFrame(rows), "base")
     table["note"] = ["; ".join(_why_empty(row)) for _, row in table.iterrows()]
     return table.sort_values(["base", "compared", "multiple"], ignore_index=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._outcomes import FAR, TRAINED, counted_by_plan, each, key_questions, outcomes
+from analysis.studies.population._outcomes import FAR, TRAINED, counted_by_plan, key_questions, outcomes, records
 
 EDGES = (0, 32, 64, 96, 128, round(FAR * TRAINED), 192, 256, 384, 512, 768, 1025)  # bounds of distances
 
@@ -31,19 +31,21 @@ def population_distances(
     `low` (included) and `high` (excluded) are in words; `right` is out of `n` questions in prompts of `multiple`
     training lengths.
     """
-    asked = key_questions(population_keys, population_prompts, population_models)
-    own = asked[(asked["encoding"] == "own") & asked["distance"].between(EDGES[0], EDGES[-1], inclusive="left")]
-    places = pd.Series(np.searchsorted(EDGES, own["distance"], side="right") - 1, index=own.index, name="place")
-    shares = own["right"].astype(int).groupby([own["model"], own["multiple"], places]).agg(["sum", "size", "mean"])
+    questions = key_questions(population_keys, population_prompts, population_models)
+    own = questions[
+        (questions["encoding"] == "own") & questions["distance"].between(EDGES[0], EDGES[-1], inclusive="left")
+    ]
+    bins = pd.Series(np.searchsorted(EDGES, own["distance"], side="right") - 1, index=own.index, name="bin")
+    shares = own["right"].astype(int).groupby([own["model"], own["multiple"], bins]).agg(["sum", "size", "mean"])
     shares = shares.reset_index()
     counts = counted_by_plan(population_models)
     rows = []
-    for model in each(population_models):
-        row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
-        row["counted"] = counts[model.model]
-        for cell in each(shares[shares["model"] == model.model]):
-            at = {"multiple": cell.multiple, "low": EDGES[cell.place], "high": EDGES[cell.place + 1]}
-            rows.append({**row, **at, "right": int(cell.sum), "n": int(cell.size), "share": float(cell.mean)})
+    for member in records(population_models):
+        row = {"model": member.model, "arm": member.arm, "base": member.base, "seed": member.seed}
+        row["counted"] = counts[member.model]
+        for cell in records(shares[shares["model"] == member.model]):
+            cell_columns = {"multiple": cell.multiple, "low": EDGES[cell.bin], "high": EDGES[cell.bin + 1]}
+            rows.append({**row, **cell_columns, "right": int(cell.sum), "n": int(cell.size), "share": float(cell.mean)})
     columns = ["model", "arm", "base", "seed", "counted", "multiple", "low", "high", "right", "n", "share"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -5,38 +5,38 @@ import math
 import pandas as pd
 from scipy import stats
 
-from analysis.studies.population._outcomes import each
+from analysis.studies.population._outcomes import records
 from boundpaper.statistics.power import ALPHA, smallest_d_flips
 
-LESS = "400 minus 10000"  # a difference of two differences: for shares at most 2
+DIFFERENCE = "400 minus 10000"  # a difference of two differences, at most 2 for shares
 SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes that are shares, at most 1
 
 
 def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
     """Return the smallest effect of each contrast, at and between both bases, that is detected with power .8.
 
-    `deviations` is the effect in standard deviations over seeds, at .05; `corrected` the same at the first step of
+    `deviations` is the effect in standard deviations over seeds, at .05; `corrected` this effect at the first step of
     Holm in a family of `tests`; `detectable` is `corrected` in the unit of the outcome, using the observed
     `deviation` over seeds.
     """
     sizes = population_bases.groupby(["of", "family"])["item"].transform("size")
     rows = []
-    for row, tests in zip(each(population_bases), sizes, strict=True):
+    for row, tests in zip(records(population_bases), sizes, strict=True):
         facts = {name: getattr(row, name) for name in ("item", "outcome", "first", "second", "multiple", "of", "seeds")}
         seeds = int(row.seeds)
-        least = smallest_d_flips(seeds) if seeds else None
+        uncorrected = smallest_d_flips(seeds) if seeds else None
         corrected = smallest_d_flips(seeds, alpha=ALPHA / tests) if seeds else None
-        spread, size, note = None, None, ""
+        deviation, detectable, note = None, None, ""
         if corrected is None:
             note = f"{seeds} seeds cannot reach .05, corrected for {tests} tests"
         else:
-            half = (float(row.high) - float(row.low)) / 2
-            spread = half * math.sqrt(seeds) / float(stats.t.ppf(1 - ALPHA / 2, seeds - 1))
-            size = corrected * spread
-            if not spread:
-                size, note = None, "the seeds do not differ"
-            elif row.outcome in SHARES and size > 1 + (row.of == LESS):
-                size, note = None, "more than all there is"
-        facts |= {"tests": int(tests), "deviations": least, "corrected": corrected}
-        rows.append({**facts, "deviation": spread, "detectable": size, "note": note})
+            half_width = (float(row.high) - float(row.low)) / 2
+            deviation = half_width * math.sqrt(seeds) / float(stats.t.ppf(1 - ALPHA / 2, seeds - 1))
+            detectable = corrected * deviation
+            if not deviation:
+                detectable, note = None, "the seeds do not differ"
+            elif row.outcome in SHARES and detectable > 1 + (row.of == DIFFERENCE):
+                detectable, note = None, "more than all there is"
+        facts |= {"tests": int(tests), "deviations": uncorrected, "corrected": corrected}
+        rows.append({**facts, "deviation": deviation, "detectable": detectable, "note": note})
     return pd.DataFrame(rows)

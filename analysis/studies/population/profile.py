@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.population._effects import over_seeds
+from analysis.studies.population._effects import seed_summary
 
 
 def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
@@ -14,11 +14,7 @@ def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     keys = ["base", "arm", "multiple", "low", "high"]
-    for place, group in population_distances.sort_values("seed", kind="stable").groupby(keys):
-        seeds = group["share"].to_numpy(dtype=float)
-        interval = over_seeds(seeds)
-        row = dict(zip(keys, place, strict=True)) | {"value": float(seeds.mean())}
-        row |= {"ci_low": interval[0], "ci_high": interval[1], "least": float(seeds.min()), "most": float(seeds.max())}
-        rows.append({**row, "seeds": len(seeds), "note": "" if interval[0] is not None else "one seed has no interval"})
+    for key, group in population_distances.sort_values("seed", kind="stable").groupby(keys):
+        rows.append({**dict(zip(keys, key, strict=True)), **seed_summary(group["share"].to_numpy(dtype=float))})
     columns = [*keys, "value", "ci_low", "ci_high", "least", "most", "seeds", "note"]
     return pd.DataFrame(rows, columns=columns)

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.population.recipe import BASES
-from analysis.studies.population._effects import corrected, effect_columns, over_seeds
+from analysis.studies.population._effects import corrected, effect_columns, seed_summary
 
-TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
+COMPARISONS = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
 
 
 def population_reach_levels(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
@@ -20,41 +20,28 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
     values = _means_by_length(population_reach, population_models, BASES[0])
     rows = []
     for _, group in values.groupby(["arm", "low"]):
-        seeds = group["plasticity"].to_numpy(dtype=np.float64)
-        interval = over_seeds(seeds)
-        rows.append(
-            {
-                "arm": str(group["arm"].iloc[0]),
-                "low": int(group["low"].iloc[0]),
-                "high": int(group["high"].iloc[0]),
-                "value": float(seeds.mean()),
-                "ci_low": interval[0],
-                "ci_high": interval[1],
-                "least": float(seeds.min()),
-                "most": float(seeds.max()),
-                "seeds": len(seeds),
-                "note": "" if interval[0] is not None else "one seed has no interval",
-            }
-        )
+        first = group.iloc[0]
+        cell = {"arm": str(first["arm"]), "low": int(first["low"]), "high": int(first["high"])}
+        rows.append(cell | seed_summary(group["plasticity"].to_numpy(dtype=np.float64)))
     return pd.DataFrame(rows)
 
 
 def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Three comparisons a base over seeds, Holm-corrected together: how plasticity changes from first to last length.
+    """Return three comparisons of plasticity per base over seeds: two changes along the text, and one of the arms.
 
-    `B_change` and `C_change` are last minus first of an arm, `C_less_B` the arms at the last length. A larger base
-    stands in the name. Exact sign flips over seeds, with Student's interval beside them.
+    `B_change` and `C_change` are an arm's last training length minus its first, `C_less_B` compares the arms at the
+    last length. The larger base is added to the name. `p` is from exact sign flips, Holm-corrected over the three.
     """
     rows: list[dict[str, Any]] = []
-    for base, (item, (one, two, change)) in itertools.product(BASES, TESTED.items()):
-        wide = _means_by_length(population_reach, population_models, base).pivot_table(
+    for base, (item, (first, second, is_change)) in itertools.product(BASES, COMPARISONS.items()):
+        by_arm = _means_by_length(population_reach, population_models, base).pivot_table(
             index="seed", columns=["arm", "low"], values="plasticity"
         )
-        lows = sorted(wide[one].columns) if one in wide else []
-        early, last = (
-            (wide[one][lows[-1]], wide[two][lows[0 if change else -1]]) if lows and two in wide else (None, None)
-        )
-        gaps = (early - last).dropna().to_numpy(dtype=np.float64) if early is not None else np.empty(0)
+        gaps = np.empty(0)
+        if first in by_arm and second in by_arm:
+            lows = sorted(by_arm[first].columns)
+            reference = by_arm[second][lows[0 if is_change else -1]]
+            gaps = (by_arm[first][lows[-1]] - reference).dropna().to_numpy(dtype=np.float64)
         note = "" if len(gaps) > 1 else "fewer than two seeds have both"
         name = item if base == BASES[0] else f"{item}_{base}"
         rows.append({"item": name, "base": base, **effect_columns(gaps), "seeds": len(gaps), "note": note})

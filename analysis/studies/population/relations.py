@@ -21,7 +21,7 @@ def population_relations(
 
     `low` and `high` are the 95 % Student interval of `rho` over seeds, `p` is from permutations within seeds. `slope`
     and its interval, for information only, come from a mixed model with the seed as group and standardised variables.
-    It includes all counted arms of the base.
+    The models are those of all counted arms of the base.
     """
     questions = key_questions(population_keys, population_prompts, population_models)
     table = outcomes(population_models, questions, population_tasks, population_losses, population_heads)
@@ -34,12 +34,12 @@ def population_head_damage(
     population_heads: pd.DataFrame,
     population_ablation: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Test the planned question on heads: does the damage of removing a head correlate with its metrics, within layers?
+    """Return each planned relation between the damage of removing a head and the head's metrics, within layers.
 
     `rho` is the rank correlation of damage (nats of a key at the training length, above the whole model's) and the
     metric over the heads of a layer, averaged over layers, models of a seed, and seeds; `low` and `high` are Student's
-    95 % interval over seeds, `p` of sign flips over seeds; `least` and `most` over seeds. `slope`: a mixed model with
-    layers as levels and the model as group.
+    95 % interval over seeds, `p` is from sign flips, and `least` and `most` are the extremes over seeds. `slope`
+    is from a mixed model with layers as levels and the model as group.
     """
     table = head_damages(population_models, population_heads, population_ablation)
     return head_damage_rows(population_plan, table[table["base"] == BASE])

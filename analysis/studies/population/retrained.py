@@ -17,9 +17,9 @@ from analysis.studies.population._effects import (
     corrected_as_planned,
     effect_columns,
     equivalence_p,
-    over_seeds,
+    seed_summary,
 )
-from analysis.studies.population._outcomes import counted_by_plan, each, key_questions, outcomes
+from analysis.studies.population._outcomes import counted_by_plan, key_questions, outcomes, records
 from analysis.studies.population._ranks import BLOCKED, OF_HEADS, head_damage_rows, head_damages, relation_rows
 from analysis.studies.population._retrained import (
     ALIGNED,
@@ -43,12 +43,11 @@ from analysis.studies.population._retrained import (
 from boundpaper.errors import DataError
 
 WEIGHTS = {"": ALL, "all heads alike": ALL, "nats of keys at the training length that a head's removal costs": COST}
-KNOWN_SEED = 1  # the seed of base 400 whose results were known before the amendment
-SEEN_AT = "400"
+KNOWN_BASE, KNOWN_SEED = "400", 1  # the models whose results were known before the amendment
 TESTED = ("planned", "secondary")
 DISTANCES = ("gap", "spread", "sway", "position_part", "content_part", "nearer_wins")
 CELLS = ["quantity", "texts", "estimator", "width", "quarter"]
-NONE = pd.DataFrame({"model": [], "value": []})
+NO_VALUES = pd.DataFrame({"model": [], "value": []})
 EXTENSIONS = ["encoding", "temperature", "multiple"]
 Cells = dict[tuple[Any, ...], pd.DataFrame]
 
@@ -60,8 +59,8 @@ class SecondRun:
     models: pd.DataFrame
     by_weights: dict[str, Cells]
     extensions: Cells
-    related: Callable[[pd.DataFrame, int], pd.DataFrame]
-    damaging: Callable[[pd.DataFrame, int], pd.DataFrame]
+    relate_models: Callable[[pd.DataFrame, int], pd.DataFrame]
+    relate_heads: Callable[[pd.DataFrame, int], pd.DataFrame]
 
 
 def retrained_tests(
@@ -81,11 +80,11 @@ def retrained_tests(
     """Test every testable item of the amendment, over all trained models.
 
     `value` is the mean over seeds of first minus second, or the rank correlation within seeds; `p` is from exact sign
-    flips or permutations, `p_same` from the test against the margin; both Holm-corrected over the planned family,
+    flips or permutations, `p_same` from the test against the margin; both are Holm-corrected over the planned family,
     with p = 1 for an item without seeds. `outcome` is `different`, `equivalent`, `different within the margin`, or
-    `open`, and `reachable` says whether this number of seeds could decide it. For information only, `single_*` is the
-    same at single positions, `unseen_*` without the seed known before the amendment, `counted_*` over models that met
-    the criterion.
+    `open`, and `reachable` says whether this number of seeds could decide it. Three columns are for information only:
+    `single_*` is the result at single positions, `unseen_*` without the seed known before the amendment, and
+    `counted_*` over models that met the criterion.
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
@@ -93,7 +92,7 @@ def retrained_tests(
     keys = _values_by_cell(share_of_far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS)
     aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
 
-    def run(models: pd.DataFrame) -> SecondRun:
+    def second_run(models: pd.DataFrame) -> SecondRun:
         questions = key_questions(retrained_keys, population_prompts, models)
         table = outcomes(models, questions, retrained_tasks, retrained_losses, aligned)
         heads = head_damages(models, aligned, retrained_ablation)
@@ -105,10 +104,10 @@ def retrained_tests(
             lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base], slopes=False),
         )
 
-    all_models, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
+    all_models, criterion = second_run(retrained_models.assign(reached=True)), second_run(retrained_models)
     plans = population_amendment[population_amendment["role"].isin(TESTED)]
     planned = {base: _planned_seed_count(population_members, str(base)) for base in plans["base"].unique()}
-    rows = [_item_row(plan, all_models, criterion, planned[plan.base]) for plan in each(plans)]
+    rows = [_item_row(plan, all_models, criterion, planned[plan.base]) for plan in records(plans)]
     return _with_outcomes(pd.DataFrame(rows))
 
 
@@ -126,12 +125,12 @@ def retrained_levels(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    parts = []
+    tables = []
     for kind in (ALL, COST, COST_LONG):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
-        parts.append(levels[_levels_shown(levels, kind)])
+        tables.append(levels[_levels_shown(levels, kind)])
     return _over_seeds(
-        pd.concat(parts, ignore_index=True),
+        pd.concat(tables, ignore_index=True),
         retrained_models,
         population_members,
         ["quantity", "estimator", "width", "texts", "weights", "low", "high"],
@@ -166,18 +165,18 @@ def retrained_apart(
     longest = values["high"].max()
     values = values[(values["away_low"] == 0) & (values["away_high"] == longest)]
     cells = ["quantity", "apart_low", "apart_high"]
-    sides = values.pivot(index=["model", *cells], columns="low", values="value")
-    change = (sides[sides.columns.max()] - sides[sides.columns.min()]).rename("value").dropna().reset_index()
+    table = values.pivot(index=["model", *cells], columns="low", values="value")
+    change = (table[table.columns.max()] - table[table.columns.min()]).rename("value").dropna().reset_index()
     return _over_seeds(change, retrained_models, population_members, cells)
 
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
-    """Return means over heads of the exchange by model and distance cell, for aligned bins, keys of one text."""
-    parts = []
+    """Return means over heads of the exchange by model and distance cell, for aligned bins and keys of one text."""
+    tables = []
     for quantity in DISTANCES:
         rows = exchange.assign(quantity=quantity, estimator=ALIGNED)
-        parts.append(rows.assign(value=rows[quantity].astype(float)))
-    values = pd.concat(parts, ignore_index=True).dropna(subset="value")
+        tables.append(rows.assign(value=rows[quantity].astype(float)))
+    values = pd.concat(tables, ignore_index=True).dropna(subset="value")
     values = values[(values["width"] == WIDTH) & (values["texts"] == "one")]
     means: pd.DataFrame = values.groupby(["model", *CELL])[["value"]].mean().reset_index()
     return means
@@ -197,17 +196,17 @@ def retrained_points(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    rows = []
+    tables = []
     for kind in (ALL, COST):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
         levels = levels[(levels["texts"] == "one") & levels["quantity"].isin([PLASTICITY, "sway", "position_part"])]
-        at = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
+        aligned = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
         pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
-        rows.append(levels[at | pooled].rename(columns={"quarter": "place"}))
+        tables.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
     far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
     own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
-    rows.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
-    table = pd.concat(rows, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
+    tables.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
+    table = pd.concat(tables, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
     points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
     points["place"] = points["place"].astype(int)
     order = ["base", "arm", "seed", "quantity", "estimator", "weights", "place"]
@@ -216,7 +215,7 @@ def retrained_points(
 
 
 def _levels_shown(levels: pd.DataFrame, kind: str) -> pd.Series:
-    """Select rows for the table of levels: all that weigh heads equally; of the others, those of aligned bins."""
+    """Return which rows the table of levels shows: all with equal weights, and those of aligned bins with others."""
     if kind == ALL:
         return pd.Series(True, index=levels.index)
     bins = (levels["width"] == WIDTH) & (levels["texts"] == "one") & (levels["estimator"] == ALIGNED)
@@ -229,34 +228,34 @@ def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
 
 
 def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: int) -> dict[str, Any]:
-    notes = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
-    notes |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
+    row = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
+    row |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
     if plan.unit in (BLOCKED, OF_HEADS):
-        found, beside = _relation_row(plan, all_models), _relation_row(plan, criterion)
-        columns = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
-        columns |= {"least": found.get("least"), "most": found.get("most"), "models": int(found["models"])}
+        effect, counted = _relation_row(plan, all_models), _relation_row(plan, criterion)
+        columns = {"value": effect["rho"], **{name: effect[name] for name in ("low", "high", "p", "p_least")}}
+        columns |= {"least": effect.get("least"), "most": effect.get("most"), "models": int(effect["models"])}
         columns |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
-        columns |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
+        columns |= {"counted_value": counted["rho"], "counted_p": counted["p"], "counted_seeds": int(counted["seeds"])}
         columns |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
-        return {**notes, "seeds": int(found["seeds"]), "planned": planned, **columns}
-    one, two = _both_sides(plan, all_models)
-    gaps = (one - two).to_numpy(dtype=np.float64)
-    found = effect_columns(gaps)
-    equal_p = equivalence_p(gaps, notes["margin"]) if notes["margin"] is not None else (None, None)
-    fresh_gaps = (one - two).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
-    unseen = effect_columns(fresh_gaps if str(plan.base) == SEEN_AT else np.empty(0))
+        return {**row, "seeds": int(effect["seeds"]), "planned": planned, **columns}
+    first, second = _both_sides(plan, all_models)
+    gaps = (first - second).to_numpy(dtype=np.float64)
+    effect = effect_columns(gaps)
+    equal_p = equivalence_p(gaps, row["margin"]) if row["margin"] is not None else (None, None)
+    unseen_gaps = (first - second).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
+    unseen = effect_columns(unseen_gaps if str(plan.base) == KNOWN_BASE else np.empty(0))
     counted = _difference(*_both_sides(plan, criterion))
     counts = effect_columns(counted)
     single = effect_columns(_difference(*_both_sides(plan, all_models, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
-        **notes,
+        **row,
         "seeds": len(gaps),
         "planned": planned,
         "models": 0,
-        "mean_first": float(one.mean()) if len(gaps) else None,
-        "mean_second": float(two.mean()) if len(gaps) else None,
-        "value": found["difference"],
-        **{name: found[name] for name in ("low", "high", "least", "most", "p", "p_least")},
+        "mean_first": float(first.mean()) if len(gaps) else None,
+        "mean_second": float(second.mean()) if len(gaps) else None,
+        "value": effect["difference"],
+        **{name: effect[name] for name in ("low", "high", "least", "most", "p", "p_least")},
         "p_same": equal_p[0],
         "p_same_least": equal_p[1],
         "single_value": single["difference"],
@@ -288,21 +287,21 @@ def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Serie
     return joined["first"], joined["second"]
 
 
-def _by_seed(plan: Any, asked: Side, run: SecondRun, width: int) -> pd.Series:
-    base = 0 if asked.arm == "E" else int(plan.base)
-    models = run.models[(run.models["arm"] == asked.arm) & (run.models["base"] == base)].set_index("model")["seed"]
+def _by_seed(plan: Any, end: Side, run: SecondRun, width: int) -> pd.Series:
+    base = 0 if end.arm == "E" else int(plan.base)
+    models = run.models[(run.models["arm"] == end.arm) & (run.models["base"] == base)].set_index("model")["seed"]
     if plan.quantity == KEYS_FAR:
-        table = run.extensions.get((asked.encoding, asked.temperature, _length_of(plan)), NONE)
+        table = run.extensions.get((end.encoding, end.temperature, _length_of(plan)), NO_VALUES)
     else:
         cells = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
-        cell = (plan.quantity, "one", plan.estimator, asked.width or width, asked.quarter or _quarter_of(plan))
-        table = cells.get(cell, NONE)
+        cell = (plan.quantity, "one", plan.estimator, end.width or width, end.quarter or _quarter_of(plan))
+        table = cells.get(cell, NO_VALUES)
     rows = table[table["model"].isin(models.index)]
     return pd.Series(rows["value"].to_numpy(dtype=float), index=rows["model"].map(models).to_numpy(dtype=int))
 
 
 def _values_by_cell(values: pd.DataFrame, names: list[str]) -> Cells:
-    """Return the values of models by the cells that items name."""
+    """Return a table of models and values by cell, where an item names a cell by its values of the columns `names`."""
     return {key: group[["model", "value"]] for key, group in values.groupby(names) if isinstance(key, tuple)}
 
 
@@ -323,7 +322,7 @@ def _length_of(plan: Any) -> float:
 def _relation_row(plan: Any, run: SecondRun) -> dict[str, Any]:
     row = {"item": plan.item, "family": plan.family, "unit": plan.unit, "outcome": plan.quantity}
     planned = pd.DataFrame([{**row, "first": plan.quantity}])
-    relate = run.related if plan.unit == BLOCKED else run.damaging
+    relate = run.relate_models if plan.unit == BLOCKED else run.relate_heads
     return dict(relate(planned, int(plan.base)).iloc[0])
 
 
@@ -332,22 +331,22 @@ def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
     numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
     results = table.astype(dict.fromkeys([*numbers, "margin"], float))
-    sizes = results.groupby("family")["item"].transform("size")
-    widths = results["family"] == "widths"  # a family that tests only equivalence
-    results.loc[widths, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
+    family_sizes = results.groupby("family")["item"].transform("size")
+    only_equivalence = results["family"] == "widths"  # a family that tests only equivalence
+    results.loc[only_equivalence, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
     results["p_holm"] = corrected_as_planned(results["p"], results["family"])
-    results["p_holm_least"] = (sizes * results["p_least"]).clip(upper=1.0)
+    results["p_holm_least"] = (family_sizes * results["p_least"]).clip(upper=1.0)
     margins = results[results["margin"].notna()]
     results["p_same_holm"] = corrected_as_planned(margins["p_same"], margins["family"])
-    sizes_of = margins.groupby("family")["item"].transform("size")
-    results["p_same_holm_least"] = (sizes_of * margins["p_same_least"]).clip(upper=1.0)
+    margin_sizes = margins.groupby("family")["item"].transform("size")
+    results["p_same_holm_least"] = (margin_sizes * margins["p_same_least"]).clip(upper=1.0)
     least = results[["p_holm_least", "p_same_holm_least"]].min(axis=1)
     different, equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
     results["outcome"] = np.select(
         [different & equal, different, equal], ["different within the margin", "different", "equivalent"], "open"
     )
     results["reachable"] = least.fillna(1.0) < LEVEL
-    results["note"] = [_row_note(row) for row in each(results)]
+    results["note"] = [_row_note(row) for row in records(results)]
     return results
 
 
@@ -372,12 +371,7 @@ def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFram
     planned = {base: _planned_seed_count(members, str(base)) for base in table["base"].unique()}
     rows = []
     for key, group in table.groupby(["base", "arm", *cells])["value"]:
-        seeds = group.to_numpy(dtype=np.float64)
-        low, high = over_seeds(seeds)
         row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
-        row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}
-        row |= {"least": float(seeds.min()), "most": float(seeds.max()), "seeds": len(seeds)}
-        row |= {"planned": planned[row["base"]]}
-        rows.append(row | {"note": "" if low is not None else "one seed has no interval"})
+        rows.append({**row, **seed_summary(group.to_numpy(dtype=np.float64)), "planned": planned[row["base"]]})
     names = ["base", "arm", *cells, "value", "ci_low", "ci_high", "least", "most", "seeds", "planned", "note"]
     return pd.DataFrame(rows, columns=names)

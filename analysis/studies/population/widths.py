@@ -1,16 +1,15 @@
-"""Compare plasticity by bin width: in the models that ship, a pretrained one, and networks with random weights."""
+"""Compare plasticity by bin width in the shipped models, a pretrained model, and networks with random weights."""
 
 import numpy as np
 import pandas as pd
 
 from analysis.population.recipe import SUBJECTS, PopulationRecipe
-from analysis.studies.population._effects import over_seeds
-from analysis.studies.population._retrained import ALIGNED, ALL, COST, PLACE, head_costs
+from analysis.studies.population._effects import seed_interval
+from analysis.studies.population._retrained import ALIGNED, ALL, COST, HEAD_KEY, POOLED, head_costs
 
-POOLED = "bucket_full"
 QUANTITIES = ("sway", "linear_share")
-OF_LAYERS = ["plasticity", "sway", "gap", "spread", "linear_share"]
-SIZES = ("gap", "spread")  # whose change is a share of the first value
+LAYER_QUANTITIES = ["plasticity", "sway", "gap", "spread", "linear_share"]
+SCALED = ("gap", "spread")  # quantities whose change is given as a share of the first value
 CASES = {"written": ("written", "own"), "silenced": ("silenced", "own"), "early queries": ("written", "first")}
 
 
@@ -20,29 +19,29 @@ def width_levels(
     """Return means over heads of the shipped models, by width and quarter, with equal weights and weighted by cost.
 
     The cost of a head is the loss on keys at the training length when it is removed, at least 0. `off` is the value
-    minus that at one position (width 1).
+    minus the value at one position (width 1).
     """
     plasticity = shipped_widths.assign(quantity="plasticity", value=shipped_widths["plasticity"].astype(float))
     parts = [plasticity]
     for quantity in QUANTITIES:
-        swayed = shipped_exchange.assign(quantity=quantity, value=shipped_exchange[quantity].astype(float))
-        parts.append(swayed.assign(estimator=ALIGNED))
+        rows_of_quantity = shipped_exchange.assign(quantity=quantity, value=shipped_exchange[quantity].astype(float))
+        parts.append(rows_of_quantity.assign(estimator=ALIGNED))
     cells = ["model", "quantity", "estimator", "width", "low", "high"]
-    heads = pd.concat([part[[*cells, "layer", "head", "value"]] for part in parts]).dropna(subset="value")
+    heads = pd.concat([table[[*cells, "layer", "head", "value"]] for table in parts]).dropna(subset="value")
     names = {subject.name: name for name, subject in SUBJECTS.items()}
     cost = head_costs(population_ablation[population_ablation["model"].isin(names)])
     cost["model"] = cost["model"].map(names)
-    weighed = heads.merge(cost[[*PLACE, COST]], on=PLACE)
+    weighed = heads.merge(cost[[*HEAD_KEY, COST]], on=HEAD_KEY)
     rows = []
     for weights, table in ((ALL, weighed.assign(**{COST: 1.0})), (COST, weighed)):
         sums = table.assign(value=table["value"] * table[COST]).groupby(cells, as_index=False)[["value", COST]].sum()
         rows.append(sums.assign(weights=weights, value=sums["value"] / sums[COST]).drop(columns=COST))
-    made = pd.concat(rows, ignore_index=True)
+    levels = pd.concat(rows, ignore_index=True)
     keys = ["model", "quantity", "estimator", "weights", "low"]
-    single = made[made["width"] == 1].set_index(keys)["value"]
-    made["off"] = made["value"] - made[keys].join(single.rename("single"), on=keys)["single"]
-    made = made[[*cells, "weights", "value", "off"]]
-    return made.sort_values([*cells[:5], "weights"], ignore_index=True)
+    single = levels[levels["width"] == 1].set_index(keys)["value"]
+    levels["off"] = levels["value"] - levels[keys].join(single.rename("single"), on=keys)["single"]
+    levels = levels[[*cells, "weights", "value", "off"]]
+    return levels.sort_values([*cells[:5], "weights"], ignore_index=True)
 
 
 def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataFrame:
@@ -79,7 +78,7 @@ def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
             quarters = group.pivot(index="seed", columns="low", values=quantity).astype(float)
             first, last = quarters[0], quarters[quarters.columns.max()]
             for place, values in (("first", first), ("last", last), ("change", last - first)):
-                low, high = over_seeds(values.to_numpy(dtype=np.float64))
+                low, high = seed_interval(values.to_numpy(dtype=np.float64))
                 row = dict(zip(cells, key, strict=True)) | {"quantity": quantity, "place": place}
                 row |= {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)}
                 rows.append(row | {"own_size": row["size"] == own_size})
@@ -91,8 +90,8 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
 
     `case` is the network as it is (`written`), without what its attention writes (`silenced`), or with queries of the
     first training length in place of the later ones (`early queries`); `depth` the first layer, the last, or the mean
-    over `all`. `change` is the value in the last training length minus that in the first, of gap and spread as a share
-    of the first, with Student's interval over initialisations.
+    over `all`. `change` is the value in the last training length minus the value in the first, for gap and spread as a
+    share of the first value, with Student's interval over initialisations.
     """
     rows = []
     for (size, positional), group in null_layers.groupby(["size", "positional"]):
@@ -100,11 +99,11 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
             cells = group[(group["attention"] == attention) & (group["queries"] == queries)]
             first, last = cells[cells["layer"] == 0], cells[cells["layer"] == cells["layer"].max()]
             for depth, layers in {"first": first, "last": last, "all": cells}.items():
-                means = layers.groupby(["low", "seed"])[OF_LAYERS].mean()
+                means = layers.groupby(["low", "seed"])[LAYER_QUANTITIES].mean()
                 early, late = means.loc[0], means.loc[layers["low"].max()]
-                for name in OF_LAYERS:
-                    change = (late[name] - early[name]) / (early[name] if name in SIZES else 1.0)
-                    low, high = over_seeds(change.to_numpy(dtype=np.float64))
+                for name in LAYER_QUANTITIES:
+                    change = (late[name] - early[name]) / (early[name] if name in SCALED else 1.0)
+                    low, high = seed_interval(change.to_numpy(dtype=np.float64))
                     row = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
                     columns: dict[str, float | None] = {
                         "first": float(early[name].mean()),

@@ -16,9 +16,9 @@ COLUMNS = tuple("base multiple encoding dropped stretched difference low high se
 def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
     """Return far keys of C, with or without a temperature, minus those of B under YaRN, by base and prompt length.
 
-    `dropped` and `stretched` are means over seeds that have both, `difference` that of C minus B with Student's
-    interval, `p` is from exact sign flips over seeds, `p_holm` Holm-corrected over the lengths, for each base and
-    temperature of C. C's temperature is the planned one, half of YaRN's in the exponent.
+    `dropped` and `stretched` are means over seeds that have both, and `difference` is the mean of C minus B with
+    Student's interval. `p` is from exact sign flips over seeds, and `p_holm` is corrected over the lengths, for each
+    base and temperature of C. C's temperature is the planned one, half of YaRN's in the exponent.
     """
     far_keys = population_outcomes[population_outcomes["outcome"] == OUTCOME]
     rows: list[dict[str, Any]] = []

@@ -1,1 +1,1 @@
-"""Measurements of pretrained models from other groups."""
+"""Analyse measurements of other groups' pretrained models."""

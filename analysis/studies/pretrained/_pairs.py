@@ -12,7 +12,7 @@ from analysis.studies.pretrained.one_position import KEY_HEAD
 
 UNTOUCHED = "control"  # role of a model with removed rotation and without retraining
 AGAIN = "own again"  # role of students of a second training
-HEAD = [*KEY_HEAD, "head"]
+HEAD_KEY = [*KEY_HEAD, "head"]
 NEAR = "-near"  # name ending of a teacher's measurement at its students' lengths
 
 
@@ -26,7 +26,7 @@ class ModelPair(NamedTuple):
 
 
 def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[ModelPair]:
-    """Return pairs by model, reported ones last; a measurement may be missing.
+    """Return pairs by model, with reported pairs last, whether or not both models were measured.
 
     `rotation removed` compares the model without rotation and without training to the original, `trained without` the
     student without rotation to the one trained further with it, and `token in front` texts with a beginning token to
@@ -34,15 +34,15 @@ def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list
     """
     pairs = []
     for model in display_names(pretrained_models, subjects):
-        part = subjects[subjects["pair"] == model]
-        for untouched in part.loc[part["role"] == UNTOUCHED, "model"]:
+        members = subjects[subjects["pair"] == model]
+        for untouched in members.loc[members["role"] == UNTOUCHED, "model"]:
             pairs.append(ModelPair(model, "rotation removed", str(untouched), model))
-        arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in part[part["role"] == STUDENT].iterrows()}
+        arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in members[members["role"] == STUDENT].iterrows()}
         if set(arms) == set(ARMS.values()):
             pairs.append(ModelPair(model, "trained without", arms["nope"], arms["continued"]))
         pairs.append(ModelPair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
-    for name, part in subjects[subjects["role"] == REPORTED].groupby("pair"):
-        sides = dict(zip(part["side"], part["model"], strict=True))
+    for name, members in subjects[subjects["role"] == REPORTED].groupby("pair"):
+        sides = dict(zip(members["side"], members["model"], strict=True))
         if name and set(sides) == set(ARMS):
             pairs.append(ModelPair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
     return pairs
@@ -69,5 +69,5 @@ def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, 
 
 def by_quarter(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Return a quantity by head and quarter of the context, shape (heads, quarters with such keys)."""
-    places = cells.pivot(index=HEAD, columns="low", values=quantity)
-    return places.dropna(axis=1, how="all").dropna()
+    quarters = cells.pivot(index=HEAD_KEY, columns="low", values=quantity)
+    return quarters.dropna(axis=1, how="all").dropna()

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 
 SWEPT = ("mlp", "attention", "both")
 TARGETS = ("massive", "random", "matched", "smallest")
@@ -27,10 +26,8 @@ def pretrained_ablations(
             for layer, cells in selected[selected["condition"] == f"sweep_{site}"].groupby("layer"):
                 if costs := cost(cells):
                     rows.append({"model": model, "display_name": name, "part": site, **costs, "layer": layer})
-    if not rows:
-        raise DataError(f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}")
-    columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
-    return pd.DataFrame(rows).reindex(columns=columns)
+    absence = f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}"
+    return table_of_rows(rows, absence, "model display_name part layer value low high n note".split())
 
 
 def pretrained_disruption(
@@ -40,8 +37,8 @@ def pretrained_disruption(
 
     `value` is the loss in nats per token; `less` the additional cost of the massive dimensions over this control,
     with Student's interval over texts; `dims` the number of filled dimensions, and `removed` the removed share of the
-    squared norm. `p` is the permutation p of the massive dimensions among `masks` random ones, (1 + number at or
-    above) / (1 + all). Raises DataError if no pretrained model has rows.
+    squared norm. `p` is the permutation p of the massive dimensions among `masks` random selections: 1 plus the number
+    of selections that cost at least as much, over 1 plus `masks`. Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -49,9 +46,9 @@ def pretrained_disruption(
         costs: Any = cells[(cells["metric"] == "delta_nats") & cells["condition"].str.endswith("_pre")]
         for _, row in costs.iterrows():
             select, target, fill, _ = str(row["condition"]).split("_")
-            whole = cells[cells["condition"] == f"{select}_massive_{fill}_pre"]
+            massive = cells[cells["condition"] == f"{select}_massive_{fill}_pre"]
             filled = cells[cells["condition"] == row["condition"]]
-            extra = cost(whole, f"minus_{target}") if target != TARGETS[0] else None
+            added = cost(massive, f"minus_{target}") if target != TARGETS[0] else None
             rows.append(
                 {
                     **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
@@ -60,20 +57,17 @@ def pretrained_disruption(
                         "removed": _metric_value(filled, "removed_share"),
                         "value": row["value"],
                     },
-                    **({"less": extra["value"], "low": extra.get("low"), "high": extra.get("high")} if extra else {}),
+                    **({"less": added["value"], "low": added.get("low"), "high": added.get("high")} if added else {}),
                     **(
-                        {"p": _metric_value(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}
+                        {"p": _metric_value(massive, "permutation_p"), "masks": _masks(massive)}
+                        if target == TARGETS[0]
+                        else {}
                     ),
-                    **{"texts": int(row["n"]), "note": _empty_cell_note(row, target, whole)},
+                    **{"texts": int(row["n"]), "note": _empty_cell_note(row, target, massive)},
                 }
             )
-    if not rows:
-        raise DataError(f"disruption has no pretrained model; run: {RERUN}")
-    columns = [
-        *("model", "display_name", "select", "fill", "target", "dims", "removed", "value", "less", "low", "high"),
-        *("p", "masks", "texts", "note"),
-    ]
-    table = pd.DataFrame(rows).reindex(columns=columns)
+    columns = "model display_name select fill target dims removed value less low high p masks texts note".split()
+    table = table_of_rows(rows, f"disruption has no pretrained model; run: {RERUN}", columns)
     return table.assign(masks=table["masks"].fillna(0).astype(int))
 
 
@@ -82,15 +76,15 @@ def _metric_value(cells: pd.DataFrame, metric: str) -> float | None:
     return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 
 
-def _n(cells: pd.DataFrame) -> int:
+def _masks(cells: pd.DataFrame) -> int:
     counts = cells.loc[cells["metric"] == "permutation_p", "n"]
     return 0 if counts.empty else int(counts.iloc[0])
 
 
 def _empty_cell_note(row: pd.Series, target: str, massive: pd.DataFrame) -> str:
-    """Return why cells of a row are empty."""
+    """Return the reasons for the empty cells of a row."""
     if pd.isna(row["value"]):
         return str(row["reason"])
     if target != TARGETS[0]:
         return "p: of the massive dimensions"
-    return "less, low, high: of controls" + ("" if _n(massive) else "; p: not ranked among random masks")
+    return "less, low, high: of controls" + ("" if _masks(massive) else "; p: not ranked among random masks")

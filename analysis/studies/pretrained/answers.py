@@ -4,11 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.proportion import wilson_interval
 
-OWN = r"own/(?P<ratio>[0-9.]+)x"  # condition: the model's own encoding, all prompt forms and depths
+OWN_ENCODING = r"own/(?P<ratio>[0-9.]+)x"  # condition: the model's own encoding, all prompt forms and depths
 TASKS = {"cities": "weights", "sports": "weights", "sentiment": "prompt", "passkey": "prompt"}
 CONDITIONS = ("baseline", "top1", "random-0")
 CHANCE = 0.5  # for verifying a shown key: equally many yes and no
@@ -23,36 +22,39 @@ def pretrained_retrieval(
 
     `ratio` is the length over the model's positions. Chance is about 0 for retrieving a key of five digits, and one
     half for verifying a shown key. `auc` is the chance that p(yes) is higher after the right key than after another
-    number. Prompts of the longest lengths, of which there are fewer, come from a separate run. Raises DataError if no
-    pretrained model has rows.
+    number. The fewer prompts of the longest lengths come from a separate run. Raises DataError if no pretrained model
+    has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         model_names = [model, *(model + ending for ending in LONG)]
-        part = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
+        answers = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
         for task, metric, chance in (
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
-            cells = part[part["metric"].eq(metric) & part["condition"].str.fullmatch(OWN) & part["value"].notna()]
+            cells = answers[
+                answers["metric"].eq(metric)
+                & answers["condition"].str.fullmatch(OWN_ENCODING)
+                & answers["value"].notna()
+            ]
             for _, cell in cells.iterrows():
                 ratio = float(str(cell["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(cell["value"]), int(cell["n"])
                 low, high = wilson_interval(round(share * n), n)
-                ranked = part.loc[
-                    part["metric"].eq("verification_auc") & part["condition"].eq(cell["condition"]), "value"
+                aucs = answers.loc[
+                    answers["metric"].eq("verification_auc") & answers["condition"].eq(cell["condition"]), "value"
                 ]
                 rows.append(
                     {
                         **{"model": model, "display_name": name, "task": task, "tokens": round(ratio * positions)},
                         **{"ratio": ratio, "share": share, "low": low, "high": high, "chance": chance, "n": n},
-                        **_auc_columns(ranked if task == "verification" else None),
+                        **_auc_columns(aucs if task == "verification" else None),
                     }
                 )
-    if not rows:
-        raise DataError(f"context_length has no pretrained model; run: {RERUN}")
-    return pd.DataFrame(rows).sort_values(["model", "task", "tokens"], ignore_index=True)
+    table = table_of_rows(rows, f"context_length has no pretrained model; run: {RERUN}")
+    return table.sort_values(["model", "task", "tokens"], ignore_index=True)
 
 
 def _auc_columns(aucs: pd.Series | None) -> dict[str, Any]:
@@ -68,9 +70,9 @@ def pretrained_answers(
 ) -> pd.DataFrame:
     """Return right answers in the four tasks, with Wilson's interval over items; unparsed ones are separate.
 
-    `condition` is the unchanged model, or with the largest or a random dimension of each head set to its mean.
-    `held_in` says whether the answer is in the weights or in the prompt; an answer outside the allowed ones counts as
-    `unparsed` and not as right. Raises DataError if no pretrained model has rows.
+    `condition` says whether the model is unchanged, or the largest or a random dimension of each head is set to its
+    mean. `held_in` says whether the answer is in the weights or in the prompt; an answer outside the allowed ones
+    counts as `unparsed` and not as right. Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -92,6 +94,4 @@ def pretrained_answers(
                         **{"unparsed": float(unparsed["value"]), "chance": float(chance["value"]), "n": n},
                     }
                 )
-    if not rows:
-        raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
-    return pd.DataFrame(rows)
+    return table_of_rows(rows, f"knowledge has no pretrained model; run: {RERUN}")

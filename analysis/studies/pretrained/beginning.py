@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
@@ -21,7 +21,7 @@ UNROTATED = "scores without rotation"  # as the measurement calls it
 RATE = "rows=all tau=0.3"
 ALL_LAYERS = "layer: of all layers"
 GIVEN = "low, high: a length that was given"
-ONE = "low, high: taken over layers, no spread over texts is kept"
+LAYERS_NOTE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
 
@@ -55,10 +55,10 @@ def pretrained_beginning(
     """Return quantities for both starts of a text, one row per model, quantity and start, and the difference by text.
 
     Intervals are Student's over texts. `difference` is token minus word over the same parts of texts (shifted by up to
-    one token per part). `first_change` and `local_change` are the changes of attention, by text, when it is
-    recomputed without rotation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` are the costs in nats per
-    token of ablations at the first token, on texts not used for choosing layers; `tokens` is the length of a text.
-    Raises DataError if no pretrained model was measured with both, or the texts differ.
+    one token per part). `first_change` and `local_change` are the changes of attention, by text, when it is recomputed
+    without rotation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` are the costs in nats per token of
+    ablations at the first token, on texts not used for choosing layers; `tokens` is the length of a text. Raises
+    DataError if no pretrained model was measured with both starts, or the texts differ.
     """
     tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
     rows: list[dict[str, Any]] = []
@@ -66,15 +66,16 @@ def pretrained_beginning(
         if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
             continue
         facts = {"model": model, "display_name": name}
-        texts = {
-            read.name: {
-                start: _values_by_text(tables[read.table], model + ending, read) for start, ending in STARTS.items()
+        series = {
+            quantity.name: {
+                start: _values_by_text(tables[quantity.table], model + ending, quantity)
+                for start, ending in STARTS.items()
             }
-            for read in BY_TEXT
+            for quantity in BY_TEXT
         }
         for key, (removed, kept) in ROTATION.items():
-            texts[key] = {start: texts[removed][start] - texts[kept][start] for start in STARTS}
-        for key, by_start in texts.items():
+            series[key] = {start: series[removed][start] - series[kept][start] for start in STARTS}
+        for key, by_start in series.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):
                 raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")
@@ -83,19 +84,18 @@ def pretrained_beginning(
         for start, ending in STARTS.items():
             selected = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = selected[(selected["metric"] == "first_ratio") & selected["layer"].notna()]
-            top = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(top["value"])})
-            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(top["layer"])})
+            peak = ratios.loc[ratios["value"].astype(float).idxmax()]
+            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(peak["value"])})
+            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(peak["layer"])})
             rows.append({**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)})
             for key, (table, condition) in COSTS.items():
                 cells = tables[table]
                 cells = cells[(cells["model"] == model + ending) & (cells["condition"] == condition)]
-                if found_cost := cost(cells):
-                    rows.append({**facts, "quantity": key, "start": start, **found_cost})
-    if not rows:
-        raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
-    columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
-    result = pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+                if costs := cost(cells):
+                    rows.append({**facts, "quantity": key, "start": start, **costs})
+    absence = f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}"
+    columns = "model display_name quantity start value low high layer n note".split()
+    result = table_of_rows(rows, absence, columns).fillna({"note": ""})
     return result.assign(note=result["note"].mask((result["note"] == "") & result["layer"].isna(), ALL_LAYERS))
 
 
@@ -105,7 +105,7 @@ def pretrained_sweeps(
     """Return the cost in nats per token of zeroing the first token's MLP output or values in one layer, by layer.
 
     `peak` is the largest ratio of the first token's norm to the others' after any layer when that layer's MLP output is
-    zeroed, on the texts for choosing layers; `usual_peak` is the same for the unchanged model. Raises DataError if no
+    zeroed, on the texts for choosing layers; `usual_peak` is this ratio in the unchanged model. Raises DataError if no
     pretrained model has rows for every layer.
     """
     rows: list[dict[str, Any]] = []
@@ -127,17 +127,16 @@ def pretrained_sweeps(
                         "usual_peak": float(peaks["baseline"].iloc[0]),
                     }
                 rows.append(row)
-    if not rows:
-        raise DataError(f"sinks has no pretrained model with rows for every layer; run: {RERUN}")
-    columns = ["model", "display_name", "part", "layer", "value", "low", "high", "peak", "usual_peak", "n", "note"]
-    return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+    columns = "model display_name part layer value low high peak usual_peak n note".split()
+    absence = f"sinks has no pretrained model with rows for every layer; run: {RERUN}"
+    return table_of_rows(rows, absence, columns).fillna({"note": ""})
 
 
-def _values_by_text(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
+def _values_by_text(table: pd.DataFrame, model: str, quantity: TextQuantity) -> pd.Series:
     """Return the values by text; raises DataError if there are none."""
-    values = values_by_text(table, model, read)
+    values = values_by_text(table, model, quantity)
     if values.empty:
-        raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} per text; run: {RERUN}")
+        raise DataError(f"{quantity.table}/{model} lacks {quantity.metric} per text; run: {RERUN}")
     return values
 
 
@@ -157,5 +156,5 @@ def _text_length(sinks: pd.DataFrame) -> int:
     return int(lengths.iloc[0])
 
 
-def _single_value(value: Any, note: str = ONE) -> dict[str, Any]:
+def _single_value(value: Any, note: str = LAYERS_NOTE) -> dict[str, Any]:
     return {"value": float(value), "n": 0, "note": note}

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
-FEWEST = 100  # least number of pairs per head for a cell
+FEWEST_PAIRS = 100  # least number of pairs per head for a cell
 RERUN = "python build.py heads CAPTURE"
 
 
@@ -16,32 +16,34 @@ def pretrained_competition(
 ) -> pd.DataFrame:
     """Return the absolute mean score difference of two keys and its spread over queries, in first and last bin.
 
-    One row per model and `distance` between the keys, in tokens: the middle of a range of distances; 0 means all
-    pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough pairs,
-    `last_bin` the last. `gap_change` and `spread_change` are last over first value, minus 1. Pretrained models come
-    first, then the null model with random weights. There is no interval, since cells do not store the spread over
+    There is one row per model and `distance` between the keys in tokens. It is the middle of a range of distances, or 0
+    for all pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough
+    pairs, `last_bin` the last. `gap_change` and `spread_change` are last over first value, minus 1. Pretrained models
+    come first, then the null model with random weights. There is no interval, since cells do not store the spread over
     heads. Raises DataError if no pretrained model is measured.
     """
     names = display_names(pretrained_models, subjects)
     if not head_competition["model"].isin(list(names)).any():
         raise DataError(f"head_competition has no pretrained model; run: {RERUN}")
-    nulls = subjects[subjects["role"] == "null reference"]  # random weights
-    names |= dict(zip(nulls["model"], nulls["label"], strict=True))
+    null_models = subjects[subjects["role"] == "null reference"]  # random weights
+    names |= dict(zip(null_models["model"], null_models["label"], strict=True))
     rows: list[dict[str, Any]] = []
     for model, name in names.items():
-        part = head_competition[head_competition["model"] == model]
-        part = part[part["pairs"] >= FEWEST * part["heads"]]
-        if part.empty:
+        selected = head_competition[head_competition["model"] == model]
+        selected = selected[selected["pairs"] >= FEWEST_PAIRS * selected["heads"]]
+        if selected.empty:
             continue
-        part = part.assign(distance=pd.to_numeric(part["key_distance"]))
+        selected = selected.assign(distance=pd.to_numeric(selected["key_distance"]))
         pooled = (
-            part.assign(mean_gap=part["mean_gap"] * part["pairs"], spread=part["spread"] * part["pairs"])
+            selected.assign(
+                mean_gap=selected["mean_gap"] * selected["pairs"], spread=selected["spread"] * selected["pairs"]
+            )
             .groupby("bin", as_index=False)[["mean_gap", "spread", "pairs"]]
             .sum()
         )
         pooled = pooled.assign(mean_gap=pooled["mean_gap"] / pooled["pairs"], spread=pooled["spread"] / pooled["pairs"])
         rows.append(_first_and_last_bin(model, name, 0.0, pooled))
-        complete = part[part["heads"] == part["heads"].max()]
+        complete = selected[selected["heads"] == selected["heads"].max()]
         rows += [
             _first_and_last_bin(model, name, float(distance), cells)
             for distance, cells in complete.groupby("distance", sort=True)
@@ -56,7 +58,7 @@ def _first_and_last_bin(model: str, name: str, distance: float, cells: pd.DataFr
     first, last = bins.iloc[0], bins.iloc[-1]
     row: dict[str, Any] = {"model": model, "display_name": name, "distance": distance}
     row |= {"first_bin": int(first["bin"]), "last_bin": int(last["bin"])}
-    for column, short in (("mean_gap", "gap"), ("spread", "spread")):
-        row |= {f"{short}_first": float(first[column]), f"{short}_last": float(last[column])}
-        row[f"{short}_change"] = float(last[column] / first[column] - 1)
+    for column, quantity in (("mean_gap", "gap"), ("spread", "spread")):
+        row |= {f"{quantity}_first": float(first[column]), f"{quantity}_last": float(last[column])}
+        row[f"{quantity}_change"] = float(last[column] / first[column] - 1)
     return row

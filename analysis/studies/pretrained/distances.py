@@ -35,14 +35,14 @@ def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for model, cells in pretrained_map.groupby("model"):
-        widest = cells.groupby("query_distance").size()
-        for fixed, other, at in (
+        cell_counts = cells.groupby("query_distance").size()
+        for fixed, axis, tokens in (
             ("key_distance", "query_distance", cells["key_distance"].min()),
-            ("query_distance", "key_distance", widest[widest == widest.max()].index.min()),
+            ("query_distance", "key_distance", cell_counts[cell_counts == cell_counts.max()].index.min()),
         ):
-            line = cells[cells[fixed] == at].sort_values(other)
-            first, last = line.iloc[0], line.iloc[-1]
-            ends = {"start": first[other], "end": last[other], "first": first["plasticity"], "last": last["plasticity"]}
+            profile = cells[cells[fixed] == tokens].sort_values(axis)
+            first, last = profile.iloc[0], profile.iloc[-1]
+            ends = {"start": first[axis], "end": last[axis], "first": first["plasticity"], "last": last["plasticity"]}
             facts = {"model": model, "display_name": first["display_name"], "held": fixed.removesuffix("_distance")}
-            rows.append({**facts, "at": at, **ends, "change": last["plasticity"] - first["plasticity"]})
+            rows.append({**facts, "at": tokens, **ends, "change": last["plasticity"] - first["plasticity"]})
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Compare a rotary model's students at equal tokens: one distilled without rotation, and the control with it.
+"""Compare a rotary model's two students at equal tokens: one is distilled without rotation, the control with it.
 
 Students are the subjects with the role `own`; the column `side` names the arm.
 """
@@ -25,18 +25,18 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
             "distillation: subjects.csv lists no student with the role own; train both arms: python build.py lab distil"
         )
     rows["arm"] = rows["side"].map(ARMS)
-    wide = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")
-    counts = rows[rows["metric"] == "kl"].set_index(list(wide.index.names))["n"]
-    losses = wide.assign(n=counts).reset_index()
-    mean = losses.groupby(["pair", "seed", "arm", "of", "step", "tokens"], as_index=False)
-    total = mean.agg(kl=("kl", "mean"), loss=("loss", "mean"), teacher_loss=("teacher_loss", "mean"), n=("n", "sum"))
-    losses = pd.concat([losses, total.assign(text=ALL)], ignore_index=True)
+    table = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")
+    counts = rows[rows["metric"] == "kl"].set_index(list(table.index.names))["n"]
+    losses = table.assign(n=counts).reset_index()
+    grouped = losses.groupby(["pair", "seed", "arm", "of", "step", "tokens"], as_index=False)
+    means = grouped.agg(kl=("kl", "mean"), loss=("loss", "mean"), teacher_loss=("teacher_loss", "mean"), n=("n", "sum"))
+    losses = pd.concat([losses, means.assign(text=ALL)], ignore_index=True)
     keys = ["pair", "seed", "step", "text"]
     losses = losses[losses.groupby(keys)["arm"].transform("nunique") == len(ARMS)]
     if losses.empty:
         raise DataError("distillation: the arms of a pair have no common step; train the other arm as far")
     for column in ("teacher_loss", "tokens", "of"):
-        spread = losses.groupby(keys)[column].agg(lambda losses: losses.max() - losses.min())
+        spread = losses.groupby(keys)[column].agg(lambda values: values.max() - values.min())
         if (spread > 1e-6).any():
             raise DataError(f"distillation: arms of a pair differ in {column}; they come from different trainings")
     return losses.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
@@ -55,7 +55,7 @@ def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
         arms = {arm: curve.set_index("step").sort_index() for arm, curve in group.groupby("arm")}
         nope, control = arms["nope"], arms["continued"]
         if nope.index[0] != 0:
-            raise DataError("distillation: the curve lacks step 0, the untrained model without rotation")
+            raise DataError("distillation: the curve lacks step 0, the untrained model; train the arm again")
         first, last, control_end = nope.iloc[0], nope.iloc[-1], control.iloc[-1]
         damage = first["loss"] - first["teacher_loss"]
         rows.append(

@@ -11,7 +11,7 @@ from boundpaper.statistics.estimate import Estimate, frame
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.proportion import mcnemar, wilson_interval
 
-OWN = re.compile(r"own/(?P<ratio>[0-9.]+)x")
+OWN_ENCODING = re.compile(r"own/(?P<ratio>[0-9.]+)x")
 CONTRASTS = {
     "removed against rotation": ("untouched", "teacher"),
     "distilled against removed": ("nope", "untouched"),
@@ -50,30 +50,30 @@ def distillation_key_tests(
     for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in by_key}):
         tokens = round(ratio * _position_count(pretrained_models, pair))
         for contrast, (first, second) in CONTRASTS.items():
-            right, other_right = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
-            if right is None or other_right is None:
+            right, other = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
+            if right is None or other is None:
                 continue
-            if set(right.index) != set(other_right.index):
+            if set(right.index) != set(other.index):
                 raise DataError(f"context_length: {first} and {second} of {pair} got different prompts; run: {RERUN}")
             name = f"{contrast}, {tokens} tokens"
-            tests.append(mcnemar(right, other_right.reindex(right.index), study=pair, comparison=name, unit="prompt"))
+            tests.append(mcnemar(right, other.reindex(right.index), study=pair, comparison=name, unit="prompt"))
     return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))
 
 
 def _right_by_prompt(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[str, str, float, pd.Series]]:
-    """Return pair, column, ratio of lengths, and 1 or 0 by prompt."""
+    """Return, for each pair, column and ratio of lengths, whether (1 or 0) each prompt was answered rightly."""
     answers = context_length[context_length["metric"] == "passkey_right"]
-    found = []
+    groups = []
     for pair, models in students_of_pairs(subjects).items():
         for column, model in models.items():
             cells = answers[answers["model"] == (model + NEAR if column == "teacher" else model)]
             for condition, items in cells.groupby("condition"):
-                if match := OWN.fullmatch(str(condition)):
-                    right = items.assign(item=items["seed"].astype(str) + "/" + items["unit_id"].astype(str))
-                    found.append((pair, column, float(match["ratio"]), right.set_index("item")["value"].sort_index()))
-    if not any(column in ("nope", "continued") for _, column, _, _ in found):
+                if match := OWN_ENCODING.fullmatch(str(condition)):
+                    table = items.assign(item=items["seed"].astype(str) + "/" + items["unit_id"].astype(str))
+                    groups.append((pair, column, float(match["ratio"]), table.set_index("item")["value"].sort_index()))
+    if not any(column in ("nope", "continued") for _, column, _, _ in groups):
         raise DataError(f"context_length has no student; run: {RERUN}")
-    return found
+    return groups
 
 
 def _position_count(pretrained_models: pd.DataFrame, pair: str) -> int:

@@ -1,20 +1,20 @@
-"""Compare the report's experiments on four models: with rotation, without it, distilled without it, and the control.
+"""Compare the report's experiments on a teacher, the teacher without rotation, and its two students.
 
-Comparing teacher and untrained model shows the effect of removing the rotation, untrained model and student without
-rotation that of retraining, and the control that of any training.
+The untrained model without rotation shows the effect of removing the rotation, the student without rotation the effect
+of retraining, and the control, a student with rotation, the effect of any training.
 """
 
 import numpy as np
 import pandas as pd
 
+from analysis.studies.pretrained._named import table_of_rows
 from analysis.studies.pretrained._pairs import students_of_pairs
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
-from boundpaper.errors import DataError
 from keyquery.measure.quantities import QUANTITIES, quantity_of_model
 
 COLUMNS = ("teacher", "untouched", *ARMS.values())
-BEGUN = ("sinks", "bos_value")  # asked behind the beginning token
+AFTER_BEGINNING = ("sinks", "bos_value")  # frames measured on texts that begin with the beginning token
 
 
 def distillation_quantities(
@@ -28,35 +28,28 @@ def distillation_quantities(
     crosslayer_balance: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Headline quantities of experiments 1, 2 and 4 to 9, one column per model; an empty cell has a reason in `note`.
+    """Return headline quantities of experiments 1, 2 and 4 to 9, one column per model; `note` explains empty cells.
 
     Quantities measured only on the teacher, or on no model, are omitted. Raises DataError if no model without
     rotation shares an experiment with its teacher.
     """
-    frames = {
-        "massive_values": massive_values,
-        "disruption": disruption,
-        "sinks": sinks,
-        "bos_value": bos_value,
-        "layer_ablation": layer_ablation,
-        "attention_patterns": attention_patterns,
-        "layer_content": layer_content,
-        "crosslayer_balance": crosslayer_balance,
-    }
+    frames = {name: frame for name, frame in locals().items() if name != "subjects"}
     rows: list[dict[str, object]] = []
     for pair, pair_models in students_of_pairs(subjects).items():
         for quantity in (quantity for quantity in QUANTITIES if quantity.frame in frames):
             frame = frames[quantity.frame]
-            ending = STARTS["token"] if quantity.frame in BEGUN else ""
+            ending = STARTS["token"] if quantity.frame in AFTER_BEGINNING else ""
             models = {column: model + ending for column, model in pair_models.items()}
-            parts = {column: frame[frame["model"] == model] for column, model in models.items()}
-            if not len(parts["teacher"]) or not any(len(part) for name, part in parts.items() if name != "teacher"):
+            measured = {column: frame[frame["model"] == model] for column, model in models.items()}
+            if not len(measured["teacher"]) or not any(
+                len(cells) for name, cells in measured.items() if name != "teacher"
+            ):
                 continue
             facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
             values: dict[str, float | None] = {}
             notes = []
             for column in COLUMNS:
-                rows_of = parts.get(column, frame.iloc[:0])
+                rows_of = measured.get(column, frame.iloc[:0])
                 value, reason = np.nan, "not measured on this model"
                 if len(rows_of):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
@@ -66,9 +59,8 @@ def distillation_quantities(
             if all(value is None for value in values.values()):
                 continue  # this model has no such part
             rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})
-    if not rows:
-        raise DataError(
-            "no model without rotation shares an experiment with its teacher; measure both: python build.py run "
-            "--recipe artifacts/recipes/distilled.yaml"
-        )
-    return pd.DataFrame(rows)
+    return table_of_rows(
+        rows,
+        "no model without rotation shares an experiment with its teacher; measure both: python build.py run --recipe "
+        "artifacts/recipes/distilled.yaml",
+    )

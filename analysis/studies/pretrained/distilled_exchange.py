@@ -1,4 +1,4 @@
-"""Compare a rotary model, the same without rotation, and both students of its second distillation at one position."""
+"""Compare at one position a rotary model, the same model without rotation, and its second pair of students."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ TRAIN = "python build.py lab distil --recipe short-fp32"
 
 
 def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """Return each quantity over all pairs of keys, heads alike, by quarter of the context (`from_token`).
+    """Return each quantity over all pairs of keys, by quarter of the context (`from_token`), as a mean over heads.
 
     `difference` is the student without rotation minus its control, averaged over key heads (the units), with
     Student's interval.
@@ -27,11 +27,11 @@ def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame
     widest = pretrained_exchange[width == width.max()]
     rows = []
     for pair, models in students_of_pairs(subjects, AGAIN).items():
-        parts = {name: widest[widest["model"] == models.get(name)] for name in MODELS}
-        if absent := [name for name, cells in parts.items() if cells.empty]:
+        cells_by_model = {name: widest[widest["model"] == models.get(name)] for name in MODELS}
+        if absent := [name for name, cells in cells_by_model.items() if cells.empty]:
             raise DataError(f"pretrained_exchange has no rows of {pair}, {', '.join(absent)}; run: {RERUN}")
         for quantity in QUANTITIES:
-            quarters = {name: by_quarter(cells, quantity) for name, cells in parts.items()}
+            quarters = {name: by_quarter(cells, quantity) for name, cells in cells_by_model.items()}
             units = (quarters["nope"] - quarters["continued"]).groupby(level=KEY_HEAD).mean()
             for low in quarters["teacher"].columns:
                 means = {name: float(quarter[low].mean()) for name, quarter in quarters.items()}
@@ -44,21 +44,21 @@ def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame
 
 
 def distillation_again(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """Return the students' divergence from the teacher at the last step of the first training and of the second.
+    """Return the students' divergence from the teacher at the end of the first training and of the second.
 
     Raises DataError if one of them is not measured, or they end at different steps.
     """
-    final = distillation[(distillation["metric"] == HELD_OUT[0]) & (distillation["step"] == distillation["of"])]
+    last_steps = distillation[(distillation["metric"] == HELD_OUT[0]) & (distillation["step"] == distillation["of"])]
     repeats, rows = students_of_pairs(subjects, AGAIN), []
     for pair, models in students_of_pairs(subjects).items():
         for arm in ARMS:
             names = {"first": models[arm], "again": repeats.get(pair, {}).get(arm, "")}
-            values = {name: final[final["model"] == model].set_index("text") for name, model in names.items()}
-            first, second = values["first"], values["again"]
+            curves = {name: last_steps[last_steps["model"] == model].set_index("text") for name, model in names.items()}
+            first, second = curves["first"], curves["again"]
             if first.empty or second.empty or set(first["step"]) != set(second["step"]):
                 raise DataError(f"distillation of {pair}, {arm}: trainings must end at one step; run: {TRAIN}")
             for text in first.index:
-                pairs = {name: float(value.loc[text, "value"]) for name, value in values.items()}
-                row = {"pair": pair, "arm": arm, "text": text, "step": int(first.loc[text, "step"]), **pairs}
-                rows.append(row | {"difference": pairs["again"] - pairs["first"]})
+                divergences = {name: float(curve.loc[text, "value"]) for name, curve in curves.items()}
+                row = {"pair": pair, "arm": arm, "text": text, "step": int(first.loc[text, "step"]), **divergences}
+                rows.append(row | {"difference": divergences["again"] - divergences["first"]})
     return pd.DataFrame(rows)

@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.bootstrap import percentile_interval, resamples
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
-DRAWN = (10, 30, 100)  # heads
+DRAWN = (10, 30, 100)  # numbers of heads
 DRAWS = 2000
-OWN = "drawn_other, common, twin_difference: of the source's captures only"
+OWN_NOTE = "drawn_other, common, twin_difference: of the source's captures only"
 
 
 def pretrained_draws(
@@ -27,14 +26,14 @@ def pretrained_draws(
 
     Of N heads with the standard deviation S (divisor N - 1), k drawn without replacement have a mean with the standard
     deviation S sqrt((1 - k / N) / k), whatever their distribution (Cochran 1977, theorem 2.2). Rows `own` take N from
-    the model itself; the row `source` takes S from it, and the rest from the source's captures of one network, made
-    twice: `drawn` heads of one, `drawn_other` of the other, `common` to both. `twice_sd` is the standard deviation of
-    the difference of two draws: independent ones of k heads each in rows `own`, sqrt(2) times that of one; in the row
-    `source` the two that were made, S sqrt(1 / k + 1 / l - 2 c / (k l)) for draws of k and l heads with c in common,
-    since a head in both weighs by 1 / k - 1 / l. Compare it with `twin_difference`, the actual difference of those
-    two captures. Intervals resample key heads, since query heads with a common key head are similar. If not every
-    head of the captured layers was captured, the spread is that of the captured heads. Raises DataError if no
-    pretrained model is measured.
+    the model itself. The row `source` takes S from the model, and the numbers of heads from the source's two captures
+    of one network: `drawn` in one, `drawn_other` in the other, `common` to both. `twice_sd` is the standard deviation
+    of the difference of two draws. In rows `own`, these are independent draws of k heads each, so it is sqrt(2) times
+    the deviation of one draw. In the row `source`, they are the source's draws of k and l heads with c in common, so it
+    is S sqrt(1 / k + 1 / l - 2 c / (k l)), since a head in both weighs by 1 / k - 1 / l. Compare it with
+    `twin_difference`, the actual difference of the source's two captures. Intervals resample key heads, since query
+    heads with a common key head are similar. If only some heads of the captured layers were captured, the spread is
+    over these heads. Raises DataError if no pretrained model is measured.
     """
     counts = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
     first, second, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))
@@ -51,27 +50,25 @@ def pretrained_draws(
             spread, ends = _deviation_with_interval(groups)
             facts = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
             cases = [("own", k, len(values), float("nan")) for k in DRAWN if k < len(values)] + [("source", *twin)]
-            for of, k, heads, factor in cases:
-                share = float(np.sqrt((1 - k / heads) / k))
-                of_two = factor if of == "source" else float(np.sqrt(2)) * share
+            for of, k, heads, twin_factor in cases:
+                factor = float(np.sqrt((1 - k / heads) / k))
+                twice = twin_factor if of == "source" else float(np.sqrt(2)) * factor
                 difference = abs(float(reported[metric])) if of == "source" else None
                 pair = {"drawn_other": second, "common": common} if of == "source" else {}
                 rows.append(
                     {
                         **facts,
                         **({"drawn_other": None, "common": None} | pair),
-                        **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": share * spread},
-                        **{"twice_sd": of_two * spread, "twice_low": of_two * ends[0], "twice_high": of_two * ends[1]},
+                        **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": factor * spread},
+                        **{"twice_sd": twice * spread, "twice_low": twice * ends[0], "twice_high": twice * ends[1]},
                         "twin_difference": difference,
-                        "note": "" if of == "source" else OWN,
+                        "note": "" if of == "source" else OWN_NOTE,
                     }
                 )
-    if not rows:
-        raise DataError("head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL")
-    keys = ["model", "display_name", "metric", "of", "drawn", "drawn_other", "common", "heads", "key_heads"]
-    return pd.DataFrame(rows).astype({"drawn_other": "Int64", "common": "Int64"})[
-        [*keys, "spread", "draw_sd", "twice_sd", "twice_low", "twice_high", "twin_difference", "note"]
-    ]
+    absence = "head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL"
+    columns = "model display_name metric of drawn drawn_other common heads key_heads spread draw_sd".split()
+    columns += "twice_sd twice_low twice_high twin_difference note".split()
+    return table_of_rows(rows, absence, columns).astype({"drawn_other": "Int64", "common": "Int64"})
 
 
 def _deviation_with_interval(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:

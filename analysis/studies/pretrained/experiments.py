@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from analysis.studies.pretrained._named import display_names, measured_here
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._costs import half_interval
+from analysis.studies.pretrained._named import display_names, measured_labels, table_of_rows
 from boundpaper.statistics.locations.student import student_interval
 from keyquery.measure.quantities import QUANTITIES, Quantity, quantity_of_model
 
@@ -40,21 +39,12 @@ def pretrained_experiments(
     also has a column. Quantities that no pretrained model has are omitted; `note` explains empty cells. Raises
     DataError if no pretrained model has any of the experiments.
     """
-    frames = {
-        "massive_values": massive_values,
-        "disruption": disruption,
-        "knowledge": knowledge,
-        "sinks": sinks,
-        "bos_value": bos_value,
-        "layer_ablation": layer_ablation,
-        "attention_patterns": attention_patterns,
-        "layer_content": layer_content,
-        "crosslayer_balance": crosslayer_balance,
-    }
-    names = display_names(pretrained_models, subjects) | measured_here(subjects, frames.values())
+    measured = {quantity.frame for quantity in QUANTITIES}
+    frames = {name: frame for name, frame in locals().items() if name in measured}
+    names = display_names(pretrained_models, subjects) | measured_labels(subjects, frames.values())
     reported = experiments_reported.set_index("quantity")["rope"]
-    arm = population_models.query("base == @BASE and arm == @ARM")["model"]
-    small = population_quantities[population_quantities["model"].isin(arm)]
+    small_models = population_models.query("base == @BASE and arm == @ARM")["model"]
+    small = population_quantities[population_quantities["model"].isin(small_models)]
     rows: list[dict[str, Any]] = []
     for quantity in QUANTITIES:
         frame = frames[quantity.frame]
@@ -70,12 +60,12 @@ def pretrained_experiments(
         for model, part in by_model.items():
             cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
             rows.append({**facts, "column": model, "name": names[model], **cell})
-    if not rows:
-        raise DataError(
-            "no pretrained model has any of experiments 1 to 9; measure them: python build.py run --recipe "
-            "artifacts/recipes/pretrained.yaml"
-        )
-    return pd.DataFrame(rows).reindex(columns=[*facts, "column", "name", "value", "low", "high", "n", "note"])
+    absence = (
+        "no pretrained model has any of experiments 1 to 9; measure them: python build.py run --recipe "
+        "artifacts/recipes/pretrained.yaml"
+    )
+    columns = "quantity experiment label unit digits column name value low high n note".split()
+    return table_of_rows(rows, absence, columns)
 
 
 def _small_model_columns(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
@@ -108,10 +98,5 @@ def _value_columns(quantity: Quantity, rows: pd.DataFrame, model: str) -> dict[s
     if len(spread) != 1 or len(mean) != 1:
         return {"value": value, "n": 0, "note": "low, high: no spread over texts is kept"}
     count = int(mean["n"].iloc[0])
-    half = _half_interval(float(spread["value"].iloc[0]), count) * quantity.scale
+    half = half_interval(float(spread["value"].iloc[0]), count) * quantity.scale
     return {"value": value, "low": value - half, "high": value + half, "n": count, "note": ""}
-
-
-def _half_interval(deviation: float, count: int) -> float:
-    """Return half of Student's interval of a mean, from the standard deviation over `count` texts."""
-    return float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.studies.pretrained._named import table_of_rows
 from analysis.studies.pretrained._pairs import ModelPair, model_pairs, pair_names
 from boundpaper.errors import DataError
 from boundpaper.statistics.bootstrap import percentile_interval, resamples
@@ -14,9 +15,7 @@ from boundpaper.statistics.correlations.coefficient import coefficient
 CLASSES = ("sink", "local", "distributed", "mixed")
 PREFIX = "pattern_"
 DRAWS = 2000
-COLUMNS = (
-    *("model", "display_name", "contrast", "layer", "heads", "same", "expected", "kappa", "low", "high", "r", "note"),
-)
+COLUMNS = tuple("model display_name contrast layer heads same expected kappa low high r note".split())
 RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 
 
@@ -25,11 +24,12 @@ def pretrained_head_agreement(
 ) -> pd.DataFrame:
     """Return the number of heads that keep their class, one row per model, contrast and layer, and over all layers.
 
-    `same` counts heads of one class in both states, `expected` those expected to agree if the classes of a layer were
-    permuted among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Over all layers
-    (empty `layer`), both are summed first, so differences between layers do not count; the interval resamples layers.
-    `r` is Pearson's correlation of the heads' attention to the first token, over all layers after subtracting each
-    layer's mean. Raises DataError if no network was measured in two states, or their heads differ.
+    `same` counts heads of one class in both states, `expected` the heads expected to agree if the classes of a layer
+    were permuted among its heads, and `kappa` is Cohen's kappa (1960): (same - expected) / (heads - expected). Over all
+    layers (empty `layer`), `same` and `expected` are summed first, so differences between layers do not count; the
+    interval resamples layers. `r` is Pearson's correlation of the heads' attention to the first token, over all layers
+    after subtracting each layer's mean. Raises DataError if no network was measured in two states, or their heads
+    differ.
     """
     names = pair_names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []
@@ -39,20 +39,21 @@ def pretrained_head_agreement(
             continue
         labels = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
         layers = [(layer, cells, *_same_and_expected(cells)) for layer, cells in heads.groupby(level="layer")]
-        for layer, each, same, expected in layers:
-            facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
+        for layer, cells, same, expected in layers:
+            facts = {"layer": layer, "heads": len(cells), "same": same, "expected": expected, "r": _pearson(cells)}
             rows.append(
-                {**labels, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
+                {**labels, **facts, "kappa": _kappa(same, expected, len(cells)), "note": "low, high: of all layers"}
             )
-        counts = np.array([(same, expected, len(each)) for _, each, same, expected in layers])
-        sides = ["first_attention", "second_attention"]
-        deviations = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
+        counts = np.array([(same, expected, len(cells)) for _, cells, same, expected in layers])
+        columns = ["first_attention", "second_attention"]
+        deviations = heads[columns] - heads.groupby(level="layer")[columns].transform("mean")
         same, expected, n = counts.sum(axis=0)
         total = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
-        rows.append({**labels, **total, "r": _r(deviations), **_kappa_interval(counts), "note": "layer: all of them"})
-    if not rows:
-        raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
-    result = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
+        rows.append(
+            {**labels, **total, "r": _pearson(deviations), **_kappa_interval(counts), "note": "layer: all of them"}
+        )
+    absence = f"attention_patterns has no network in two states; run: {RERUN}"
+    result = table_of_rows(rows, absence, COLUMNS).astype({"layer": "Int64"})
     for column, reason in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
         gap = result[column].isna()
         result.loc[gap, "note"] = [f"{note}; {column}: {reason}" for note in result.loc[gap, "note"]]
@@ -60,16 +61,16 @@ def pretrained_head_agreement(
 
 
 def _heads_in_both_states(table: pd.DataFrame, pair: ModelPair) -> pd.DataFrame | None:
-    """Return class and attention to the first token of each head in both states, by layer and head."""
+    """Return each head's class and attention to the first token in both states; None if one was not measured."""
     columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
-        part = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
-        part = part.astype({"layer": int, "head": int}).set_index(["layer", "head"])
-        classed = part.loc[part["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
-        attention = part.loc[(part["metric"] == "first_attention") & (part["condition"] == ""), "value"].astype(float)
-        if classed.empty:
+        rows = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
+        rows = rows.astype({"layer": int, "head": int}).set_index(["layer", "head"])
+        classes = rows.loc[rows["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
+        attention = rows.loc[(rows["metric"] == "first_attention") & (rows["condition"] == ""), "value"].astype(float)
+        if classes.empty:
             return None
-        columns[side], columns[f"{side}_attention"] = classed, attention
+        columns[side], columns[f"{side}_attention"] = classes, attention
     if set(columns["first"].index) != set(columns["second"].index):
         raise DataError(f"attention_patterns: {pair.first} and {pair.second} have different heads; run: {RERUN}")
     return pd.DataFrame(columns)
@@ -85,7 +86,7 @@ def _kappa(same: float, expected: float, heads: float) -> float | None:
     return None if expected >= heads else (same - expected) / (heads - expected)
 
 
-def _r(heads: pd.DataFrame) -> float | None:
+def _pearson(heads: pd.DataFrame) -> float | None:
     return coefficient(heads["first_attention"].to_numpy(dtype=float), heads["second_attention"].to_numpy(dtype=float))
 
 

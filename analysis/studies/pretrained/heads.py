@@ -11,7 +11,7 @@ def pretrained_heads(
 ) -> pd.DataFrame:
     """Return overall plasticity and its drop by layer: median, smallest and largest over the heads with a value.
 
-    Raises DataError when no pretrained model's heads were analysed.
+    Raises DataError if no pretrained model's heads were analysed.
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():

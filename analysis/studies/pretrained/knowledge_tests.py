@@ -28,19 +28,21 @@ def pretrained_knowledge_tests(
     """
     tests: list[Estimate] = []
     for model in display_names(pretrained_models, subjects):
-        part = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
+        answers = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
         for task in TASKS:
-            items = part[part["metric"] == f"{task}_right"]
-            by = {str(condition): each.set_index("unit_id")["value"] for condition, each in items.groupby("condition")}
+            items = answers[answers["metric"] == f"{task}_right"]
+            by_condition = {
+                str(condition): cells.set_index("unit_id")["value"] for condition, cells in items.groupby("condition")
+            }
             for contrast, (first, second) in CONTRASTS.items():
-                if not {first, second} <= set(by):
+                if not {first, second} <= set(by_condition):
                     continue
-                if set(by[first].index) != set(by[second].index):
+                if set(by_condition[first].index) != set(by_condition[second].index):
                     raise DataError(
                         f"knowledge/{model}: {task} has different items in {first} than in {second}; run: {RERUN}"
                     )
-                one, other = by[first].sort_index(), by[second].sort_index()
-                tests.append(mcnemar(one, other, study=model, comparison=f"{task}, {contrast}", unit="item"))
+                right, other = by_condition[first].sort_index(), by_condition[second].sort_index()
+                tests.append(mcnemar(right, other, study=model, comparison=f"{task}, {contrast}", unit="item"))
     if not tests:
         raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
     return frame(corrected(tests, test_families, "pretrained_knowledge_tests", lambda row: row.study))

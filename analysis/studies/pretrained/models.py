@@ -9,15 +9,17 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._by_text import massive_totals
+from analysis.studies.pretrained._costs import half_interval
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
+RERUN = "measure them: python build.py run --recipe artifacts/recipes/pretrained.yaml"
 REPORTED, SMALL = "reported", "small"
 ARM, BASE, CONTEXT = "A", 400, 128  # reference models of the population
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
-TENSORS = {"q": "query", "k": "key", "v": "value"}
 
 
 def pretrained_geometry(
@@ -34,11 +36,11 @@ def pretrained_geometry(
     largest of them as ends: a range over models, not a confidence interval. `small` is the mean over training seeds
     of arm A at base 400, each a mean over heads, with Student's interval. A pretrained model's mean is over all its
     captured heads, with the interval from resampled key heads; the interval covers heads, not texts. Raises DataError
-    when no pretrained model is measured, or one lacks a metric.
+    if no pretrained model is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
-    small = _population_means(population_heads, population_models)
-    known: Any = model_metrics.set_index(["model", "metric"])
+    small_means = _population_means(population_heads, population_models)
+    measurements: Any = model_metrics.set_index(["model", "metric"])
     names = display_names(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
     if not measured:
@@ -47,16 +49,16 @@ def pretrained_geometry(
             "then `python build.py heads CAPTURE --name smollm2-135m`"
         )
     for metric in METRICS:
-        given = captured_models[[metric, "captured_context"]].dropna(subset=[metric])
-        values = given[metric].astype(float)
+        reported = captured_models[[metric, "captured_context"]].dropna(subset=[metric])
+        values = reported[metric].astype(float)
         rows.append(
             {
                 **{"metric": metric, "column": REPORTED, "label": "Reported", "value": float(values.median())},
                 **{"low": float(values.min()), "high": float(values.max()), "n": len(values), "unit": "model"},
-                "context": int(given["captured_context"].max()),
+                "context": int(reported["captured_context"].max()),
             }
         )
-        seeds = small[metric].to_numpy(dtype=float)
+        seeds = small_means[metric].to_numpy(dtype=float)
         low, high = student_interval(seeds) or (None, None)
         rows.append(
             {
@@ -66,9 +68,9 @@ def pretrained_geometry(
             }
         )
         for model in measured:
-            if (model, metric) not in known.index:
+            if (model, metric) not in measurements.index:
                 raise DataError(f"artifacts/measurements/model_metrics/{model} lacks {metric}; measure it again")
-            cell = known.loc[(model, metric)]
+            cell = measurements.loc[(model, metric)]
             if pd.isna(cell["value"]):
                 raise DataError(f"artifacts/measurements/model_metrics/{model}: {metric}: {cell['reason']}")
             rows.append(
@@ -87,14 +89,14 @@ def _population_means(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame
 
     Raises DataError if no seed of this arm is measured.
     """
-    chosen = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
-    kept = heads[heads["model"].isin(chosen)]
-    if kept.empty:
+    arm_models = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
+    arm_heads = heads[heads["model"].isin(arm_models)]
+    if arm_heads.empty:
         raise DataError(
             f"population_heads has no model of arm {ARM} at base {BASE}; measure one: python build.py lab population "
             f"--seed 1 --base {BASE} --arm {ARM}"
         )
-    means: pd.DataFrame = kept.groupby("model")[list(METRICS)].mean()
+    means: pd.DataFrame = arm_heads.groupby("model")[list(METRICS)].mean()
     return means
 
 
@@ -107,21 +109,18 @@ def pretrained_profiles(
     """
     rows: list[dict[str, object]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        part = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
-        for _, each in part[part["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
-            number, bins = int(str(each["metric"]).rpartition("_")[2]), int(each["bins"])
+        model_rows = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
+        for _, cell in model_rows[model_rows["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
+            number, bins = int(str(cell["metric"]).rpartition("_")[2]), int(cell["bins"])
             rows.append(
                 {
                     **{"model": model, "display_name": name, "bin": number, "position": (number + 0.5) / bins},
-                    **{"plasticity": each["value"], "ci_low": each["ci_low"], "ci_high": each["ci_high"]},
-                    **{"heads": int(each["heads"]), "context": int(each["context"])},
+                    **{"plasticity": cell["value"], "ci_low": cell["ci_low"], "ci_high": cell["ci_high"]},
+                    **{"heads": int(cell["heads"]), "context": int(cell["context"])},
                 }
             )
-    if not rows:
-        raise DataError(
-            "model_metrics has no profile of a pretrained model; measure one: `python build.py heads CAPTURE`"
-        )
-    return pd.DataFrame(rows).sort_values(["model", "bin"], ignore_index=True)
+    absence = "model_metrics has no profile of a pretrained model; measure one: `python build.py heads CAPTURE`"
+    return table_of_rows(rows, absence).sort_values(["model", "bin"], ignore_index=True)
 
 
 def pretrained_noise(
@@ -138,12 +137,12 @@ def pretrained_noise(
     twins: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
-        part = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
-        for metric in [metric for metric in METRICS if metric in set(part["metric"])]:
-            own = part[part["metric"] == metric]
-            sides: Any = own.pivot(index="split", columns="half", values=["value", "documents"]).dropna()
-            first, second = (sides["documents", half].astype(float) for half in (0, 1))
-            differences = (sides["value", 0] - sides["value", 1]).abs()
+        model_rows = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
+        for metric in [metric for metric in METRICS if metric in set(model_rows["metric"])]:
+            metric_rows = model_rows[model_rows["metric"] == metric]
+            halves: Any = metric_rows.pivot(index="split", columns="half", values=["value", "documents"]).dropna()
+            first, second = (halves["documents", half].astype(float) for half in (0, 1))
+            differences = (halves["value", 0] - halves["value", 1]).abs()
             squares = differences**2 * first * second / (first + second) ** 2
             noise, splits = float(np.sqrt(squares.mean())), len(squares)
             low, high = (noise * float(np.sqrt(splits / stats.chi2.ppf(level, splits))) for level in (0.975, 0.025))
@@ -159,9 +158,8 @@ def pretrained_noise(
                     "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                 }
             )
-    if not rows:
-        raise DataError("capture_halves has no pretrained model; run: python build.py heads CAPTURE --halves")
-    return pd.DataFrame(rows)
+    absence = "capture_halves has no pretrained model; run: python build.py heads CAPTURE --halves"
+    return table_of_rows(rows, absence)
 
 
 def pretrained_layers(
@@ -174,21 +172,21 @@ def pretrained_layers(
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
-        own = (attention_patterns["model"] == model) & (attention_patterns["condition"] != UNROTATED)
-        part = attention_patterns[own & attention_patterns["layer"].notna()]
-        layers: Any = part[part["head"].isna()].set_index(["metric", "layer"])
-        for layer in sorted(set(part["layer"].astype(int))):
+        is_rotated = (attention_patterns["model"] == model) & (attention_patterns["condition"] != UNROTATED)
+        rows_of_model = attention_patterns[is_rotated & attention_patterns["layer"].notna()]
+        layers: Any = rows_of_model[rows_of_model["head"].isna()].set_index(["metric", "layer"])
+        for layer in sorted(set(rows_of_model["layer"].astype(int))):
             mean, deviation = (layers.loc[(metric, layer)] for metric in ("first_attention", "first_attention_sd"))
             sinks, texts = layers.loc[("heads_sink", layer)], int(mean["n"])
-            low, high = _student_interval(float(mean["value"]), float(deviation["value"]), texts)
+            half = half_interval(float(deviation["value"]), texts)
             rows.append(
                 {
                     **{"model": model, "display_name": name, "layer": layer, "first_attention": float(mean["value"])},
-                    **{"low": max(0.0, low), "high": min(1.0, high)},
+                    **{"low": max(0.0, float(mean["value"]) - half), "high": min(1.0, float(mean["value"]) + half)},
                     **{"heads_sink": int(sinks["value"]), "heads": int(sinks["n"]), "texts": texts},
                 }
             )
-    return _table(rows, "attention_patterns")
+    return table_of_rows(rows, f"attention_patterns has no pretrained model; {RERUN}")
 
 
 def pretrained_massive(
@@ -196,17 +194,14 @@ def pretrained_massive(
 ) -> pd.DataFrame:
     """Return massive values of each pretrained model before and after rotation: mean over texts, Student's interval.
 
-    Raises DataError when no pretrained model is measured.
+    Raises DataError if no pretrained model is measured.
     """
     rows = []
-    whole = massive_values[massive_values["unit_id"] != ""]
-    parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
-    tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
-    whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor"])
+    totals = massive_totals(massive_values)
     for model, name in display_names(pretrained_models, subjects).items():
-        part = whole[whole["model"] == model]
-        for (where, threshold, tensor), each in part.groupby(["where", "threshold", "tensor"], sort=True):
-            values = each["value"].to_numpy(dtype=float)
+        model_totals = totals[totals["model"] == model]
+        for (where, threshold, tensor), group in model_totals.groupby(["where", "threshold", "tensor"], sort=True):
+            values = group["value"].to_numpy(dtype=float)
             mean = float(values.mean())
             low, high = student_interval(values) or (mean, mean)  # texts that agree exactly
             rows.append(
@@ -215,19 +210,4 @@ def pretrained_massive(
                     **{"tensor": tensor, "count": mean, "low": low, "high": high, "texts": len(values)},
                 }
             )
-    return _table(rows, "massive_values")
-
-
-def _student_interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
-    """Return Student's interval of a mean from its standard deviation over `count` texts."""
-    half = float(stats.t.ppf(0.975, count - 1)) * deviation / np.sqrt(count)
-    return mean - half, mean + half
-
-
-def _table(rows: list[dict[str, Any]], table: str) -> pd.DataFrame:
-    if not rows:
-        raise DataError(
-            f"{table} has no pretrained model; measure them: python build.py run --recipe "
-            "artifacts/recipes/pretrained.yaml"
-        )
-    return pd.DataFrame(rows)
+    return table_of_rows(rows, f"massive_values has no pretrained model; {RERUN}")

@@ -22,8 +22,8 @@ def pretrained_one_position(
     names = display_names(pretrained_models, subjects)
     widest = pretrained_widths["width"] == pretrained_widths.groupby("model")["width"].transform("max")
     for model, cells in pretrained_widths[widest & (pretrained_widths["estimator"] == ALIGNED)].groupby("model"):
-        places = cells.pivot(index=[*KEY_HEAD, "head"], columns="low", values="plasticity").dropna()
-        first, last = places.iloc[:, 0], places.iloc[:, -1]
+        quarters = cells.pivot(index=[*KEY_HEAD, "head"], columns="low", values="plasticity").dropna()
+        first, last = quarters.iloc[:, 0], quarters.iloc[:, -1]
         fall = (first - last).groupby(level=KEY_HEAD).mean()
         low, high = student_interval(fall.to_numpy(dtype=float)) or (None, None)
         on_code = str(model).endswith(CODE)
@@ -33,7 +33,7 @@ def pretrained_one_position(
                 **{"texts": "code" if on_code else "prose", "tokens": int(cells["high"].max())},
                 **{"first": float(first.mean()), "last": float(last.mean())},
                 **{"fall": float(fall.mean()), "low": low, "high": high},
-                **{"key_heads": len(fall), "heads": len(places)},
+                **{"key_heads": len(fall), "heads": len(quarters)},
                 "note": "" if low is not None else "low, high: one key head, or several that agree exactly",
             }
         )

@@ -9,17 +9,16 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._by_text import massive_totals
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.locations.welch import welch_t_from_stats
 
 REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by kind of text
 TARGETS = ("massive", "random", "matched", "smallest")
 FILLS = ("zero", "mean")
-TENSORS = {"q": "query", "k": "key", "v": "value"}
 PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
-BOTH = 2  # least number of texts per side for a difference of means
+FEWEST_TEXTS = 2  # least number of texts per side for a difference of means
 
 
 def pretrained_repeated(
@@ -28,9 +27,9 @@ def pretrained_repeated(
     """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
     There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
-    `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated minus natural with
-    Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError
-    if no pretrained model has rows on both.
+    `repeated` are the mean added loss over texts with Student's interval, and `difference` is repeated minus natural
+    with Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises
+    DataError if no pretrained model has rows on both kinds.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -46,17 +45,14 @@ def pretrained_repeated(
                     kind: part.loc[(part["unit_id"] != "") & (part["metric"] == "text_delta_nats"), "value"].dropna()
                     for kind, part in by_kind.items()
                 }
-                if min(map(len, values.values())) < BOTH:
+                if min(map(len, values.values())) < FEWEST_TEXTS:
                     continue
                 unchanged = {f"plain_{kind}": _unchanged_nats(part) for kind, part in by_kind.items()}
                 rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **unchanged})
                 rows[-1] |= _compare_groups(values)
-    if not rows:
-        raise DataError(
-            "disruption has no pretrained model on both kinds of text; run: python build.py run --recipe "
-            "artifacts/recipes/pretrained-repeated.yaml"
-        )
-    return pd.DataFrame(rows)
+    recipe = "artifacts/recipes/pretrained-repeated.yaml"
+    absence = f"disruption has no pretrained model on both kinds of text; run: python build.py run --recipe {recipe}"
+    return table_of_rows(rows, absence)
 
 
 def pretrained_kinds(
@@ -64,13 +60,10 @@ def pretrained_kinds(
 ) -> pd.DataFrame:
     """Return massive values on prose and on source code, one row per model, place, threshold and tensor.
 
-    Means over texts with Student's interval; `difference` is code minus prose, with Welch's. Raises DataError when no
-    pretrained model was measured on both.
+    Values are means over texts with Student's interval; `difference` is code minus prose, with Welch's interval. Raises
+    DataError if no pretrained model was measured on both.
     """
-    by_text = massive_values[massive_values["unit_id"] != ""]
-    parts = by_text["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
-    tensors = by_text["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
-    by_text = by_text.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor", "value"])
+    by_text = massive_totals(massive_values).dropna(subset="value")
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         cells = by_text[by_text["model"].isin([model, model + CODE])]
@@ -79,16 +72,13 @@ def pretrained_kinds(
                 "prose": group.loc[group["model"] == model, "value"],
                 "code": group.loc[group["model"] == model + CODE, "value"],
             }
-            if min(map(len, values.values())) < BOTH:
+            if min(map(len, values.values())) < FEWEST_TEXTS:
                 continue
             rows.append({"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))})
             rows[-1] |= {"tensor": tensor, **_compare_groups(values)}
-    if not rows:
-        raise DataError(
-            "massive_values has no pretrained model on prose and on code; run: python build.py run --recipe "
-            "artifacts/recipes/pretrained-code.yaml"
-        )
-    return pd.DataFrame(rows)
+    recipe = "artifacts/recipes/pretrained-code.yaml"
+    absence = f"massive_values has no pretrained model on prose and on code; run: python build.py run --recipe {recipe}"
+    return table_of_rows(rows, absence)
 
 
 def pretrained_plasticity_kinds(
@@ -98,7 +88,7 @@ def pretrained_plasticity_kinds(
 
     `prose` and `code` are means over heads with values on both; `difference` is the mean of code minus prose by head,
     with an interval over key heads (the units); `r` is Spearman's correlation of the two over heads. Raises DataError
-    when no pretrained model was captured on both.
+    if no pretrained model was captured on both.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -119,12 +109,11 @@ def pretrained_plasticity_kinds(
                     "note": "" if low is not None else "low, high: key heads that agree exactly, or one",
                 }
             )
-    if not rows:
-        raise DataError(
-            "head_metrics has no pretrained model on prose and on code; capture one with --texts code:evaluation, then "
-            f"run: python build.py heads CAPTURE --name MODEL{CODE}"
-        )
-    return pd.DataFrame(rows)
+    return table_of_rows(
+        rows,
+        "head_metrics has no pretrained model on prose and on code; capture one with --texts code:evaluation, then "
+        f"run: python build.py heads CAPTURE --name MODEL{CODE}",
+    )
 
 
 def _unchanged_nats(rows: pd.DataFrame) -> float:

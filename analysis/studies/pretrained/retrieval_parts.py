@@ -6,32 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from analysis.studies.pretrained.answers import LONG, RERUN
-from boundpaper.errors import DataError
 from boundpaper.statistics.locations.rank_sum import rank_sum_p
 from boundpaper.statistics.multiplicity import holm_p
 from boundpaper.statistics.proportion import wilson_interval
 
-PART = re.compile(r"own/(?P<ratio>[0-9.]+)x/(?P<part>form|depth):(?P<which>.+)")
-WHOLE = re.compile(r"own/(?P<ratio>[0-9.]+)x")
-SAID = "p_yes_"
+PART_CONDITION = re.compile(r"own/(?P<ratio>[0-9.]+)x/(?P<part>form|depth):(?P<which>.+)")
+WHOLE_CONDITION = re.compile(r"own/(?P<ratio>[0-9.]+)x")
+P_YES = "p_yes_"
 EXACT = "exact"  # the key itself
-COLUMNS = (
-    "model",
-    "display_name",
-    "tokens",
-    "part",
-    "which",
-    "value",
-    "low",
-    "high",
-    "n",
-    "auc",
-    "p",
-    "p_holm",
-    "note",
-)
+COLUMNS = tuple("model display_name tokens part which value low high n auc p p_holm note".split())
 
 
 def pretrained_retrieval_parts(
@@ -52,43 +37,36 @@ def pretrained_retrieval_parts(
         answers = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
         defined = answers[answers["value"].notna()]
         aucs: Any = answers.set_index(["condition", "metric"])["value"]
-        together: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
+        means: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
         for _, cell in defined.iterrows():
             condition, metric = str(cell["condition"]), str(cell["metric"])
             value, n = float(cell["value"]), int(cell["n"])
-            if metric == "passkey_exact" and (match := PART.fullmatch(condition)):
+            if metric == "passkey_exact" and (match := PART_CONDITION.fullmatch(condition)):
                 low, high = wilson_interval(round(value * n), n)
-                cells = {
-                    "part": match["part"],
-                    "which": match["which"],
-                    "low": low,
-                    "high": high,
-                    "note": "auc: of shown",
-                }
-            elif (kind := metric.removeprefix(SAID)) != metric and (match := WHOLE.fullmatch(condition)):
+                columns = {"part": match["part"], "which": match["which"], "low": low, "high": high}
+                columns["note"] = "auc: of shown"
+            elif (kind := metric.removeprefix(P_YES)) != metric and (match := WHOLE_CONDITION.fullmatch(condition)):
                 if kind.startswith("raw_") or kind.endswith("_sd"):
                     continue
                 auc = aucs.get((condition, f"verification_auc_{kind}"))
                 reason = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
-                cells = {"part": "shown", "which": kind, "auc": auc, "note": reason}
-                together[condition].append((kind, value, n))
+                columns = {"part": "shown", "which": kind, "auc": auc, "note": reason}
+                means[condition].append((kind, value, n))
             else:
                 continue
             tokens = round(float(match["ratio"]) * positions)
-            rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **cells})
-        wrong = [
-            _wrong_key_row(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()
+            rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **columns})
+        wrong_rows = [
+            _wrong_key_row(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in means.items()
         ]
-        lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in together]
-        p_values = [row["p"] for row in wrong if row.get("p") is not None]
+        lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in means]
+        p_values = [row["p"] for row in wrong_rows if row.get("p") is not None]
         adjusted = iter(holm_p(p_values))
-        for tokens, row in zip(lengths, wrong, strict=True):
+        for tokens, row in zip(lengths, wrong_rows, strict=True):
             holm = next(adjusted) if row.get("p") is not None else None
             if row:
                 rows.append({"model": model, "display_name": name, "tokens": tokens, **row, "p_holm": holm})
-    if not rows:
-        raise DataError(f"context_length has no pretrained model; run: {RERUN}")
-    table = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    table = table_of_rows(rows, f"context_length has no pretrained model; run: {RERUN}", COLUMNS)
     table["note"] = [
         f"{note}; p, p_holm: of any wrong key" if pd.isna(p) else note
         for note, p in zip(table["note"], table["p"], strict=True)

@@ -4,7 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
@@ -12,14 +13,14 @@ from boundpaper.statistics.locations.student import student_interval
 TOKENS = 1024  # tokens per text in the recipe
 NEIGHBOURS = 5
 QUANTITIES = {"first": "first_attention", "local": "local_attention"}
-EVEN = 100 * sum(min(NEIGHBOURS, place) / (place + 1) for place in range(1, TOKENS)) / (TOKENS - 1)
+UNIFORM_LOCAL = 100 * sum(min(NEIGHBOURS, place) / (place + 1) for place in range(1, TOKENS)) / (TOKENS - 1)
 RERUN = "python build.py run --recipe artifacts/recipes/pretrained.yaml"
 
 
 def pretrained_rotation(
     attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return attention of pretrained models, as computed and recomputed without the rotation.
+    """Return attention of pretrained models with the rotation, and recomputed without it.
 
     There is one row per model, quantity (attention to the first token, to the five preceding ones) and computation
     (`kept`, `left_out`, and `change`, the second minus the first by text); `even` is the value of uniform attention
@@ -33,7 +34,10 @@ def pretrained_rotation(
         if not (by_text["condition"] == UNROTATED).any():
             continue
         for quantity, metric in QUANTITIES.items():
-            rotated, left_out = (_values_by_text(by_text, metric, condition) for condition in ("", UNROTATED))
+            rotated, left_out = (
+                values_by_text(by_text, model, TextQuantity(metric, "attention_patterns", metric, condition, 100.0))
+                for condition in ("", UNROTATED)
+            )
             if list(rotated.index) != list(left_out.index):
                 raise DataError(
                     f"{model}: {metric} with and without rotation was measured on different texts; run: {RERUN}"
@@ -50,13 +54,6 @@ def pretrained_rotation(
                         "note": "" if low is not None else "low, high: one text, or texts that agree exactly",
                     }
                 )
-        counts = {"value": EVEN, "n": len(rotated), "note": "low, high: follows from the length alone"}
+        counts = {"value": UNIFORM_LOCAL, "n": len(rotated), "note": "low, high: follows from the length alone"}
         rows.append({"model": model, "display_name": name, "quantity": "local", "computed": "even", **counts})
-    if not rows:
-        raise DataError(f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")
-    return pd.DataFrame(rows)
-
-
-def _values_by_text(rows: pd.DataFrame, metric: str, condition: str) -> pd.Series:
-    cells = rows[(rows["metric"] == metric) & (rows["condition"] == condition) & rows["layer"].isna()]
-    return cells.set_index("unit_id")["value"].astype(float).sort_index() * 100
+    return table_of_rows(rows, f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")

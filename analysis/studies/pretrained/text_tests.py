@@ -51,15 +51,17 @@ def pretrained_text_tests(
     for pair in model_pairs(pretrained_models, subjects):
         if pair.contrast == STARTED:
             continue
-        for read in BY_TEXT:
-            first, second = (values_by_text(tables[read.table], model, read) for model in (pair.first, pair.second))
+        for quantity in BY_TEXT:
+            first, second = (
+                values_by_text(tables[quantity.table], model, quantity) for model in (pair.first, pair.second)
+            )
             if first.empty or second.empty:
                 continue
             if list(first.index) != list(second.index):
                 raise DataError(
-                    f"{read.table}: {pair.first} and {pair.second} were given different texts; run: {RERUN}"
+                    f"{quantity.table}: {pair.first} and {pair.second} were given different texts; run: {RERUN}"
                 )
-            tests.append(_paired_test(pair, read, first, second))
+            tests.append(_paired_test(pair, quantity, first, second))
     if not tests:
         raise DataError(f"no pretrained model was measured with and without rotation; run: {RERUN}")
     return frame(corrected(tests, test_families, "pretrained_text_tests", _test_family))

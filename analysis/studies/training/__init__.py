@@ -1,1 +1,1 @@
-"""Analyses of SmolLM3's checkpoints."""
+"""Analyse SmolLM3's checkpoints."""

@@ -1,19 +1,19 @@
-"""Compare SmolLM3 with the captured models: the drop over an equal window, and against the bias in both units."""
+"""Compare SmolLM3 with the captured models: by the drop over an equal window, and by its relation to the bias."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.studies._weights import shared_text_weights, twin
+from analysis.studies._weights import shared_text_weights, twins
 from boundpaper.statistics import guards
 from boundpaper.statistics.correlations import correlation, covariate
 from boundpaper.statistics.correlations.contrast import correlation_difference
 from boundpaper.statistics.estimate import Estimate, frame
 from boundpaper.statistics.families import corrected
 
-LAST = "lc-32k-to-64k-step-20000"
-TRAINED = "smollm3-3b"
+LAST_CHECKPOINT = "lc-32k-to-64k-step-20000"
+SMOLLM3 = "smollm3-3b"
 STUDY = "bias_plasticity_tests"
 ENDS = ["bias_window_low", "bias_window_high"]
 
@@ -28,33 +28,24 @@ def training_comparison(
     """Compare SmolLM3 after its extensions with all captured models, over the captured window and over 65,536 tokens.
 
     With a capture of 131,072 tokens, the first and last fifth of the first 65,536 are the deciles 0 and 4 exactly, so
-    `drop_same` is decile 0 minus decile 4 (`far_same` the latter); for SmolLM3 it is the printed ap_drop. `compared`
-    marks the rows of the source's comparison, and `context_stated` is the source's trained context in tokens.
+    `drop_same` is decile 0 minus decile 4, and `far_same` is decile 4. For SmolLM3, `drop_same` is the printed ap_drop.
+    `compared` marks the rows of the source's comparison, and `context_stated` is the source's trained context in
+    tokens.
     """
-    facts = captured_models[
-        [
-            "model",
-            "display_name",
-            "family",
-            "claimed_context",
-            "captured_context",
-            "bias_strength",
-            "bias_window",
-            *ENDS,
-        ]
-    ].merge(captured_models[["model", "parameters_nominal_b", "ap_drop", "ap_last_20"]], on="model")
-    last_row = training_trajectory[training_trajectory["checkpoint"] == LAST].iloc[0]
-    described = models[models["model"] == TRAINED].iloc[0]
+    columns = ["model", "display_name", "family", "claimed_context", "captured_context", "bias_strength", "bias_window"]
+    facts = captured_models[[*columns, *ENDS, "parameters_nominal_b", "ap_drop", "ap_last_20"]]
+    last_row = training_trajectory[training_trajectory["checkpoint"] == LAST_CHECKPOINT].iloc[0]
+    model_row = models[models["model"] == SMOLLM3].iloc[0]
     window = int(last_row["context"])
-    smollm = {name: described[name] for name in ("model", "display_name", "family", "claimed_context")}
-    smollm |= {"parameters_nominal_b": described["parameters_nominal_b"], "captured_context": window}
+    smollm = {name: model_row[name] for name in ("model", "display_name", "family", "claimed_context")}
+    smollm |= {"parameters_nominal_b": model_row["parameters_nominal_b"], "captured_context": window}
     smollm |= {name: last_row[name] for name in ("bias_strength", "bias_window", *ENDS, "ap_drop", "ap_last_20")}
     table = _bias_range_per_token(pd.concat([pd.DataFrame([smollm]), facts], ignore_index=True), "captured_context")
 
     deciles = reported_deciles.assign(decile=reported_deciles["decile"].astype(int)).set_index(["model", "decile"])
     rows = []
     for _, row in table.iterrows():
-        first, last = (deciles.loc[(row["model"], d)] if row["model"] != TRAINED else None for d in (0, 4))
+        first, last = (deciles.loc[(row["model"], d)] if row["model"] != SMOLLM3 else None for d in (0, 4))
         if first is None or last is None:
             bounds = {"drop_same_low": last_row["ap_drop_low"], "drop_same_high": last_row["ap_drop_high"]}
             rows.append({"drop_same": last_row["ap_drop"], **bounds, "far_same": last_row["ap_last_20"], "note": ""})
@@ -83,7 +74,7 @@ def training_comparison(
 def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
     """Return the captured models and SmolLM3's checkpoints in one table: the drop, and the bias in both units.
 
-    `bias_window_low` and `bias_window_high`, and the same for the bias per token, are the ranges allowed by rounding.
+    The columns `_low` and `_high` of either bias are the range allowed by rounding.
     """
     columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
     models = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
@@ -108,8 +99,8 @@ def bias_plasticity_tests(
 
     All captured models but one have the same window, so among them the units differ by a constant factor. The third
     group mixes independent and dependent units. The last tests use the drop over the same 65,536 tokens for all
-    models, including SmolLM3 after its extensions, so both units give the same ranks; they are repeated counting each
-    network once, since two models share text weights.
+    models, including SmolLM3 after its extensions, so both units give the same ranks. They are repeated with each
+    network counted once, since two models share text weights.
     """
     groups = {
         "captured models": bias_plasticity[bias_plasticity["kind"] == "model"],
@@ -117,27 +108,19 @@ def bias_plasticity_tests(
         "models and checkpoints": bias_plasticity,
     }
     tests: list[Estimate] = []
-    about: dict[str, Any]
+    labels: dict[str, Any]
     for group, rows in groups.items():
         unit = "checkpoint" if group == "checkpoints" else "model" if group == "captured models" else "model or state"
-        runs = ["SmolLM3" if kind == "checkpoint" else None for kind in rows["kind"]]
-        guard = guards.dependent_units(list(rows["name"]), runs, "one training run")
+        run_of_rows = ["SmolLM3" if kind == "checkpoint" else None for kind in rows["kind"]]
+        guard = guards.dependent_units(list(rows["name"]), run_of_rows, "one training run")
         guard += shared_text_weights(list(rows["name"]), published_facts)
         for bias, label in (("bias_strength", "per token"), ("bias_window", "per window")):
+            labels = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
+            values = (rows[bias], rows["ap_drop"])
             for method in (correlation.pearson, correlation.spearman):
-                test = method(
-                    rows[bias],
-                    rows["ap_drop"],
-                    study=STUDY,
-                    comparison=f"{label}, {group}",
-                    unit=unit,
-                    names=(bias, "ap_drop"),
-                )
-                tests.append(guards.attach(test, guard))
+                tests.append(guards.attach(method(*values, names=(bias, "ap_drop"), **labels), guard))
             if group == "captured models":
-                about = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
-                names = list(rows["display_name"])
-                left_out = correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **about)
+                left_out = correlation.leave_one_out(*values, units=list(rows["display_name"]), **labels)
                 tests.append(guards.attach(left_out, guard))
         difference = correlation_difference(
             rows["ap_drop"],
@@ -150,13 +133,13 @@ def bias_plasticity_tests(
         )
         tests.append(guards.attach(difference, guard))
     same = training_comparison[training_comparison["drop_same"].notna()]
-    copy, _ = twin(published_facts)
-    for words, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != copy])):
+    derived, _ = twins(published_facts)
+    for sample, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != derived])):
         guard = shared_text_weights(list(rows["model"]), published_facts)
-        about = {"study": STUDY, "comparison": f"per token, {words} over the same window", "unit": unit}
-        pair, named = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")
-        estimates = [method(*pair, names=named, **about) for method in (correlation.pearson, correlation.spearman)]
-        estimates.append(correlation.leave_one_out(*pair, units=list(rows["display_name"]), **about))
-        estimates.append(covariate.within_family(*pair, list(rows["family"]), **about))
+        labels = {"study": STUDY, "comparison": f"per token, {sample} over the same window", "unit": unit}
+        values, names = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")
+        estimates = [method(*values, names=names, **labels) for method in (correlation.pearson, correlation.spearman)]
+        estimates.append(correlation.leave_one_out(*values, units=list(rows["display_name"]), **labels))
+        estimates.append(covariate.within_family(*values, list(rows["family"]), **labels))
         tests += [guards.attach(test, guard) for test in estimates]
     return frame(corrected(tests, test_families, STUDY))

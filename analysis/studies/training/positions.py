@@ -23,8 +23,8 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
     """
     facts = training_trajectory[["checkpoint", "display_name", "phase", "order", "context", "bias_strength"]]
     table = facts.merge(reported_training_positions, on="checkpoint")
-    limits = [_bin_ends(text) for text in table["bin"]]
-    table["start"], table["end"] = [low for low, _ in limits], [high for _, high in limits]
+    ends = [_bin_ends(text) for text in table["bin"]]
+    table["start"], table["end"] = [low for low, _ in ends], [high for _, high in ends]
     table["middle"] = (table["start"] + table["end"]) / 2
     table["share"] = table["middle"] / table["context"].astype(float)
     table["gathered_bias"] = table["bias_strength"] * table["middle"]
@@ -32,14 +32,16 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
     table = table.sort_values(["order", "start"], ignore_index=True)
     table["extension"] = table["context"] > table["context"].min()
 
-    base = table[~table["extension"]].sort_values("gathered_bias", kind="stable")
-    fit = optimize.isotonic_regression(base["plasticity"].to_numpy(dtype=float), increasing=False).x
-    reach = base["gathered_bias"].to_numpy(dtype=float)
-    inside = table["gathered_bias"].between(reach[0], reach[-1]) & table["plasticity"].notna()
-    table["expected"] = np.where(inside, np.interp(table["gathered_bias"].to_numpy(dtype=float), reach, fit), np.nan)
+    pretraining = table[~table["extension"]].sort_values("gathered_bias", kind="stable")
+    fit = optimize.isotonic_regression(pretraining["plasticity"].to_numpy(dtype=float), increasing=False).x
+    biases = pretraining["gathered_bias"].to_numpy(dtype=float)
+    inside = table["gathered_bias"].between(biases[0], biases[-1]) & table["plasticity"].notna()
+    table["expected"] = np.where(inside, np.interp(table["gathered_bias"].to_numpy(dtype=float), biases, fit), np.nan)
     table["gap"] = table["plasticity"] - table["expected"]
-    beyond = "expected, gap: outside the range that pre-training covers"
-    table["note"] = [reason or ("" if known else beyond) for reason, known in zip(table["reason"], inside, strict=True)]
+    outside = "expected, gap: outside the range that pre-training covers"
+    table["note"] = [
+        reason or ("" if known else outside) for reason, known in zip(table["reason"], inside, strict=True)
+    ]
     columns = ["checkpoint", "display_name", "phase", "order", "context", "extension", "bin", "start", "end", "middle"]
     columns += ["plasticity", "plasticity_low", "plasticity_high", "bias_strength", "share", "gathered_bias"]
     columns += ["expected", "gap"]
@@ -51,9 +53,9 @@ def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd
 
     It is the mean over positions if queries are spread evenly. `covered` is the share of the context that has bins.
     """
-    present = training_positions[training_positions["plasticity"].notna()]
+    defined = training_positions[training_positions["plasticity"].notna()]
     rows = []
-    for checkpoint, bins in present.groupby("checkpoint", sort=False):
+    for checkpoint, bins in defined.groupby("checkpoint", sort=False):
         mean, interval = _weighted_mean(bins)
         rows.append(
             {
@@ -112,10 +114,10 @@ def _bin_ends(text: str) -> tuple[float, float]:
     Each end has its own K; a bare number is in tokens. Raises ValueError if the text is not such a bin, or its ends
     do not increase.
     """
-    parts = [_END.fullmatch(end) for end in text.split("-")]
-    if len(parts) != 2 or None in parts:
+    matches = [_END.fullmatch(end) for end in text.split("-")]
+    if len(matches) != 2 or None in matches:
         raise ValueError(f"bin {text!r}: write it as 512-1K")
-    low, high = (float(match[1]) * (1024 if match[2] else 1) for match in parts if match)
+    low, high = (float(match[1]) * (1024 if match[2] else 1) for match in matches if match)
     if low >= high:
         raise ValueError(f"bin {text!r}: its ends do not increase")
     return low, high

@@ -1,5 +1,6 @@
 """Test over checkpoints of one run whether the unit decides the bias's sign, and what predicts plasticity."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,57 +21,45 @@ STUDY = "training_tests"
 def training_tests(
     training_trajectory: pd.DataFrame, training_positions: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Test plasticity against the bias in both units.
+    """Return tests of plasticity against the bias per token and per window.
 
-    Over all ten checkpoints: levels (four pairs of bias and outcome, two coefficients), first differences, and
-    partial correlations given the context or its logarithm. Over the six checkpoints of the short context, both units
-    are equal up to a factor. Over bins of position: plasticity against the position, its share of the context, and
-    the accumulated bias. Checkpoints of one run, and bins of one checkpoint, are dependent, so each row has a guard
-    that says so, and no p is corrected.
+    Over all ten checkpoints, the tests correlate levels (four pairs of bias and outcome, two coefficients) and first
+    differences, and levels given the context or its logarithm. Over the six checkpoints of the short context, both
+    units are equal up to a factor. Over bins of position, plasticity is tested against the position, its share of the
+    context, and the accumulated bias. Checkpoints of one run, and bins of one checkpoint, are dependent, so each row
+    has a guard that says so, and no p is corrected.
     """
     run = training_trajectory.sort_values("order")
     short = run[run["context"] == run["context"].min()]
-    tests: list[Estimate] = []
-    for method in (correlation.pearson, correlation.spearman):
-        tests += [
-            guards.attach(
-                method(
-                    run[bias],
-                    run[outcome],
-                    study=STUDY,
-                    comparison=f"{outcome} against {label}, all checkpoints",
-                    unit="checkpoint",
-                    names=(bias, outcome),
-                ),
-                _run(run),
+    pairs = list(product(BIASES, OUTCOMES))
+    labels: dict[str, Any] = {"study": STUDY, "unit": "checkpoint"}
+    over_run: list[Estimate] = []
+    for method, (bias, outcome) in product((correlation.pearson, correlation.spearman), pairs):
+        name = f"{outcome} against {BIASES[bias]}, all checkpoints"
+        over_run.append(method(run[bias], run[outcome], comparison=name, names=(bias, outcome), **labels))
+    context = run["context"].to_numpy(dtype=float)
+    sizes = ((np.log2(context), "log2 context", ""), (context, "context", ", plain context"))
+    for bias, outcome in pairs:
+        name = f"{outcome} against {BIASES[bias]}, all checkpoints"
+        over_run.append(levels_and_differences(run[bias], run[outcome], comparison=name, **labels)[1])
+        for size, given, suffix in sizes:
+            partial_name = f"{name}{suffix}"
+            over_run.append(
+                covariate.partial(
+                    run[bias], run[outcome], size, covariate_name=given, comparison=partial_name, **labels
+                )
             )
-            for bias, label in BIASES.items()
-            for outcome in OUTCOMES
-        ]
-    for bias, label in BIASES.items():
-        for outcome in OUTCOMES:
-            about: dict[str, Any] = {
-                "study": STUDY,
-                "comparison": f"{outcome} against {label}, all checkpoints",
-                "unit": "checkpoint",
-            }
-            tests.append(guards.attach(levels_and_differences(run[bias], run[outcome], **about)[1], _run(run)))
-            context = run["context"].to_numpy(dtype=float)
-            for size, name, place in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
-                names = {**about, "comparison": f"{about['comparison']}{place}"}
-                partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **names)
-                tests.append(guards.attach(partial, _run(run)))
+    over_short: list[Estimate] = []
     for outcome in OUTCOMES:
-        about = {
-            "study": STUDY,
-            "comparison": f"{outcome} against bias, checkpoints of the short context",
-            "unit": "checkpoint",
-        }
-        for method in (correlation.pearson, correlation.spearman):
-            tests.append(guards.attach(method(short["bias_strength"], short[outcome], **about), _run(short)))
-        tests.append(
-            guards.attach(levels_and_differences(short["bias_strength"], short[outcome], **about)[1], _run(short))
+        columns, name = (
+            (short["bias_strength"], short[outcome]),
+            f"{outcome} against bias, checkpoints of the short context",
         )
+        for method in (correlation.pearson, correlation.spearman):
+            over_short.append(method(*columns, comparison=name, **labels))
+        over_short.append(levels_and_differences(*columns, comparison=name, **labels)[1])
+    tests = [guards.attach(test, _one_run(run)) for test in over_run]
+    tests += [guards.attach(test, _one_run(short)) for test in over_short]
     bins = training_positions[training_positions["plasticity"].notna()]
     for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
         for column, label in PREDICTORS.items():
@@ -88,6 +77,6 @@ def training_tests(
     return frame(corrected(tests, test_families, STUDY))
 
 
-def _run(checkpoints: pd.DataFrame) -> guards.Notes:
+def _one_run(checkpoints: pd.DataFrame) -> guards.Notes:
     names = list(checkpoints["checkpoint"])
     return guards.dependent_units(names, ["one training run"] * len(names), "one training run")

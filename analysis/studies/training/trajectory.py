@@ -1,4 +1,4 @@
-"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and the changes stated in sources."""
+"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and the sources' changes."""
 
 import pandas as pd
 
@@ -24,8 +24,8 @@ def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFra
 
     `bias_window` is bias_strength times the captured context, `key_drift` is alpha_k times the captured context (the
     mean key's shift along the drift axis over the window), `mu_q` = bias_strength / alpha_k is the implied mean query
-    projection (approximate, as it uses means over heads). `ap_drop_recomputed` is ap_first_20
-    - ap_last_20. Columns ending in `_low` and `_high` are the range allowed by rounding of the printed inputs.
+    projection (approximate, as it uses means over heads). `ap_drop_recomputed` is the difference of ap_first_20 and
+    ap_last_20. Columns ending in `_low` and `_high` are the range allowed by rounding of the printed inputs.
     `first_fifth_ends` and `last_fifth_starts` are positions in tokens.
     """
     facts = checkpoints[
@@ -63,8 +63,9 @@ def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFra
 def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.DataFrame) -> pd.DataFrame:
     """Return the change of every metric over four spans of the run, as ratio, fold (1 or more) and difference.
 
-    Spans: `pretraining` from the first checkpoint to annealing, `onset` to the first checkpoint of the first extension,
-    `second` between the last checkpoints of the two extensions, `extensions` from annealing to the last checkpoint.
+    The spans are `pretraining` from the first checkpoint to annealing, `onset` from there to the first checkpoint of
+    the first extension, `second` between the last checkpoints of the two extensions, `extensions` from annealing to the
+    last checkpoint.
     """
     computed = {row["checkpoint"]: row for _, row in training_trajectory.iterrows()}
     printed = {(row["checkpoint"], row["metric"]): _row_interval(row) for _, row in reported_training.iterrows()}

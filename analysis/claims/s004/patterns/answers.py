@@ -4,19 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import (
-    Artifact,
-    Cells,
-    Relation,
-    Repeats,
-    Verdict,
-    claim,
-    compare,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from analysis.claims._shared import rows_where
+from boundpaper.claims import Artifact, Repeats, Verdict, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.relations import Cells, Relation
 
 TRUNCATION = "off_by_one_length"
 ERRORS = Artifact("drope_errors", "the table of section 11.5").where(positional="DroPE", metric="share")
@@ -96,7 +86,7 @@ def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, cat
 @claim("004, 11.5 Error Analysis")
 def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
     """At 2048 tokens an output one digit off in length is the most frequent error."""
-    rows = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]
+    rows = rows_where(error_shares, positional="DroPE", context=2048)
     wrong = rows[rows["category"] != "exact"].sort_values("count", ascending=False)
     first, second = wrong.iloc[0], wrong.iloc[1]
     return judge(
@@ -148,7 +138,7 @@ def c004_ans_4096_defaults(error_shares: pd.DataFrame) -> Verdict:
 @claim("004, 11.6 Revised Interpretation")
 def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
     """At 8192 tokens both models fail completely."""
-    rows = context_cells[(context_cells["context"] == 8192) & (context_cells["positional"] == "DroPE")]
+    rows = rows_where(context_cells, context=8192, positional="DroPE")
     errors, lengths = (pick(rows, protocol=protocol) for protocol in ("errors", "lengths"))
     return judge(
         bool((rows["share"] == 0).all()),
@@ -162,7 +152,7 @@ def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
 @claim("004, 11.5 Error Analysis")
 def c004_ans_rope(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
     """At 8192 tokens RoPE's answers have no number or the wrong length, and none is exact."""
-    rows = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] == 8192)]
+    rows = rows_where(error_shares, positional="RoPE", context=8192)
     kinds = ("no_number", "wrong_length")
     total = sum(quote(drope_stated, statement=f"s11_5_rope_beyond_{kind}").number for kind in kinds)
     return judge(
@@ -187,7 +177,7 @@ def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -
     for _, point in drope_figures[drope_figures["figure"] == "I"].iterrows():
         model, context = str(point["x"]).split()
         kind = str(point["series"]).lower()
-        rows = error_shares[(error_shares["positional"] == model) & (error_shares["context"] == int(context))]
+        rows = rows_where(error_shares, positional=model, context=int(context))
         cells = rows[rows["category"].isin(kinds[str(point["series"])])]
         yield compare(
             quote(drope_figures, figure="I", series=point["series"], x=point["x"]),

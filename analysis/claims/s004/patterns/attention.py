@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._origins import caveat, unrotated
+from analysis.claims._origins import caveat, is_unrotated
+from analysis.claims._shared import numbers_of, pick_each
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
@@ -87,18 +88,16 @@ def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
 @claim("004, 8.1 Motivation", failure="control")
 def c004_pat_sink_rate_recalled(drope_stated: pd.DataFrame, attention_experiments: pd.DataFrame) -> Verdict:
     """The sink rates of about 97 % are those of the heads whose attention patterns are analysed."""
-    other, here = (
-        pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=e) for e in (4, 7)
-    )
+    exp4, exp7 = pick_each(attention_experiments, quantity="sink heads", layers="all layers", experiment=(4, 7))
     reported = quote(drope_stated, statement="s8_1_sink_rate")
     return judge(
-        all(about(reported, here[model], reason="Here.").verdict != "contradicted" for model in ("rope", "drope")),
-        f"Experiment 4 prints {other['rope']:.1f} and {other['drope']:.1f} % on {other['texts']}, this experiment "
-        f"{here['rope']:.1f} and {here['drope']:.1f} % on {here['texts']} with the same threshold: the rate depends on "
+        all(about(reported, exp7[model], reason="Here.").verdict != "contradicted" for model in ("rope", "drope")),
+        f"Experiment 4 prints {exp4['rope']:.1f} and {exp4['drope']:.1f} % on {exp4['texts']}, this experiment "
+        f"{exp7['rope']:.1f} and {exp7['drope']:.1f} % on {exp7['texts']} with the same threshold: the rate depends on "
         "the length of the texts.",
         otherwise="not supported",
         reported=reported.printed,
-        recomputed=f"{here['rope']:.1f} and {here['drope']:.1f}",
+        recomputed=f"{exp7['rope']:.1f} and {exp7['drope']:.1f}",
     )
 
 
@@ -123,14 +122,14 @@ def c004_pat_nearly_identical(
 ) -> Verdict:
     """The attention patterns of the two models are nearly identical."""
     bos, local = (pick(attention_agreement, kind=kind, layers="all layers") for kind in ("bos", "local"))
-    run = pick(attention_tests, comparison="bos, all layers", test="pearson")
+    pearson = pick(attention_tests, comparison="bos, all layers", test="pearson")
     gap = pick(attention_tests, comparison="bos, all layers", test="paired_t")
     return judge(
         bos["mean_absolute_difference"] < 1
         and local["mean_absolute_difference"] < 1
-        and not unrotated(drope_attention_origins, 7),
-        f"The profiles over {bos['n']} layers run together (r = {run['estimate']:.2f}), but single layers differ by "
-        f"{bos['mean_absolute_difference']:.1f} points of attention to BOS on average and "
+        and not is_unrotated(drope_attention_origins, 7),
+        f"The profiles over {bos['n']} layers run together (r = {pearson['estimate']:.2f}), but single layers differ "
+        f"by {bos['mean_absolute_difference']:.1f} points of attention to BOS on average and "
         f"{bos['largest_difference']:.1f} in layer {bos['largest_difference_layer']}; the last {bos['late_run']} "
         f"layers all attend more to BOS in DroPE (mean difference {gap['estimate']:.1f} points; {p(gap['p_value'])} if "
         f"layers were independent). Means over heads cannot show that heads agree.{caveat(drope_attention_origins, 7)}",
@@ -148,7 +147,7 @@ def c004_pat_routed_identically(
     """The two models route attention identically."""
     local = pick(attention_agreement, kind="local", layers="all layers")
     gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
-    unrotated_in_7 = unrotated(drope_attention_origins, 7)
+    unrotated_in_7 = is_unrotated(drope_attention_origins, 7)
     return judge(
         local["layers_drope_less"] < 0.75 * local["n"] and not unrotated_in_7,
         f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
@@ -158,8 +157,7 @@ def c004_pat_routed_identically(
         failure="control" if unrotated_in_7 else "",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
-        p_value=float(gap["p_value"]),
-        ci=(float(gap["ci_low"]), float(gap["ci_high"])),
+        **numbers_of(gap, "p_value", "ci"),
     )
 
 
@@ -171,7 +169,7 @@ def c004_pat_similarity_against_function(
     network = pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=7)
     layer = pick(attention_experiments, quantity="sink heads", layers="layer 1", experiment=4)
     return judge(
-        abs(layer["difference"]) <= 5 and not unrotated(drope_attention_origins, 7),
+        abs(layer["difference"]) <= 5 and not is_unrotated(drope_attention_origins, 7),
         f"The similarity ({network['rope']:.1f} against {network['drope']:.1f} % sink heads) is that of all layers, "
         f"the importance that of layer 1, where Experiment 4 finds {layer['rope']:.0f} against {layer['drope']:.0f} %: "
         f"the compared layers are not the same.{caveat(drope_attention_origins, 7)}",
@@ -183,11 +181,9 @@ def c004_pat_similarity_against_function(
 @claim("004, 8.3 Results, pattern table", failure="control")
 def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
     """By mean attention to BOS the models stand in one order, DroPE above RoPE."""
-    exp7, exp5 = (
-        pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=e) for e in (7, 5)
-    )
+    exp7, exp5 = pick_each(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=(7, 5))
     return judge(
-        exp7["difference"] > 0 and exp5["difference"] > 0 and not unrotated(drope_attention_origins, 7),
+        exp7["difference"] > 0 and exp5["difference"] > 0 and not is_unrotated(drope_attention_origins, 7),
         f"Here {exp7['drope']:.1f} against {exp7['rope']:.1f} %, in Experiment 5 {exp5['drope']:.1f} against "
         f"{exp5['rope']:.1f} % on other texts{': the order turns' if exp5['difference'] < 0 else ''}."
         f"{caveat(drope_attention_origins, 7)}",

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
 
@@ -15,10 +16,10 @@ c004_bal_shares = Cells(
     "The printed shares of attention are those of the published layers.",
     "004, 10.3 Results, layer table",
     Relation(
-        each={"band, said": BANDS, "model": PAIR},
+        each={"band, noun": BANDS, "model": PAIR},
         cell=CROSSLAYER(layers="{band}", positional="{model}", metric=SHARE),
         follows=Artifact("balance_summary").value("mean_{model!l}", layers="{band}"),
-        because="Mean over {0.row[n]} published {said}.",
+        because="Mean over {0.row[n]} published {noun}.",
         places=2,
         key="{model}-{band}",
         says="The share of attention of {model}, layers {band}, is the published one.",
@@ -30,7 +31,7 @@ c004_bal_differences = Cells(
     "The printed differences are DroPE's share minus RoPE's.",
     "004, 10.3 Results, layer table",
     Relation(
-        each={"band, said": BANDS},
+        each={"band, noun": BANDS},
         cell=CROSSLAYER(layers="{band}", positional="DroPE", metric="difference_from_rope"),
         follows=CROSSLAYER(layers="{band}", positional="DroPE", metric=SHARE)
         - CROSSLAYER(layers="{band}", positional="RoPE", metric=SHARE),
@@ -70,8 +71,7 @@ def c004_bal_later_difference(
         ),
         places=2,
         n=int(row["n"]),
-        ci=(float(test["ci_low"]), float(test["ci_high"])),
-        p_value=float(test["p_value"]),
+        **numbers_of(test, "p_value", "ci"),
     )
 
 

@@ -17,11 +17,12 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
     off.
     """
     row = pick(balance_summary, layers="2-31")
-    for part, statement in (("attention", "s10_4_later_attention"), ("MLP", "s10_4_later_mlp")):
+    for component, statement in (("attention", "s10_4_later_attention"), ("MLP", "s10_4_later_mlp")):
         reported = quote(drope_stated, statement=statement)
         value = reported.printed.lstrip("~")
         means = [
-            row[f"mean_{model}"] if part == "attention" else 100 - row[f"mean_{model}"] for model in ("rope", "drope")
+            row[f"mean_{model}"] if component == "attention" else 100 - row[f"mean_{model}"]
+            for model in ("rope", "drope")
         ]
         yield about(
             reported,
@@ -30,8 +31,8 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
             f"from {min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} "
             "% attention.",
             n=int(row["n"]),
-            key=part.lower(),
-            statement=f"After layer 1 the share of the {part} is about {value} in both models.",
+            key=component.lower(),
+            statement=f"After layer 1 the share of the {component} is about {value} in both models.",
         )
 
 
@@ -46,12 +47,12 @@ def c004_bal_nearly_identical(
 ) -> Verdict:
     """After layer 1 the balance of the two models is nearly identical, in layers 2 to 31."""
     row = pick(balance_summary, layers="2-31")
-    run = pick(balance_tests, comparison="layers 2-31", test="pearson")
+    pearson = pick(balance_tests, comparison="layers 2-31", test="pearson")
     return judge(
         row["layers_above_five_points"] == 0,
         f"The means are {abs(row['mean_difference']):.1f} points apart and the profiles correlate (r = "
-        f"{run['estimate']:.2f}), but single layers differ by {row['mean_absolute_difference']:.1f} points on average, "
-        f"{row['layers_above_five_points']} of {row['n']} by more than {FAR:.0f}, layer "
+        f"{pearson['estimate']:.2f}), but single layers differ by {row['mean_absolute_difference']:.1f} points on "
+        f"average, {row['layers_above_five_points']} of {row['n']} by more than {FAR:.0f}, layer "
         f"{row['largest_difference_layer']} by {row['largest_difference']:.1f}.",
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_23_identical_layers").printed,
@@ -130,13 +131,13 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
 def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """The inversion of attention and MLP is one of layers 0 and 1."""
     inverted = balance_layers[balance_layers["inverted"]]["layer"].tolist()
-    zero = pick(balance_layers, layer=0)
+    layer0 = pick(balance_layers, layer=0)
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
     return judge(
         all(inverted == _layers_in_range(caption) for caption in captions),
         f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
-        f"larger part in {sum(zero[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of 2 models (attention "
-        f"{zero['share_rope']:.1f} and {zero['share_drope']:.1f} %).",
+        f"larger part in {sum(layer0[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of 2 models (attention "
+        f"{layer0['share_rope']:.1f} and {layer0['share_drope']:.1f} %).",
         otherwise="not supported",
         reported=captions[0].printed,
         recomputed=f"layer {', '.join(map(str, inverted))}",
@@ -148,12 +149,12 @@ def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame
     """Layers 0 and 1 show opposite patterns."""
     reported = quote(drope_captions, statement="fig_23_opposite_layers")
     gaps = balance_layers.set_index("layer")["difference"].loc[_layers_in_range(reported)]
-    zero, gap_1 = float(gaps.iloc[0]), float(gaps.iloc[-1])
+    gap_0, gap_1 = float(gaps.iloc[0]), float(gaps.iloc[-1])
     return judge(
-        len(gaps) == 2 and zero < 0 < gap_1,
-        f"DroPE's share of attention is lower by {-zero:.1f} points in layer 0 and higher by {gap_1:.1f} in layer 1.",
+        len(gaps) == 2 and gap_0 < 0 < gap_1,
+        f"DroPE's share of attention is lower by {-gap_0:.1f} points in layer 0 and higher by {gap_1:.1f} in layer 1.",
         reported=reported.printed,
-        recomputed=f"{zero:.1f} and {gap_1:+.1f}",
+        recomputed=f"{gap_0:.1f} and {gap_1:+.1f}",
     )
 
 
@@ -206,15 +207,15 @@ def c004_bal_unchanged(
 @claim("004, 10.5 Interpretation")
 def c004_bal_back_to_normal(balance_layers: pd.DataFrame) -> Verdict:
     """After layer 1 the balance is back to normal."""
-    two = pick(balance_layers, layer=2)
+    layer2 = pick(balance_layers, layer=2)
     later = balance_layers[balance_layers["layer"] > 2]["difference"].abs()
     return judge(
-        abs(two["difference"]) <= later.median(),
-        f"In layer 2 attention has {two['share_drope']:.1f} % against {two['share_rope']:.1f} in RoPE and writes "
-        f"{two['attention_ratio']:.1f} times as much; the median difference of later layers is {later.median():.1f} "
+        abs(layer2["difference"]) <= later.median(),
+        f"In layer 2 attention has {layer2['share_drope']:.1f} % against {layer2['share_rope']:.1f} in RoPE and writes "
+        f"{layer2['attention_ratio']:.1f} times as much; the median difference of later layers is {later.median():.1f} "
         "points.",
         otherwise="not supported",
-        recomputed=float(two["difference"]),
+        recomputed=float(layer2["difference"]),
     )
 
 

@@ -17,9 +17,9 @@ PRINTED = (  # table, and its metrics
 )
 
 
-def _share_cell(model: str, part: str = "attention") -> ArtifactCell:
-    cell = CONTENT(positional=model, metric=f"{part}_contribution")
-    return cell.by(f"c004_con_cells.{model}-{part}_contribution")
+def _share_cell(model: str, component: str = "attention") -> ArtifactCell:
+    cell = CONTENT(positional=model, metric=f"{component}_contribution")
+    return cell.by(f"c004_con_cells.{model}-{component}_contribution")
 
 
 def _ratio_cell(table: Artifact, metric: str) -> ArtifactCell:
@@ -163,7 +163,7 @@ c004_con_figure_e = Cells(
 )
 
 
-# RoPE's key norm is drawn as 52, to which the published 52.2 rounds; the table's 52.0 does not
+# RoPE's key norm is drawn as 52, the published 52.2 without decimals; the table prints 52.0
 c004_con_figure_f = Cells(
     "Figure F draws the query and key norms of the table.",
     "004, 15 Publication Figures, Figure F",

@@ -64,32 +64,33 @@ def c004_con_to_residual(content_layers: pd.DataFrame, drope_layer1_content: pd.
 @claim("004, 9.4 Key Finding")
 def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Verdict:
     """The shares of attention explain what ablating it does: little in RoPE, much in DroPE."""
-    models = PAIR
-    share = {
-        model: float(pick(content_layers, positional=model, layer=1, scope="all tokens")["share"]) for model in models
+    shares = {
+        model: float(pick(content_layers, positional=model, layer=1, scope="all tokens")["share"]) for model in PAIR
     }
-    damage = {
-        (model, part): quote(drope_layer1_perplexity, positional=model, condition=f"layer1_{part}", metric="ppl_ratio")
-        for model in models
-        for part in ("attn", "mlp")
+    ratios = {
+        (model, component): quote(
+            drope_layer1_perplexity, positional=model, condition=f"layer1_{component}", metric="ppl_ratio"
+        )
+        for model in PAIR
+        for component in ("attn", "mlp")
     }
     # in both models, the part that writes more must also cause the larger loss
-    agree = [
-        (damage[model, "attn"].number > 1.5 * damage[model, "mlp"].number)
-        if share[model] > 50
-        else (damage[model, "mlp"].number > 1.5 * damage[model, "attn"].number)
-        for model in models
+    agreements = [
+        (ratios[model, "attn"].number > 1.5 * ratios[model, "mlp"].number)
+        if shares[model] > 50
+        else (ratios[model, "mlp"].number > 1.5 * ratios[model, "attn"].number)
+        for model in PAIR
     ]
-    words = [
-        f"In {model} attention writes {share[model]:.1f} % of the two norms, and ablating it or the MLP multiplies "
-        f"perplexity by {damage[model, 'attn'].printed.rstrip('×')} and {damage[model, 'mlp'].printed.rstrip('×')}"
-        for model in models
+    phrases = [
+        f"In {model} attention writes {shares[model]:.1f} % of the two norms, and ablating it or the MLP multiplies "
+        f"perplexity by {ratios[model, 'attn'].printed.rstrip('×')} and {ratios[model, 'mlp'].printed.rstrip('×')}"
+        for model in PAIR
     ]
     return judge(
-        all(agree),
-        (f"{'. '.join(words)}.", f"{'. '.join(words)}: the share does not predict the damage."),
+        all(agreements),
+        (f"{'. '.join(phrases)}.", f"{'. '.join(phrases)}: the share does not predict the damage."),
         otherwise="not supported",
-        recomputed=f"{share['DroPE']:.1f} and {100 - share['DroPE']:.1f} %",
+        recomputed=f"{shares['DroPE']:.1f} and {100 - shares['DroPE']:.1f} %",
     )
 
 
@@ -112,13 +113,13 @@ def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) 
 def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
     """DroPE amplifies queries and keys at layer 1."""
     norms = layer_norms[layer_norms["tensor"].isin(["query", "key"])]
-    layer1, rows = norms[norms["layer"] == 1], norms[norms["layer"] != 1]
-    layers = ", ".join(map(str, rows["layer"].unique()))
+    layer1, other_layers = norms[norms["layer"] == 1], norms[norms["layer"] != 1]
+    layers = ", ".join(map(str, other_layers["layer"].unique()))
     return judge(
         bool((layer1["mean_ratio"] > 2).all()),
         f"At layer 1 the norms are {layer1['mean_ratio'].min():.0f} and {layer1['mean_ratio'].max():.0f} times RoPE's, "
-        f"in layers {layers} {rows['mean_ratio'].min():.2f} to {rows['mean_ratio'].max():.2f} times; whether it is "
-        f"the only layer cannot be told, since no norm is published after layer {norms['layer'].max()}.",
+        f"in layers {layers} {other_layers['mean_ratio'].min():.2f} to {other_layers['mean_ratio'].max():.2f} times; "
+        f"whether it is the only layer cannot be told, since no norm is published after layer {norms['layer'].max()}.",
         recomputed=float(layer1["mean_ratio"].min()),
         n=len(layer1),
     )

@@ -4,25 +4,15 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import (
-    Artifact,
-    Cells,
-    Relation,
-    Repeats,
-    Verdict,
-    claim,
-    compare,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from analysis.claims._shared import numbers_of, rows_where
+from boundpaper.claims import Artifact, Repeats, Verdict, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.relations import Cells, Relation
 from boundpaper.claims.words import of_trials, p
 
-ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
+ERRORS, LENGTHS = "errors", "lengths"
 MULTIPLES = Artifact("drope_context_multiples")
 ACCURACIES = Artifact("drope_context", "the table of section 11.2")
-TRAINED = Artifact("models").value("claimed_context", model="llama2-7b-rope")
+TRAINING_LENGTH = Artifact("models").value("claimed_context", model="llama2-7b-rope")
 
 
 @claim("004, 11.1 The Critical Distinction")
@@ -57,7 +47,7 @@ c004_ctx_multiples = Cells(
     Relation(
         each=MULTIPLES.rows("context", "printed"),
         cell=MULTIPLES(context="{context}"),
-        follows=MULTIPLES.value("context", context="{context}") / TRAINED,
+        follows=MULTIPLES.value("context", context="{context}") / TRAINING_LENGTH,
         because="{context} / {1:.0f}.",
         key="{context}",
         says="{context} tokens are {printed} of the training length.",
@@ -97,7 +87,7 @@ def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
 @claim("004, 11.3 The Crossover")
 def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
     """DroPE shows no such cliff at the training boundary."""
-    rows = context_cells[(context_cells["protocol"] == ERRORS) & (context_cells["positional"] == "DroPE")]
+    rows = rows_where(context_cells, protocol=ERRORS, positional="DroPE")
     below, edge = (pick(rows, context=context) for context in (2048, 4096))
     return judge(
         edge["ci_high"] >= below["share"],
@@ -112,15 +102,15 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
 @claim("004, 11.3 The Crossover")
 def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """DroPE keeps 80 to 100 % at twice the training length."""
-    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["multiple"] == 2)]
-    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    rows = rows_where(context_cells, positional="DroPE", multiple=2)
+    first, second = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
     return judge(
         bool((rows["share"] >= 80).all()),
-        f"At {one['context']} tokens one protocol has {of_trials(one)}, the other {of_trials(two)}: "
+        f"At {first['context']} tokens one protocol has {of_trials(first)}, the other {of_trials(second)}: "
         f"{int((rows['share'] >= 80).sum())} of {len(rows)} reach 80 %.",
         reported=reported.printed,
-        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{first['share']:.0f} and {second['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 
@@ -131,12 +121,12 @@ def c004_ctx_same_protocols(
 ) -> Verdict:
     """DroPE retrieves 80 % at twice the training length."""
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
-    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
-    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    rows = rows_where(context_cells, positional="DroPE", context=8192)
+    first, second = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     return judge(
         test["p_adjusted"] > 0.05,
-        f"Section 11.2 has {of_trials(one)}, section 11.5 {of_trials(two)} for the same model, length and number of "
-        f"digits (Fisher, Holm {p(test['p_adjusted'])}): "
+        f"Section 11.2 has {of_trials(first)}, section 11.5 {of_trials(second)} for the same model, length and number "
+        f"of digits (Fisher, Holm {p(test['p_adjusted'])}): "
         + (
             "the two runs are not told apart"
             if test["p_adjusted"] > 0.05
@@ -145,11 +135,8 @@ def c004_ctx_same_protocols(
         + ", and neither is seeded.",
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
-        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
-        n=int(test["n"]),
-        p_value=float(test["p_value"]),
-        p_adjusted=float(test["p_adjusted"]),
-        ci=(float(test["ci_low"]), float(test["ci_high"])),
+        recomputed=f"{first['share']:.0f} and {second['share']:.0f} %",
+        **numbers_of(test, "n", "p_value", "p_adjusted", "ci"),
     )
 
 
@@ -197,22 +184,22 @@ def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) 
 @claim("004, 15 Publication Figures, Figure H", failure="control")
 def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """The points of Figure H form one curve per model."""
-    places = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
+    lengths = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
     complete = [
         str(name)
         for name, rows in context_cells.groupby("protocol")
-        if set(places) <= set(rows[rows["share"].notna()]["context"])
+        if set(lengths) <= set(rows[rows["share"].notna()]["context"])
     ]
     trials = {name: int(rows["trials"].iloc[0]) for name, rows in context_cells.groupby("protocol")}
     return judge(
         bool(complete),
         (
-            f"All lengths {', '.join(map(str, places))} are of one protocol ({' or '.join(complete)}).",
-            f"No protocol has all lengths {', '.join(map(str, places))}: the line joins cells of {trials[ERRORS]} "
+            f"All lengths {', '.join(map(str, lengths))} are of one protocol ({' or '.join(complete)}).",
+            f"No protocol has all lengths {', '.join(map(str, lengths))}: the line joins cells of {trials[ERRORS]} "
             f"trials (2048) with cells of {trials[LENGTHS]}, and at 4096 a point for which no table has a number.",
         ),
         otherwise="not supported",
-        n=len(places),
+        n=len(lengths),
     )
 
 

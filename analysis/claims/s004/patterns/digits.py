@@ -12,18 +12,18 @@ def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.Dat
     """An output one digit off in length is a truncation of the number."""
     digits = int(quote(drope_stated, statement="s11_4_passkey_digits").number)
     generic = drope_error_examples[drope_error_examples["example"].str.startswith("generic")]
-    one_off = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
+    off_by_one = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
     return judge(
-        not one_off,
+        not off_by_one,
         (
             f"None of the {len(generic)} outputs that the section calls generic patterns is one digit longer or "
             f"shorter than the {digits} asked for.",
-            f"Of the outputs that the section calls generic patterns, {', '.join(one_off)} is one digit off the "
+            f"Of the outputs that the section calls generic patterns, {', '.join(off_by_one)} is one digit off the "
             f"{digits} asked for: the category counts a default as a truncation, and by its name also numbers that "
             "are too long.",
         ),
         otherwise="not supported",
-        recomputed=", ".join(one_off),
+        recomputed=", ".join(off_by_one),
         n=len(generic),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import of_trials, p
 
@@ -13,7 +14,7 @@ from boundpaper.claims.words import of_trials, p
 def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """Within the training window the prompt format matters dramatically for DroPE."""
     test = pick(context_tests, study="formats", comparison="both contexts")
-    rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "DroPE")]
+    rows = rows_where(context_cells, protocol="formats", positional="DroPE")
     sums = rows.groupby("format")[["correct", "trials"]].sum()
     digits = rows.groupby("format")["digits"].first()
     return by_interval(
@@ -37,14 +38,16 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
         ]
         for context in sorted(set(drope_formats["context"]))
     }
-    listing = ", ".join(f"{one:.0f} against {two:.0f} % at {context}" for context, (one, two) in cells.items())
+    listing = ", ".join(
+        f"{ruler:.0f} against {simple:.0f} % at {context}" for context, (ruler, simple) in cells.items()
+    )
     return judge(
-        all(two > 0 and one / two == 2 for one, two in cells.values()),
-        f"{listing} tokens: twice as much at {sum(two > 0 and one == 2 * two for one, two in cells.values())} of "
-        f"{len(cells)} lengths"
+        all(simple > 0 and ruler / simple == 2 for ruler, simple in cells.values()),
+        f"{listing} tokens: twice as much at "
+        f"{sum(simple > 0 and ruler == 2 * simple for ruler, simple in cells.values())} of {len(cells)} lengths"
         + (
             ", and no ratio where simple prompts never succeed; cells of five trials."
-            if any(two == 0 for _, two in cells.values())
+            if any(simple == 0 for _, simple in cells.values())
             else "; cells of five trials."
         ),
         otherwise="not supported",
@@ -56,7 +59,7 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
 @claim("004, 11.7 Prompt Format Sensitivity; 11.8 Summary")
 def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """RoPE does not depend on the prompt's format."""
-    rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "RoPE")]
+    rows = rows_where(context_cells, protocol="formats", positional="RoPE")
     return judge(
         bool((rows["ci_high"] - rows["ci_low"]).max() <= 10),
         f"The cells of either format have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; with "
@@ -72,10 +75,10 @@ def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFr
 @claim("004, 11.7 Prompt Format Sensitivity")
 def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
     """DroPE needs explicit cues to know what to attend to, while RoPE has it from position."""
-    names = len({name for name in drope_formats["format"] if name != "any"})
+    format_count = len({name for name in drope_formats["format"] if name != "any"})
     return untestable(
-        f"The {names} formats differ in wording, in digits and in length at once; one prompt with and without the cue, "
-        "same digits, a hundred trials per cell, would decide it."
+        f"The {format_count} formats differ in wording, in digits and in length at once; one prompt with and without "
+        "the cue, same digits, a hundred trials per cell, would decide it."
     )
 
 
@@ -152,9 +155,9 @@ def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -
 @claim("004, 11.8 Summary")
 def c004_fmt_trades(drope_tradeoff: pd.DataFrame) -> Verdict:
     """DroPE trades precision within for generalization beyond the training length."""
-    aspects = drope_tradeoff["aspect"].nunique()
+    aspect_count = drope_tradeoff["aspect"].nunique()
     return untestable(
-        f"The table's {aspects} aspects compare one recalibrated model with one that was not trained further; the same "
-        "recalibration with rotary positions kept, and retrieval beyond the training length with enough seeded "
+        f"The table's {aspect_count} aspects compare one recalibrated model with one that was not trained further; the "
+        "same recalibration with rotary positions kept, and retrieval beyond the training length with enough seeded "
         "trials, would decide it."
     )

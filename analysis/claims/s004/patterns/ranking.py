@@ -2,26 +2,14 @@
 
 import pandas as pd
 
-from boundpaper.claims import (
-    ALPHA,
-    EQUIVALENT,
-    Artifact,
-    Cells,
-    Relation,
-    Verdict,
-    claim,
-    compare,
-    directed,
-    equivalent,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from analysis.claims._shared import numbers_of, rows_where
+from boundpaper.claims import ALPHA, EQUIVALENT, Artifact, Verdict, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.effects import directed, equivalent
+from boundpaper.claims.relations import Cells, Relation
 from boundpaper.claims.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses
-TRAINED = 4096
+TRAINING_LENGTH = 4096
 FIGURE_J = Artifact("drope_figures").where(figure="J")
 
 
@@ -45,12 +33,12 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     in_range = cells["percent"].between(reported.interval.low, reported.interval.high)
     # a value printed to hundredths may be off by half a hundredth
     rounded = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
-    others = ", ".join(
+    outside = ", ".join(
         f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~in_range].iterrows()
     )
     return judge(
         bool(in_range.all()),
-        f"{int(in_range.sum())} of {len(cells)} cells print it; {others or 'none'} reaches the range by its rounding "
+        f"{int(in_range.sum())} of {len(cells)} cells print it; {outside or 'none'} reaches the range by its rounding "
         "only.",
         otherwise="holds after rounding" if bool(rounded.all()) else "contradicted",
         reported=reported.printed,
@@ -63,18 +51,18 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
 def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
     """Neither model can reliably tell the exact number from a near-miss by its yes/no answer."""
     rows = ranking_tests[(ranking_tests["study"] == "against_chance") & (ranking_tests["p_adjusted"] < 0.05)]
-    able = sorted({str(name).split(",")[0] for name in rows["comparison"]})
+    models = sorted({str(name).split(",")[0] for name in rows["comparison"]})
     listing = ", ".join(f"{row['comparison']}: {p(row['p_adjusted'])}" for _, row in rows.iterrows())
     return judge(
-        not able,
+        not models,
         (
             "The ranking test uses the same P(yes): neither model puts the exact number first more often than chance "
             "at any length after Holm's correction.",
-            f"The ranking test uses the same P(yes): {' and '.join(able)} puts the exact number first more often than "
-            f"chance (Holm, {listing}), so its answers do distinguish them, by small but regular differences.",
+            f"The ranking test uses the same P(yes): {' and '.join(models)} puts the exact number first more often "
+            f"than chance (Holm, {listing}), so its answers do distinguish them, by small but regular differences.",
         ),
         reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
-        recomputed=" and ".join(able),
+        recomputed=" and ".join(models),
         n=len(rows),
     )
 
@@ -102,7 +90,7 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
 @claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
     """Within the training length RoPE ranks the exact number first in 80 to 90 %."""
-    rows = ranking_cells[(ranking_cells["positional"] == "RoPE") & (ranking_cells["context"] <= TRAINED)]
+    rows = ranking_cells[(ranking_cells["positional"] == "RoPE") & (ranking_cells["context"] <= TRAINING_LENGTH)]
     reported = quote(drope_stated, statement="s11_4_rope_ranking")
     tests = [pick(ranking_tests, study="against_chance", comparison=f"RoPE, {context}") for context in rows["context"]]
     largest_p = max(float(test["p_adjusted"]) for test in tests)
@@ -130,22 +118,22 @@ def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
 @claim("004, 11.4 Investigating Failure Modes; Figure J")
 def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame) -> list[Verdict]:
     """Chance is 25 % among one exact number and three near-misses."""
-    wrong_keys = quote(drope_stated, statement="s11_4_distractors").number
-    places = {
+    distractors = quote(drope_stated, statement="s11_4_distractors").number
+    levels = {
         "text": (drope_stated, {"statement": "s11_4_chance"}),
         "figure": (drope_figure_axes, {"figure": "J", "element": "reference_line"}),
     }
     return [
         compare(
             quote(frame, **where),
-            100 / (1 + wrong_keys),
-            reason=f"1 / (1 + {wrong_keys:.0f}).",
+            100 / (1 + distractors),
+            reason=f"1 / (1 + {distractors:.0f}).",
             places=0,
             key=key,
             statement=f"The level of chance in the {key} is one in four.",
             kind="cell check",
         )
-        for key, (frame, where) in places.items()
+        for key, (frame, where) in levels.items()
     ]
 
 
@@ -168,8 +156,7 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
             null=100 / CHOICES,
             reported=quote(drope_stated, statement="s11_4_chance").printed,
             recomputed=100 * float(pooled["estimate"]),
-            n=int(pooled["n"]),
-            p_value=float(pooled["p_value"]),
+            **numbers_of(pooled, "n", "p_value"),
             key="level",
             statement="DroPE's ranking does not differ from chance.",
         ),
@@ -207,9 +194,7 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
         )
         + f" (Holm {p(single['p_adjusted'].min())}).",
         recomputed=100 * float(pooled["estimate"]),
-        n=int(pooled["n"]),
-        p_value=float(pooled["p_value"]),
-        p_adjusted=float(pooled["p_adjusted"]),
+        **numbers_of(pooled, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -217,15 +202,15 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
 def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle."""
     context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
-    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]
-    first, second = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
+    rows = rows_where(context_cells, positional="DroPE", context=context)
+    copying, second_run = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
     return judge(
         bool((rows["share"] > 0).all()),
-        f"The copying rests on {of_trials(first)}; the next section has {of_trials(second)} at the same length"
-        + (", where there is no puzzle." if second["share"] == 0 else "."),
+        f"The copying rests on {of_trials(copying)}; the next section has {of_trials(second_run)} at the same length"
+        + (", where there is no puzzle." if second_run["share"] == 0 else "."),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s11_4_drope_copy").printed,
-        recomputed=f"{first['share']:.0f} and {second['share']:.0f} %",
+        recomputed=f"{copying['share']:.0f} and {second_run['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 
@@ -248,10 +233,10 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
 @claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
     """Generating and verifying a number use different mechanisms."""
-    cells = len(drope_verification)
+    cell_count = len(drope_verification)
     return untestable(
-        f"The {cells} yes/no cells and the copies come from different prompts and no internal measurement; ablating "
-        "the same heads in both tasks would decide it."
+        f"The {cell_count} yes/no cells and the copies come from different prompts and no internal measurement; "
+        "ablating the same heads in both tasks would decide it."
     )
 
 

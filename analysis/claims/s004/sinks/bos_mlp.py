@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, pick
 
@@ -59,16 +60,16 @@ def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
 
     The claim `c004_only_rope_stores` judges whether DroPE depends on this token.
     """
-    four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
-    six = pick(bos_mlp_effects, experiment=6, positional="DroPE")
+    exp4 = pick(bos_mlp_effects, experiment=4, positional="DroPE")
+    exp6 = pick(bos_mlp_effects, experiment=6, positional="DroPE")
     return judge(
-        four["write_share"] > 50,
-        f"The ratio of {four['ratio_printed']} is for layer {four['layer']}, whose MLP holds "
-        f"{four['write_share']:.1f}% of the token's norm; removing the first token's outputs in layer {six['layer']} "
-        f"({six['write_share']:.0f}%) raises DroPE's perplexity {six['ratio_printed']}.",
+        exp4["write_share"] > 50,
+        f"The ratio of {exp4['ratio_printed']} is for layer {exp4['layer']}, whose MLP holds "
+        f"{exp4['write_share']:.1f}% of the token's norm; removing the first token's outputs in layer {exp6['layer']} "
+        f"({exp6['write_share']:.0f}%) raises DroPE's perplexity {exp6['ratio_printed']}.",
         otherwise="not supported",
-        reported=four["ratio_printed"],
-        recomputed=six["ratio_printed"],
+        reported=exp4["ratio_printed"],
+        recomputed=exp6["ratio_printed"],
     )
 
 
@@ -97,9 +98,7 @@ def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.
     essential.
     """
     row = pick(bos_mlp_effects, experiment=6, positional="DroPE")
-    tasks = layer1_task_shares[
-        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "layer1_bos_only")
-    ]
+    tasks = rows_where(layer1_task_shares, positional="DroPE", condition="layer1_bos_only")
     zero = int((tasks["right_high"] == 0).sum())
     return judge(
         row["nats"] < 1 and zero == 0,

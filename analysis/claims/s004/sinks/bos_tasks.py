@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE
+from analysis.claims._shared import USABLE, cell_check, pick_each, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
 
-TASKS = ("cities", "sports", "passkey", "imdb")
 CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
 COUNTED = ("passkey", "imdb")  # every item is in the denominator
 
@@ -24,9 +23,7 @@ def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> flo
 @claim("004, 5.5 Interpretation")
 def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Without the first token's MLP output RoPE's accuracy is 0% on all tasks."""
-    rows = functional_shares[
-        (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
-    ]
+    rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
     statement = pick(drope_stated, statement="s5_5_rope_tasks")
     zero = rows[rows["share"] == 0]
     unread = rows[rows["share"].isna()]
@@ -78,16 +75,16 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
         task: pick(functional_shares, positional="RoPE", condition="combined", task=task)
         for task in ("cities", "sports")
     }
-    read = [
+    readable = [
         f"{row['n_low']} to {row['n_high']} of {row['items']} in {task}, {row['share']:.0f}% of them right"
         for task, row in cells.items()
         if pd.notna(row["share"])
     ]
     return judge(
         all(row["right_high"] == 0 for row in cells.values()),
-        f"With the same output removed and Q and K also disrupted, RoPE gives answers that can be read, "
-        f"{listed(read) if read else 'none'}. Where it does, the second disruption undoes the first, or the combined "
-        "condition did not remove the output.",
+        "With the same output removed and Q and K also disrupted, RoPE gives answers that can be read, "
+        f"{listed(readable) if readable else 'none'}. Where it does, the second disruption undoes the first, or the "
+        "combined condition did not remove the output.",
         otherwise="not supported",
         reported="0%",
         recomputed=listed([f"{row['share']:.0f}%" for row in cells.values() if pd.notna(row["share"])] or ["0%"]),
@@ -126,14 +123,14 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
     rows = [pick(functional_tests, comparison=f"DroPE, {task}, bos_mlp_ablation against baseline") for task in COUNTED]
     smallest = min(row["p_value"] for row in rows)
     passkey = rows[COUNTED.index("passkey")]
-    four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
+    exp4 = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     return judge(
-        four["write_share"] > 50 and smallest > 0.05,
+        exp4["write_share"] > 50 and smallest > 0.05,
         f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest:.2f} (Fisher; the "
         "baselines of the others are of unknown numbers of answers), and the passkey's interval runs from "
         f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; the layer removed holds "
-        f"{four['write_share']:.1f}% of the token's norm"
-        f"{', so that little was taken away' if four['write_share'] <= 50 else ''}.",
+        f"{exp4['write_share']:.1f}% of the token's norm"
+        f"{', so that little was taken away' if exp4['write_share'] <= 50 else ''}.",
         otherwise="not supported",
         n=sum(int(row["n"]) for row in rows),
         p_value=float(smallest),
@@ -144,18 +141,17 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
 def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame) -> Iterator[Verdict]:
     """Disrupting Q and K destroys passkey retrieval in both models."""
     for model in PAIR:
-        base, hit = (
-            pick(functional_shares, positional=model, condition=condition, task="passkey")
-            for condition in ("baseline", "qk_disruption")
+        before, after = pick_each(
+            functional_shares, positional=model, condition=("baseline", "qk_disruption"), task="passkey"
         )
         test = pick(functional_tests, comparison=f"{model}, passkey, qk_disruption against baseline")
         yield by_interval(
             test,
             -1,
-            f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
+            f"{before['count']} of {before['n']} against {after['count']} of {after['n']}: Fisher's "
             f"{p(test['p_value'])}, Holm over {len(functional_tests)} tests {p(test['p_adjusted'])}.",
             p=("p_value", "p_adjusted"),
-            reported=f"{base['printed_text']} to {hit['printed_text']}",
+            reported=f"{before['printed_text']} to {after['printed_text']}",
             recomputed=f"{100 * test['estimate']:.0f} points",
             key=model.lower(),
             statement=f"Disrupting Q and K destroys {model}'s passkey retrieval.",
@@ -172,18 +168,18 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
         }
         for condition in ("baseline", "qk_disruption")
     )
-    base, hit = (
+    mean_before, mean_after = (
         _mean(functional_categories, "DroPE", condition, "parametric") for condition in ("baseline", "qk_disruption")
     )
     changes = {task: float(after[task]["share"] - before[task]["share"]) for task in after}
-    lost = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
+    unreadable = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
     unknown = any(row["n_low"] != row["n_high"] for row in before.values())
     return judge(
-        all(abs(points) <= EQUIVALENT for points in changes.values()) and not any(lost.values()),
+        all(abs(points) <= EQUIVALENT for points in changes.values()) and not any(unreadable.values()),
         f"Of the answers that can be read cities moves by {changes['cities']:+.0f} points and sports by "
-        f"{changes['sports']:+.0f}, and their mean hides it ({base:g}% to {hit:.1f}%); under disruption at least "
-        f"{lost['cities']} of {after['cities']['items']} and {lost['sports']} of {after['sports']['items']} answers "
-        "cannot be read and are left out."
+        f"{changes['sports']:+.0f}, and their mean hides it ({mean_before:g}% to {mean_after:.1f}%); under disruption "
+        f"at least {unreadable['cities']} of {after['cities']['items']} and {unreadable['sports']} of "
+        f"{after['sports']['items']} answers cannot be read and are left out."
         + (" How many are read before is not stored, so no test can be made." if unknown else ""),
         otherwise="not supported",
         reported="stable",
@@ -205,14 +201,16 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_tex
         ]
         for model in PAIR
     }
-    left = {model: float(hit["share"]) for model, (_, hit) in cells.items()}
-    changes = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]
+    shares = {model: float(after["share"]) for model, (_, after) in cells.items()}
+    changes = [
+        f"{model} from {before['printed_text']} to {after['printed_text']}" for model, (before, after) in cells.items()
+    ]
     ratios = disruption_by_text.loc[disruption_by_text["positional"] == "DroPE", "massive_ratio"]
     spared = bool((ratios < USABLE).all())
     return judge(
-        left["DroPE"] > 0 and spared,
+        shares["DroPE"] > 0 and spared,
         f"The same disruption takes the passkey of {listed(changes)}: "
-        + ("DroPE still retrieves without them" if left["DroPE"] > 0 else "nothing that DroPE could retrieve is left")
+        + ("DroPE still retrieves without them" if shares["DroPE"] > 0 else "nothing that DroPE could retrieve is left")
         + f". Zeroing all of them multiplies DroPE's perplexity by {ratios.min():.0f} to {ratios.max():.0f}"
         + ("." if spared else ": values without which a model breaks are not vestigial."),
     )
@@ -239,12 +237,11 @@ def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFra
     ]
     statement = quote(drope_captions, statement="fig_16_drope_parametric").interval
     low, high = rows["value"].min(), rows["value"].max()
-    yield Verdict(
-        verdict="holds" if abs(low - statement.low) <= 0.5 and abs(high - statement.high) <= 0.5 else "contradicted",
-        reason=f"The table prints {low:.0f}% and {high:.0f}%.",
+    yield cell_check(
+        abs(low - statement.low) <= 0.5 and abs(high - statement.high) <= 0.5,
+        f"The table prints {low:.0f}% and {high:.0f}%.",
         reported=str(pick(drope_captions, statement="fig_16_drope_parametric")["printed"]),
         recomputed=f"{low:.0f}-{high:.0f}%",
         key="parametric",
         statement="DroPE's parametric accuracies under the ablation are those of the caption.",
-        kind="cell check",
     )

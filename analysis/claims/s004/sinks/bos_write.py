@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._origins import caveat, unrotated
+from analysis.claims._origins import caveat, is_unrotated
+from analysis.claims._shared import pick_each
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 
-HALF_LARGEST = 65504  # of the 16-bit floating-point format
+LARGEST_16_BIT = 65504  # the largest floating-point number of 16 bits
 
 
 def _value(frame: pd.DataFrame, quantity: str, model: str) -> float:
@@ -37,12 +38,12 @@ def c004_write_is_product(
     """The effective write score is the attention mass times the value norm."""
     printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in PAIR]
     products = [_value(write_summary, "product_of_means", model) for model in PAIR]
-    in_range = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
+    layer_means = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
     return untestable(
         f"The table's mean norms and masses multiply to {products[0]:.3f} and {products[1]:.3f}, not "
-        f"{printed[0].printed} and {printed[1].printed}, and multiplied layer by layer they average {in_range[0]:.3f} "
-        f"and {in_range[1]:.3f}: the published score is a mean of products per head, whose values and masses are not "
-        "published and would decide."
+        f"{printed[0].printed} and {printed[1].printed}, and multiplied layer by layer they average "
+        f"{layer_means[0]:.3f} and {layer_means[1]:.3f}: the published score is a mean of products per head, whose "
+        "values and masses are not published and would decide."
     )
 
 
@@ -82,7 +83,7 @@ def c004_scores_overflow(
     low, high = (quote(drope_stated, statement=f"s6_2_clamp_{end}") for end in ("low", "high"))
     return untestable(
         f"The published norms bound a head's scores by {bound:,.0f}, if one head held all of both, and by "
-        f"{bound / float(facts['query_heads']):,.0f} if all heads were alike, against {HALF_LARGEST:,}, the largest "
+        f"{bound / float(facts['query_heads']):,.0f} if all heads were alike, against {LARGEST_16_BIT:,}, the largest "
         f"16-bit number: overflow is possible. Scores cut at {low.printed} and {high.printed} make every key beyond "
         "them equal, so that the attention mass of this layer is not the model's. Scores in 32 bits would decide both.",
         reported=f"{low.printed}, {high.printed}",
@@ -94,15 +95,15 @@ def c004_drope_writes_more(
     write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
     """DroPE's first token has larger values and larger write scores than RoPE's."""
-    more = _value(write_summary, "layers_with_more_write", "DroPE")
+    layer_count = _value(write_summary, "layers_with_more_write", "DroPE")
     rope, drope = (_value(write_summary, "write_without_layer_1", model) for model in PAIR)
     larger = (
         _value(write_summary, "effective_write", "DroPE") > _value(write_summary, "effective_write", "RoPE")
-        and more > len(write_layers) / 2
+        and layer_count > len(write_layers) / 2
     )
     return judge(
-        larger and not unrotated(drope_attention_origins, 5),
-        f"The score is larger in {more:.0f} of {len(write_layers)} layers, without layer 1 {drope:.2f} against "
+        larger and not is_unrotated(drope_attention_origins, 5),
+        f"The score is larger in {layer_count:.0f} of {len(write_layers)} layers, without layer 1 {drope:.2f} against "
         f"{rope:.2f} on average.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported" if larger else "contradicted",
         failure="control" if larger else "",
@@ -138,15 +139,15 @@ def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summar
     norms = drope_published_content[drope_published_content["metric"].isin(["q_norm_mean", "k_norm_mean"])]
     table = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
     layer = int(_value(write_summary, "max_write_layer", "DroPE"))
-    tops = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
+    top_layers = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
     layer_row = table.loc[layer] if layer in table.index else table.max()
-    others = table.drop(index=layer, errors="ignore")
+    other_layers = table.drop(index=layer, errors="ignore")
     return judge(
-        tops == {layer} and bool((layer_row > 10 * others.max()).all()),
+        top_layers == {layer} and bool((layer_row > 10 * other_layers.max()).all()),
         f"The largest write is in layer {layer}; the published norms of queries and keys are "
         f"{layer_row['q_norm_mean']:,.0f} and {layer_row['k_norm_mean']:,.0f} there, and "
-        f"{others['q_norm_mean'].max():,.0f} and {others['k_norm_mean'].max():,.0f} at most in layers "
-        f"{', '.join(map(str, others.index))}; none is published after layer {table.index.max()}.",
+        f"{other_layers['q_norm_mean'].max():,.0f} and {other_layers['k_norm_mean'].max():,.0f} at most in layers "
+        f"{', '.join(map(str, other_layers.index))}; none is published after layer {table.index.max()}.",
         recomputed=f"layer {layer}",
         n=len(table),
     )
@@ -160,21 +161,21 @@ def c004_bos_value_four(
     drope_protocols: pd.DataFrame,
 ) -> Iterator[Verdict]:
     """Removing the first token's values in all layers raises perplexity about fourfold in both models."""
-    level = quote(drope_stated, statement="s6_3_bos_value_ratio")
+    reported = quote(drope_stated, statement="s6_3_bos_value_ratio")
     for model in PAIR:
         row = pick(bos_ablations, ablation="bos_value_all_layers", positional=model)
         yield about(
-            level,
+            reported,
             row["ratio"],
             reason=f"The table prints {row['ratio_printed']}, {row['nats']:.2f} nats.",
             key=model.lower(),
             statement=f"{model}'s perplexity rises about fourfold.",
         )
-    gap = pick(bos_ablation_contrasts, ablation="bos_value_all_layers")
-    lines = pick(drope_protocols, section="6")["items"]
+    contrast = pick(bos_ablation_contrasts, ablation="bos_value_all_layers")
+    texts = pick(drope_protocols, section="6")["items"]
     yield untestable(
-        f"One perplexity per model ({lines}) and no spread: they differ by {gap['gap_nats']:.2f} nats, a factor "
-        f"of {gap['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
+        f"One perplexity per model ({texts}) and no spread: they differ by {contrast['gap_nats']:.2f} nats, a factor "
+        f"of {contrast['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
         key="similar",
         statement="Both models are similarly sensitive to losing the first token's values.",
     )
@@ -183,18 +184,18 @@ def c004_bos_value_four(
 @claim("004, 6.3 Results", failure="control")
 def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Removing the first token's MLP output affects RoPE 1249 times more than DroPE."""
-    four = pick(bos_ablation_contrasts, ablation="bos_mlp_spike_layer")
-    six = pick(bos_ablation_contrasts, ablation="layer1_bos_only")
+    exp4 = pick(bos_ablation_contrasts, ablation="bos_mlp_spike_layer")
+    exp6 = pick(bos_ablation_contrasts, ablation="layer1_bos_only")
     return judge(
-        bool(four["matched"]) and four["drope_nats"] > 0,
-        f"DroPE's effect is {four['drope_nats']:.3f} nats"
-        + ("" if four["drope_nats"] > 0 else ", so that a multiple of it means nothing")
-        + f", and the layers {'match' if four['matched'] else 'differ'} ({four['rope_layers']} against "
-        f"{four['drope_layers']}); removing the first token's outputs in layer 1 of both gives {six['rope_nats']:.2f} "
-        f"and {six['drope_nats']:.2f} nats, a ratio of ratios of {six['ratio']:.1f}.",
+        bool(exp4["matched"]) and exp4["drope_nats"] > 0,
+        f"DroPE's effect is {exp4['drope_nats']:.3f} nats"
+        + ("" if exp4["drope_nats"] > 0 else ", so that a multiple of it means nothing")
+        + f", and the layers {'match' if exp4['matched'] else 'differ'} ({exp4['rope_layers']} against "
+        f"{exp4['drope_layers']}); removing the first token's outputs in layer 1 of both gives {exp6['rope_nats']:.2f} "
+        f"and {exp6['drope_nats']:.2f} nats, a ratio of ratios of {exp6['ratio']:.1f}.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s6_3_bos_mlp_gap").printed,
-        recomputed=f"{six['ratio']:.1f}× in the matching layer",
+        recomputed=f"{exp6['ratio']:.1f}× in the matching layer",
     )
 
 
@@ -203,15 +204,21 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
     """The write scores refute the hypothesis that sinks attend without writing."""
     rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in PAIR}
     published = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
-    sinks = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
-    alone = "the only one of these" if sinks == [2] else f"one of {len(sinks)} of these" if 2 in sinks else "not one"
+    sink_layers = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
+    share_in_words = (
+        "the only one of these"
+        if sink_layers == [2]
+        else f"one of {len(sink_layers)} of these"
+        if 2 in sink_layers
+        else "not one"
+    )
     return judge(
         min(row["percent"] for row in rows.values()) > 50,
         "A score has no scale without the other tokens' values. Those are published for layers "
-        f"{published['layer'].min()} to {published['layer'].max()}: in layer 2, {alone} where nearly all heads are "
-        "sinks, the first token's value norm is "
-        f"{rows['RoPE']['percent']:.0f}% of the mean in RoPE ({rows['RoPE']['bos']:.2f} of "
-        f"{rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as in a sink that gives nothing.",
+        f"{published['layer'].min()} to {published['layer'].max()}: in layer 2, {share_in_words} where nearly all "
+        f"heads are sinks, the first token's value norm is {rows['RoPE']['percent']:.0f}% of the mean in RoPE "
+        f"({rows['RoPE']['bos']:.2f} of {rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as "
+        "in a sink that gives nothing.",
         otherwise="not supported",
         recomputed=f"{rows['RoPE']['percent']:.1f}% and {rows['DroPE']['percent']:.1f}%",
     )
@@ -220,16 +227,15 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
 @claim("004, 6.4 Interpretation", failure="control")
 def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     """The models differ in what the MLP does at the first token, not in attention or values."""
-    four, five, six = (
-        pick(bos_ablation_contrasts, ablation=name)
-        for name in ("bos_mlp_spike_layer", "bos_value_all_layers", "layer1_bos_only")
+    exp4, exp5, exp6 = pick_each(
+        bos_ablation_contrasts, ablation=("bos_mlp_spike_layer", "bos_value_all_layers", "layer1_bos_only")
     )
     return judge(
-        bool(four["matched"]),
-        f"The contrast sets values in all layers ({five['rope_nats']:.2f} and {five['drope_nats']:.2f} nats) against "
-        f"one layer's MLP, layer {four['rope_layers']} of RoPE and layer {four['drope_layers']} of DroPE, from runs "
-        f"of different baselines; in layer 1 of both the first token's outputs are worth {six['rope_nats']:.2f} and "
-        f"{six['drope_nats']:.2f} nats.",
+        bool(exp4["matched"]),
+        f"The contrast sets values in all layers ({exp5['rope_nats']:.2f} and {exp5['drope_nats']:.2f} nats) against "
+        f"one layer's MLP, layer {exp4['rope_layers']} of RoPE and layer {exp4['drope_layers']} of DroPE, from runs "
+        f"of different baselines; in layer 1 of both the first token's outputs are worth {exp6['rope_nats']:.2f} and "
+        f"{exp6['drope_nats']:.2f} nats.",
         otherwise="not supported",
     )
 

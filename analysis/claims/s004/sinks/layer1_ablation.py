@@ -40,8 +40,8 @@ def c004_mlp_over_attention(
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
     statement = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
     mlp, attention = (
-        quote(drope_layer1_perplexity, condition=f"layer1_{part}", positional="RoPE", metric="ppl_ratio")
-        for part in ("mlp", "attn")
+        quote(drope_layer1_perplexity, condition=f"layer1_{component}", positional="RoPE", metric="ppl_ratio")
+        for component in ("mlp", "attn")
     )
     return [
         compare(
@@ -87,19 +87,19 @@ def c004_drope_uniform(
             key=condition,
             statement=f"Removing DroPE's layer-1 {name} raises perplexity about 201 times.",
         )
-    both = pick(layer1_effects, condition="layer1_both", positional="DroPE")
-    sum_of = _contrast(layer1_contrasts, "additivity", "DroPE")
-    alone = layer1_task_shares[
+    both_removed = pick(layer1_effects, condition="layer1_both", positional="DroPE")
+    additivity = _contrast(layer1_contrasts, "additivity", "DroPE")
+    one_removed = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & layer1_task_shares["condition"].isin(list(names))
     ]
-    zero = int((alone["right_high"] == 0).sum())
+    zero = int((one_removed["right_high"] == 0).sum())
     yield judge(
-        sum_of["nats_ratio"] > 0.9,
-        f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone "
-        f"add up to {sum_of['second_nats']:.2f}; with either removed {zero} of {len(alone)} task results are 0%. "
-        "Equal effects at a ceiling say that both are needed, not that they matter equally.",
+        additivity["nats_ratio"] > 0.9,
+        f"Removing both raises perplexity {both_removed['ratio_printed']}, {both_removed['nats']:.2f} nats where the "
+        f"two alone add up to {additivity['second_nats']:.2f}; with either removed {zero} of {len(one_removed)} task "
+        "results are 0%. Equal effects at a ceiling say that both are needed, not that they matter equally.",
         otherwise="not supported",
-        recomputed=f"{100 * sum_of['nats_ratio']:.0f}% of the sum",
+        recomputed=f"{100 * additivity['nats_ratio']:.0f}% of the sum",
         key="equal",
         statement="The equal ratios show equal importance of MLP and attention.",
     )
@@ -161,7 +161,7 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
     shares = {
         model: 100 * float(_contrast(layer1_contrasts, "bos_only_over_mlp", model)["nats_ratio"]) for model in PAIR
     }
-    both = pick(layer1_effects, condition="layer1_both", positional="RoPE")
+    both_removed = pick(layer1_effects, condition="layer1_both", positional="RoPE")
     mlp = pick(layer1_effects, condition="layer1_mlp", positional="RoPE")
     return judge(
         max(shares.values()) < 50,
@@ -174,7 +174,7 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
             if max(shares.values()) >= 50
             else "most of what is lost sits at other tokens"
         )
-        + f". Removing both parts takes RoPE's perplexity to {both['ratio_printed']}, the MLP alone to "
+        + f". Removing both parts takes RoPE's perplexity to {both_removed['ratio_printed']}, the MLP alone to "
         f"{mlp['ratio_printed']}.",
         otherwise="not supported",
         recomputed=f"{shares['RoPE']:.0f}% and {shares['DroPE']:.0f}%",

@@ -1,9 +1,11 @@
 """Document 004, Experiment 6: claims on the four tasks without parts of layer 1."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of, pick_each, rows_where
 from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, claim, equivalent, judge, pick
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
@@ -25,41 +27,37 @@ def c004_attention_preserves_parametric(
 ) -> Iterator[Verdict]:
     """Removing RoPE's layer-1 attention preserves the parametric tasks."""
     for task in ("cities", "sports"):
-        base, hit = (
-            pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
-            for condition in ("baseline", "layer1_attn")
+        before, after = pick_each(
+            layer1_task_shares, positional="RoPE", condition=("baseline", "layer1_attn"), task=task
         )
         tests = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
-        test = None if tests.empty else tests.iloc[0]
-        moved = float(hit["share"] - base["share"])
-        rates = (
-            f"{task.capitalize()} goes from {base['share']:.0f} to {hit['share']:.1f}% of the answers that can be "
-            f"read, {_answers_read(base)} before and {_answers_read(hit)} after, with chance at {base['chance']:.0f}%: "
-            f"{max(float(hit['lost']), 0):.0f}% of what lay above chance is lost"
+        change = float(after["share"] - before["share"])
+        change_in_words = (
+            f"{task.capitalize()} goes from {before['share']:.0f} to {after['share']:.1f}% of the answers that can be "
+            f"read, {_answers_read(before)} before and {_answers_read(after)} after, with chance at "
+            f"{before['chance']:.0f}%: {max(float(after['lost']), 0):.0f}% of what lay above chance is lost"
         )
-        yield (
-            equivalent(
-                (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
-                EQUIVALENT,
-                f"{rates}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
-                f"({p(test['p_value'])}, Fisher).",
-                reported=hit["printed_text"],
-                recomputed=f"{moved:+.0f} points",
-                n=int(test["n"]),
-                p_value=float(test["p_value"]),
-                p_adjusted=float(test["p_adjusted"]),
-                key=task,
-                statement=f"RoPE's {task} task is preserved.",
+        fields: dict[str, Any] = {
+            "reported": after["printed_text"],
+            "recomputed": f"{change:+.0f} points",
+            "key": task,
+            "statement": f"RoPE's {task} task is preserved.",
+        }
+        if tests.empty:
+            yield Verdict(
+                verdict="not supported" if abs(change) <= EQUIVALENT else "contradicted",
+                reason=f"{change_in_words}. Without the number of answers there is no test.",
+                **fields,
             )
-            if test is not None
-            else Verdict(
-                verdict="not supported" if abs(moved) <= EQUIVALENT else "contradicted",
-                reason=f"{rates}. Without the number of answers there is no test.",
-                reported=hit["printed_text"],
-                recomputed=f"{moved:+.0f} points",
-                key=task,
-                statement=f"RoPE's {task} task is preserved.",
-            )
+            continue
+        test = tests.iloc[0]
+        yield equivalent(
+            (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
+            EQUIVALENT,
+            f"{change_in_words}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} "
+            f"points ({p(test['p_value'])}, Fisher).",
+            **numbers_of(test, "n", "p_value", "p_adjusted"),
+            **fields,
         )
 
 
@@ -72,19 +70,17 @@ def _answers_read(row: pd.Series) -> str:
 @claim("004, 7.4 Key Findings")
 def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame) -> Verdict:
     """Removing RoPE's layer-1 attention destroys passkey retrieval."""
-    base, hit = (
-        pick(layer1_task_shares, positional="RoPE", condition=condition, task="passkey")
-        for condition in ("baseline", "layer1_attn")
+    before, after = pick_each(
+        layer1_task_shares, positional="RoPE", condition=("baseline", "layer1_attn"), task="passkey"
     )
     test = pick(layer1_task_tests, comparison="RoPE, passkey, layer1_attn against baseline")
     return judge(
-        hit["count"] == 0 and test["p_adjusted"] < 0.05,
-        f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p(test['p_adjusted'])}, Fisher, Holm).",
-        reported=hit["printed_text"],
-        recomputed=f"{hit['share']:.0f}%",
-        n=int(test["n"]),
-        p_value=float(test["p_value"]),
-        p_adjusted=float(test["p_adjusted"]),
+        after["count"] == 0 and test["p_adjusted"] < 0.05,
+        f"{before['count']} of {before['n']} against {after['count']} of {after['n']} ({p(test['p_adjusted'])}, "
+        "Fisher, Holm).",
+        reported=after["printed_text"],
+        recomputed=f"{after['share']:.0f}%",
+        **numbers_of(test, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -97,15 +93,13 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
     zero = int((rows["right_high"] == 0).sum())
     counts = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
     ablations, tasks = (stated_number(row) for row in counts)
-    base = layer1_task_shares[
-        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
-    ]
-    low = base[base["against_chance"] == "below"]["task"].tolist()
+    baseline = rows_where(layer1_task_shares, positional="DroPE", condition="baseline")
+    below_chance = baseline[baseline["against_chance"] == "below"]["task"].tolist()
     return judge(
         zero == len(rows) == ablations * tasks,
         f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right "
         "answer, though for yes/no tasks it is not stored whether any could be read; "
-        f"{listed(low)} was below chance before, so that little was left to destroy.",
+        f"{listed(below_chance)} was below chance before, so that little was left to destroy.",
         reported=", ".join(str(row["printed"]) for row in counts),
         recomputed=f"{zero} of {len(rows)}",
         n=len(rows),

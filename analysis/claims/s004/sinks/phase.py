@@ -56,20 +56,20 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
 @claim("004, 5.4 Additional Phase Metrics", failure="reading")
 def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
     """DroPE delays the spike of the first token by a layer."""
-    rise = {model: _value(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
+    rises = {model: _value(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
     before, after = (_value(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
     largest = int(_value(phase_metrics, "spike_largest_ratio", "drope"))
     row = pick(phase_layers, layer=largest)
     previous = pick(phase_layers, layer=largest - 1)
     return judge(
-        rise["DroPE"] > rise["RoPE"],
-        f"The largest rise of DroPE's norm is in layer {rise['DroPE']:g}, that of RoPE's in layer "
-        f"{rise['RoPE']:g}; DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is "
+        rises["DroPE"] > rises["RoPE"],
+        f"The largest rise of DroPE's norm is in layer {rises['DroPE']:g}, that of RoPE's in layer "
+        f"{rises['RoPE']:g}; DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is "
         f"largest in layer {largest} ({row['ratio_drope']:.1f}, in the layer before {previous['ratio_drope']:.1f}, "
         f"with a standard deviation over prompts of {row['ratio_sd_drope']:.1f}).",
         otherwise="not supported",
         reported="layer 2 against layer 1",
-        recomputed=f"largest rise in layer {rise['DroPE']:g} against {rise['RoPE']:g}",
+        recomputed=f"largest rise in layer {rises['DroPE']:g} against {rises['RoPE']:g}",
     )
 
 
@@ -88,14 +88,14 @@ def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope
 @claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The lower peak suggests that DroPE concentrates less in the first token than RoPE."""
-    equal, precision = _same_run(drope_protocols)
+    same_run, precision = _same_run(drope_protocols)
     gap = _value(phase_summary, "peak_gap_percent")
     return judge(
-        equal and gap > 0,
+        same_run and gap > 0,
         f"The peak is {abs(gap):.1f}% {'lower' if gap > 0 else 'higher'}"
         + (
             f" in runs of one kind ({precision})."
-            if equal
+            if same_run
             else f", but the models ran differently ({precision}), as for the entropies: how much comes from the run "
             "and how much from the model cannot be known."
         ),
@@ -105,7 +105,7 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
 
 
 def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
-    """Return whether both models had the same protocol in the phase metrics, and the protocol in words."""
+    """Return whether both models ran at one precision in the phase metrics, and their precision in words."""
     precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
     rope, _, drope = precision.partition("; ")
     return rope.removeprefix("RoPE ") == drope.removeprefix("DroPE "), precision
@@ -123,12 +123,12 @@ def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) ->
 @claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's."""
-    equal, precision = _same_run(drope_protocols)
+    same_run, precision = _same_run(drope_protocols)
     ratio = _value(phase_summary, "min_entropy_ratio")
     return judge(
-        equal and ratio > 1,
+        same_run and ratio > 1,
         f"The ratio is {ratio:.1f} in runs of one kind ({precision})."
-        if equal
+        if same_run
         else f"The models ran differently ({precision}): padding adds rows that are alike, which lowers the entropy of "
         f"the padded model, so the ratio of {ratio:.1f} is not the models' alone.",
         otherwise="not supported",
@@ -185,14 +185,14 @@ def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFram
 @claim("004, 5.4 Additional Phase Metrics, Figure 15")
 def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """DroPE's entropy is the higher one in every layer."""
-    more = _value(phase_metrics, "layers_with_more_entropy", "drope")
-    less = _value(phase_metrics, "layers_with_more_entropy", "rope")
+    higher_drope = _value(phase_metrics, "layers_with_more_entropy", "drope")
+    higher_rope = _value(phase_metrics, "layers_with_more_entropy", "rope")
     rope, drope = (_value(phase_metrics, "entropy_layer_0", model.lower()) for model in PAIR)
     return judge(
-        less == 0,
+        higher_rope == 0,
         f"In layer 0 the published entropies are {drope:.3f} for DroPE and {rope:.3f} for RoPE; DroPE's is higher in "
-        f"the other {more:.0f} layers, between runs of different padding and precision.",
+        f"the other {higher_drope:.0f} layers, between runs of different padding and precision.",
         reported=str(pick(drope_captions, statement="fig_15_all_layers")["printed"]),
-        recomputed=f"{more:.0f} of {more + less:.0f} layers",
-        n=int(more + less),
+        recomputed=f"{higher_drope:.0f} of {higher_drope + higher_rope:.0f} layers",
+        n=int(higher_drope + higher_rope),
     )

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._origins import caveat, unrotated
+from analysis.claims._origins import caveat, is_unrotated
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, about, claim, judge, pick, quote
-from boundpaper.claims.judge import compare
+from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed, p
 
-HIGH = 0.9  # share of a layer's heads
-NEARLY_ALL = 0.9
+HIGH = 0.9  # share of a layer's heads from which its sink rate is high
+NEARLY_ALL = 0.9  # share of the layers that counts as nearly all layers
 
 
-def _value(frame: pd.DataFrame, quantity: str, value: str = "value") -> float:
-    return float(pick(frame, quantity=quantity)[value])
+def _value(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
+    return float(pick(frame, quantity=quantity)[column])
 
 
 @claim("004, 5.1 Background")
@@ -23,17 +23,17 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     """A head counts as a sink when its mean attention to the first token exceeds the threshold."""
     prose = pick(drope_stated, statement="s5_1_sink_threshold")
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
-    others = [pick(drope_stated, statement=key) for key in keys]
-    equal = all(source["qualifier"] == prose["qualifier"] for source in others)
+    later_mentions = [pick(drope_stated, statement=key) for key in keys]
+    is_equal = all(source["qualifier"] == prose["qualifier"] for source in later_mentions)
     words = {"more_than": "more than", "at_least": "at least"}
-    printed = {"more_than": "exceeds", "at_least": ">="}
+    symbols = {"more_than": "exceeds", "at_least": ">="}
     return judge(
-        equal,
+        is_equal,
         "The formula, a comment and the code take "
-        f"{listed([words[source['qualifier']] + ' ' + source['printed'] for source in others])}; it matters only for a "
-        "head exactly at the threshold.",
-        reported=f"{printed[prose['qualifier']]} and {prose['printed']}",
-        recomputed=f"{words[others[0]['qualifier']]} {others[0]['printed']}",
+        f"{listed([words[source['qualifier']] + ' ' + source['printed'] for source in later_mentions])}; it matters "
+        "only for a head exactly at the threshold.",
+        reported=f"{symbols[prose['qualifier']]} and {prose['printed']}",
+        recomputed=f"{words[later_mentions[0]['qualifier']]} {later_mentions[0]['printed']}",
     )
 
 
@@ -111,17 +111,18 @@ def c004_sink_rates_high(
 ) -> Verdict:
     """Both models have high sink rates in nearly all layers, so removing the rotation does not remove sinks."""
     layers, high = _value(sink_summary, "layers"), _value(sink_summary, "layers_above_90_in_both")
-    own = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
-    sure = int(((own["value"] > HIGH) & (own["drope"] > 100 * HIGH)).sum())
+    rates = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
+    high_in_both = int(((rates["value"] > HIGH) & (rates["drope"] > 100 * HIGH)).sum())
     drope = quote(drope_attention, positional="DroPE", metric="sink_heads").printed
     return judge(
-        high >= layers - 2 and sure >= NEARLY_ALL * layers,
+        high >= layers - 2 and high_in_both >= NEARLY_ALL * layers,
         f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
-        f"to be rates of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts "
-        f"this short the threshold alone says little, but texts of {_value(sink_summary, 'shortest_pattern_text'):.0f} "
-        f"to {_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
+        f"to be rates of its attention; with the rates of a first run, which read it, {high_in_both} layers have. On "
+        "prompts this short the threshold alone says little, but texts of "
+        f"{_value(sink_summary, 'shortest_pattern_text'):.0f} to {_value(sink_summary, 'longest_pattern_text'):.0f} "
+        f"tokens give DroPE {drope} (Experiment 7).",
         reported="nearly all",
-        recomputed=f"{sure} of {layers:.0f}",
+        recomputed=f"{high_in_both} of {layers:.0f}",
         n=int(layers),
     )
 
@@ -134,54 +135,52 @@ def c004_fig12_converge(
     drope_captions: pd.DataFrame,
 ) -> Iterator[Verdict]:
     """Both models converge to a sink rate of about 97% by layer 2."""
-    level = quote(drope_captions, statement="fig_12_sink_rate")
+    reported = quote(drope_captions, statement="fig_12_sink_rate")
     layer = int(quote(drope_captions, statement="fig_12_layer").number)
     row = pick(sink_rate_layers, layer=layer)
     for model in PAIR:
         later = _value(sink_summary, f"{model.lower()}_after_layer_1")
         average = quote(drope_sink_rates, layers="average", positional=model).printed
         yield about(
-            level,
+            reported,
             later,
             reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
             f"there on; the printed average over all layers, layers 0 and 1 included, is {average}.",
             key=model.lower(),
-            statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
+            statement=f"{model}'s sink rate is about {reported.number:.0f}% from layer {layer} on.",
         )
 
 
 @claim("004, 6.1 Motivation")
 def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.DataFrame) -> Iterator[Verdict]:
     """Both models have sink rates of about 97%."""
-    level = quote(drope_stated, statement="s6_1_sink_rate")
+    reported = quote(drope_stated, statement="s6_1_sink_rate")
     for model in PAIR:
         average = quote(drope_sink_rates, layers="average", positional=model)
         yield about(
-            level,
+            reported,
             average.number,
             reason=f"The sink-rate table gives {average.printed}.",
             key=model.lower(),
-            statement=f"{model}'s sink rate is about {level.number:.0f}%.",
+            statement=f"{model}'s sink rate is about {reported.number:.0f}%.",
         )
 
 
 @claim("004, 5.5 Interpretation")
 def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests: pd.DataFrame) -> Verdict:
     """The sink rates of the two models are nearly identical."""
-    gap = _value(sink_summary, "layers_apart")
-    one = pick(sink_rate_tests, comparison="layer 1")
+    layers_apart = _value(sink_summary, "layers_apart")
+    layer1 = pick(sink_rate_tests, comparison="layer 1")
     return judge(
-        gap == 0,
+        layers_apart == 0,
         f"The averages differ by {_value(sink_summary, 'gap_average'):.1f} points, but layer 1 by "
-        f"{one['estimate']:.1f} [{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over "
-        f"prompts, Holm); {gap:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
+        f"{layer1['estimate']:.1f} [{layer1['ci_low']:.1f}, {layer1['ci_high']:.1f}] ({p(layer1['p_adjusted'])}, Welch "
+        f"over prompts, Holm); {layers_apart:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary "
+        "differ.",
         otherwise="not supported",
         reported="nearly identical",
-        recomputed=f"{one['estimate']:.1f} points in layer 1",
-        n=int(one["n"]),
-        p_value=float(one["p_value"]),
-        p_adjusted=float(one["p_adjusted"]),
-        ci=(float(one["ci_low"]), float(one["ci_high"])),
+        recomputed=f"{layer1['estimate']:.1f} points in layer 1",
+        **numbers_of(layer1, "n", "p_value", "p_adjusted", "ci"),
     )
 
 
@@ -194,7 +193,7 @@ def c004_later_layers_free(
     rope, drope = 100 * later["mass_rope"].mean(), 100 * later["mass_drope"].mean()
     rates = [_value(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
     return judge(
-        rope - drope > 10 and not unrotated(drope_attention_origins, 5),
+        rope - drope > 10 and not is_unrotated(drope_attention_origins, 5),
         f"From layer 2 on {rates[1]:.1f}% of DroPE's heads are sinks against {rates[0]:.1f}% of RoPE's, and the first "
         f"token takes {drope:.1f}% of later tokens' attention against {rope:.1f}%"
         f"{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",

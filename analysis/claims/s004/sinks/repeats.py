@@ -13,7 +13,7 @@ RATIOS = Artifact("drope_layer1_perplexity", "the perplexity table").where(metri
 WRITE = Artifact("drope_bos_write", "the write table")
 
 INCREASE = LAYER1(layers="1", positional="DroPE", metric="change_from_rope").by("c004_layer1_tensors")
-FAILS = "c004_rope_fails_all_tasks"
+NO_TASK_LEFT = "c004_rope_fails_all_tasks"
 
 
 def _phase_cell(model: str, metric: str) -> ArtifactCell:
@@ -56,7 +56,7 @@ c004_exp4_repeats = Cells(
             "s5_5_drope_sink_rate": Artifact("drope_sink_rates", "the sink-rate table")(
                 layers="average", positional="DroPE"
             ).by("c004_sink_rate_cells.DroPE-average"),
-            "s5_5_rope_accuracy": _task_cell("RoPE", "cities", "bos_mlp_ablation").by(FAILS),
+            "s5_5_rope_accuracy": _task_cell("RoPE", "cities", "bos_mlp_ablation").by(NO_TASK_LEFT),
             "s5_5_rope_passkey_baseline": _task_cell("RoPE", "passkey", "baseline"),
             "s5_5_rope_passkey_qk": _task_cell("RoPE", "passkey", "qk_disruption"),
             "s5_5_drope_passkey_baseline": _task_cell("DroPE", "passkey", "baseline"),
@@ -69,7 +69,8 @@ c004_fig16_repeats = Cells(
     "The caption of the task figure repeats the condition table.",
     "004, 5.5 Interpretation, Figure 16",
     Repeats(
-        Artifact("drope_captions"), {"fig_16_rope_accuracy": _task_cell("RoPE", "sports", "bos_mlp_ablation").by(FAILS)}
+        Artifact("drope_captions"),
+        {"fig_16_rope_accuracy": _task_cell("RoPE", "sports", "bos_mlp_ablation").by(NO_TASK_LEFT)},
     ),
 )
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import USABLE
+from analysis.claims._shared import USABLE, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
-BOUNDS = {  # comparison in the source -> comparison of our test
+BOUNDS = {  # statistic and comparison of the source -> comparison of the same test here
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",
     ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive minus random",
@@ -47,10 +47,10 @@ def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
 @claim("004, 3.2 Results")
 def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> Iterator[Verdict]:
     """The three p-values lie below the bounds that are printed for them."""
-    for (statistic, comparison), words in BOUNDS.items():
+    for (statistic, comparison), test_comparison in BOUNDS.items():
         bound = quote(drope_disruption_statistics, statistic=statistic, comparison=comparison)
         tests = disruption_tests[disruption_tests["unit"] == "seed"]
-        test = pick(tests, comparison=words)
+        test = pick(tests, comparison=test_comparison)
         p = float(test["p_value"])
         yield judge(
             bound_holds(p, bound.number),
@@ -61,7 +61,7 @@ def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: p
             n=int(test["n"]),
             p_value=p,
             key=f"{statistic}-{comparison.replace(' ', '-')}",
-            statement=f"{words}: p {bound.printed}.",
+            statement=f"{test_comparison}: p {bound.printed}.",
         )
 
 
@@ -70,7 +70,7 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each
     other.
     """
-    texts = pick(
+    text_test = pick(
         disruption_tests, comparison=BOUNDS["independent_t_p", "RoPE against DroPE"], test="log_perplexity_contrast"
     )
     values = [int(count) for count in disruption_trials["massive_values"]]
@@ -78,13 +78,12 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
         min(values) > 1,
         f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(values)} distinct "
         f"{'value, a copied one,' if min(values) == 1 else 'values'} a model, on the text set that chose the "
-        f"dimensions; the unit is the text set, n = {texts['n']}, where Student's t gives p = {texts['p_value']:.3f} "
-        f"for normal changes and the signs alone allow none below {2 / 2 ** int(texts['n']):.2f}.",
+        f"dimensions; the unit is the text set, n = {text_test['n']}, where Student's t gives p = "
+        f"{text_test['p_value']:.3f} for normal changes and the signs alone allow none below "
+        f"{2 / 2 ** int(text_test['n']):.2f}.",
         otherwise="not supported",
-        recomputed=f"{texts['estimate']:.1f} nats",
-        n=int(texts["n"]),
-        p_value=float(texts["p_value"]),
-        ci=(float(texts["ci_low"]), float(texts["ci_high"])),
+        recomputed=f"{text_test['estimate']:.1f} nats",
+        **numbers_of(text_test, "n", "p_value", "ci"),
     )
 
 
@@ -94,19 +93,19 @@ def c004_cohens_d(
 ) -> Verdict:
     """The effect size exceeds d = 1000."""
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
-    effect = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
-    alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
+    effects = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
+    increase_alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
-    above = min(effect.values()) > reported.number
+    is_above = min(effects.values()) > reported.number
     return judge(
-        bool(above and pd.notna(alone["effect"])),
+        bool(is_above and pd.notna(increase_alone["effect"])),
         "d of massive minus random, by its deviation with divisor n as the source's script has it, is "
-        f"{listed([f'{d:,.0f} for {model}' for model, d in effect.items()])}; the spread is that of the random "
+        f"{listed([f'{d:,.0f} for {model}' for model, d in effects.items()])}; the spread is that of the random "
         "control; for the massive increase alone "
-        + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
-        otherwise="not supported" if above else "contradicted",
+        + ("d has no finite value." if pd.isna(increase_alone["effect"]) else f"d is {increase_alone['effect']:,.0f}."),
+        otherwise="not supported" if is_above else "contradicted",
         reported=reported.printed,
-        recomputed=f"{min(effect.values()):,.0f}",
+        recomputed=f"{min(effects.values()):,.0f}",
         n=int(disruption_trials["seeds"].min()),
     )
 
@@ -119,7 +118,7 @@ def c004_reliance(
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")
     selected = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
-    here, others = ratios.loc[selected], ratios.drop(index=selected)
+    here, other_texts = ratios.loc[selected], ratios.drop(index=selected)
     return [
         compare(
             reported,
@@ -130,14 +129,14 @@ def c004_reliance(
             kind="cell check",
         ),
         judge(
-            bool((others["ratio_of_percentages"].round() >= reported.interval.low).all()),
+            bool((other_texts["ratio_of_percentages"].round() >= reported.interval.low).all()),
             f"A ratio of percent increases on the {selected} set, which chose the dimensions; on the other sets it is "
-            f"{' and '.join(f'{value:.0f}' for value in others['ratio_of_percentages'])}. In nats, which do not depend "
-            f"on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to {ratios['ratio_of_nats'].max():.1f} "
-            "times as much.",
+            f"{' and '.join(f'{value:.0f}' for value in other_texts['ratio_of_percentages'])}. In nats, which do not "
+            f"depend on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to "
+            f"{ratios['ratio_of_nats'].max():.1f} times as much.",
             otherwise="not supported",
             reported=reported.printed,
-            recomputed=f"{others['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
+            recomputed=f"{other_texts['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
             n=len(ratios),
             key="reliance",
         ),
@@ -149,10 +148,10 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
     """Zeroing the massive dimensions breaks RoPE but only degrades DroPE, for which it is not so bad."""
     drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
     rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
-    words = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
+    listing = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
-        f"DroPE's perplexity rises to {words} the baseline, {drope['massive_nats'].min():.1f} to "
+        f"DroPE's perplexity rises to {listing} the baseline, {drope['massive_nats'].min():.1f} to "
         f"{drope['massive_nats'].max():.1f} nats per token, against {rope['massive_nats'].min():.1f} to "
         f"{rope['massive_nats'].max():.1f} for RoPE; at ten times the perplexity or more, either model is broken.",
         otherwise="not supported",
@@ -172,33 +171,35 @@ def c004_text_types(
     for model in PAIR:
         printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]
         rows = disruption_by_text[disruption_by_text["positional"] == model]
-        spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"]))
+        spread, printed_spread = (
+            float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"])
+        )
         yield judge(
-            spread <= stated + 0.05,
-            f"The largest printed increase is {stated:.2f} times the smallest, of the published ones {spread:.1f} "
-            f"times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
+            spread <= printed_spread + 0.05,
+            f"The largest printed increase is {printed_spread:.2f} times the smallest, of the published ones "
+            f"{spread:.1f} times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
             reported=" and ".join(printed["printed"]),
             recomputed=f"{spread:.1f} times",
             n=len(rows),
             key=model,
             statement=f"The disruption of {model} is of the same size on every text type.",
         )
-    more = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
-    every = all(nats > 0 for _, nats in more)
+    differences = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
+    in_every_text = all(nats > 0 for _, nats in differences)
     repeats = drope_text_repeats.loc[drope_text_repeats["experiment"].astype(str) == "2", "repeats"]
-    kinds = bool((repeats == 1).any())
+    has_unrepeated = bool((repeats == 1).any())
     yield judge(
-        every and kinds,
-        f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
+        in_every_text and has_unrepeated,
+        f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in differences)}."
         + (
             ""
-            if kinds
+            if has_unrepeated
             else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
             "these are three sets of repeated sentences, not types of text."
         ),
-        otherwise="not supported" if every else "contradicted",
-        failure="control" if every else "",
-        n=len(more),
+        otherwise="not supported" if in_every_text else "contradicted",
+        failure="control" if in_every_text else "",
+        n=len(differences),
         key="order",
         statement="RoPE loses more than DroPE on every text type.",
     )

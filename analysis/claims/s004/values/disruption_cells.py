@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, quote
 from boundpaper.claims.terms import percent_change
@@ -80,16 +81,14 @@ def c004_text_cells(
         reported = quote(drope_disruption_texts_reported, text=row["text"], positional=row["positional"])
         digits = reported.printed.strip("+%").replace(",", "")
         unit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
-        close = abs(row["massive_increase"] - reported.number) <= unit / 2
-        yield Verdict(
-            verdict="holds" if close else "contradicted",
-            reason=f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
+        yield cell_check(
+            abs(row["massive_increase"] - reported.number) <= unit / 2,
+            f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
             f"{row['massive_ratio']:,.0f} times; the printed value is taken as rounded to {unit:,.0f}.",
             reported=reported.printed,
             recomputed=f"{row['massive_increase']:,.0f}",
             key=f"{row['positional']}-{row['text']}",
             statement=f"The increase of {row['positional']} on {row['text']} text.",
-            kind="cell check",
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import pick_each, rows_where
 from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, claim, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -29,37 +30,35 @@ def c004_jin_values(drope_stated: pd.DataFrame) -> list[Verdict]:
 @claim("004, 4.1 Background")
 def c004_same_methodology(drope_stated: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """The experiment replicates the method of Jin et al."""
-    dims = quote(drope_stated, statement="s4_1_disrupted_dimensions")
+    dimensions = quote(drope_stated, statement="s4_1_disrupted_dimensions")
     return untestable(
-        f"The report states {dims.printed} dimension per head set to its mean, and the tasks, but neither prompts nor "
-        "items; those, beside the cited paper's, would decide."
+        f"The report states {dimensions.printed} dimension per head set to its mean, and the tasks, but neither "
+        "prompts nor items; those, beside the cited paper's, would decide."
     )
 
 
 @claim("004, 4.4 Key Findings")
 def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
     """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al."""
-    param, context = (
-        pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
-    )
-    tasks = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
-    low = [
+    parametric, contextual = pick_each(knowledge_categories, positional="RoPE", category=("parametric", "contextual"))
+    tasks = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
+    at_chance = [
         str(row["task"]).replace("imdb", "IMDB") for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]
     ]
     return judge(
-        bool(pd.notna(param["loss_high"]) and context["loss_low"] > param["loss_high"]),
-        f"Contextual tasks lose {context['loss']:.1f} points [{context['loss_low']:.0f}, {context['loss_high']:.0f}], "
-        f"parametric ones {param['loss']:.1f}"
+        bool(pd.notna(parametric["loss_high"]) and contextual["loss_low"] > parametric["loss_high"]),
+        f"Contextual tasks lose {contextual['loss']:.1f} points [{contextual['loss_low']:.0f}, "
+        f"{contextual['loss_high']:.0f}], parametric ones {parametric['loss']:.1f}"
         + (
             ", with no interval: the number of answers behind the parametric shares is not stored"
-            if pd.isna(param["loss_high"])
-            else f" [{param['loss_low']:.0f}, {param['loss_high']:.0f}]"
+            if pd.isna(parametric["loss_high"])
+            else f" [{parametric['loss_low']:.0f}, {parametric['loss_high']:.0f}]"
         )
-        + f". Of the {len(tasks)} contextual tasks {listed(low)} {'have' if len(low) > 1 else 'has'} a baseline "
-        "not above chance.",
-        otherwise="not supported" if context["loss"] > param["loss"] else "contradicted",
-        recomputed=f"{context['loss'] - param['loss']:.1f} points",
-        n=int(context["tasks"] + param["tasks"]),
+        + f". Of the {len(tasks)} contextual tasks {listed(at_chance)} {'have' if len(at_chance) > 1 else 'has'} a "
+        "baseline not above chance.",
+        otherwise="not supported" if contextual["loss"] > parametric["loss"] else "contradicted",
+        recomputed=f"{contextual['loss'] - parametric['loss']:.1f} points",
+        n=int(contextual["tasks"] + parametric["tasks"]),
     )
 
 
@@ -111,19 +110,18 @@ def c004_rope_parametric_only(
 @claim("004, 4.3 Average Degradation by Category and Figure 9", failure="reading")
 def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataFrame) -> Verdict:
     """With rotary positions contextual knowledge degrades 3.8 times more than parametric knowledge."""
-    param, context = (
-        pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
-    )
+    parametric, contextual = pick_each(knowledge_categories, positional="RoPE", category=("parametric", "contextual"))
     reported = quote(drope_captions, statement="fig_9_rope_ratio")
-    above = float(context["above_chance"] / param["above_chance"])
+    ratio_above_chance = float(contextual["above_chance"] / parametric["above_chance"])
     return judge(
-        abs(above - reported.number) <= 0.5,
-        f"The ratio of the printed means is {context['degradation'] / param['degradation']:.1f}; counted above chance "
-        f"it is {context['above_chance']:.0f} over {param['above_chance']:.0f} %, {above:.1f}, since yes/no tasks can "
-        "lose half of their accuracy at most and a passkey all of it.",
+        abs(ratio_above_chance - reported.number) <= 0.5,
+        f"The ratio of the printed means is {contextual['degradation'] / parametric['degradation']:.1f}; counted above "
+        f"chance it is {contextual['above_chance']:.0f} over {parametric['above_chance']:.0f} %, "
+        f"{ratio_above_chance:.1f}, since yes/no tasks can lose half of their accuracy at most and a passkey all of "
+        "it.",
         otherwise="not supported",
         reported=reported.printed,
-        recomputed=f"{above:.1f}",
+        recomputed=f"{ratio_above_chance:.1f}",
     )
 
 
@@ -147,7 +145,7 @@ def c004_rope_passkey(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame)
 @claim("004, Figure 7")
 def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
     """With rotary positions the contextual tasks degrade by 88 to 100 percent."""
-    rows = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
+    rows = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
     reported = quote(drope_captions, statement="fig_7_rope_contextual")
     low, high = float(rows["degradation"].min()), float(rows["degradation"].max())
     cut = math.floor(low) == reported.interval.low + 0.5 != round(low)
@@ -165,10 +163,7 @@ def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame)
 def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
     """DroPE is far more robust than RoPE on all tasks."""
     for task in TASKS:
-        tests = knowledge_tests[
-            (knowledge_tests["comparison"] == f"RoPE against DroPE, {task}")
-            & (knowledge_tests["test"] == "model_difference")
-        ]
+        tests = rows_where(knowledge_tests, comparison=f"RoPE against DroPE, {task}", test="model_difference")
         if tests.empty:
             yield untestable(
                 "The printed shares leave out answers that could not be read, and how many is not stored; right "
@@ -194,17 +189,17 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
 @claim("004, 15 Publication Figures, Figure D")
 def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Verdict:
     """Figure D draws the degradation of accuracy in the sense of the table."""
-    places = drope_figures[drope_figures["figure"] == "D"]
-    unread = drope_knowledge[drope_knowledge["metric"] == "degradation"]
-    pairs = places.assign(task=places["x"].str.lower()).merge(
-        unread, left_on=["series", "task"], right_on=["positional", "task"], suffixes=("", "_table")
+    points = drope_figures[drope_figures["figure"] == "D"]
+    degradations = drope_knowledge[drope_knowledge["metric"] == "degradation"]
+    pairs = points.assign(task=points["x"].str.lower()).merge(
+        degradations, left_on=["series", "task"], right_on=["positional", "task"], suffixes=("", "_table")
     )
     signed = pairs[(pairs["value"] != 0) & (pairs["value_table"] != 0)]
-    equal = int((signed["value"] * signed["value_table"] > 0).sum())
+    same_sign = int((signed["value"] * signed["value_table"] > 0).sum())
     return judge(
-        equal == len(signed),
-        f"Its axis is called degradation, like the table's column, but {len(signed) - equal} of {len(signed)} values "
-        "that are not zero have the other sign: losses are drawn as negative.",
-        recomputed=f"{equal} of {len(signed)}",
+        same_sign == len(signed),
+        f"Its axis is called degradation, like the table's column, but {len(signed) - same_sign} of {len(signed)} "
+        "values that are not zero have the other sign: losses are drawn as negative.",
+        recomputed=f"{same_sign} of {len(signed)}",
         n=len(signed),
     )

@@ -5,19 +5,8 @@ import pandas as pd
 from analysis.claims._intervals import by_interval
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
-from boundpaper.claims import (
-    ALPHA,
-    EQUIVALENT,
-    Verdict,
-    candidate,
-    claim,
-    compare,
-    equivalent,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, candidate, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.effects import equivalent
 
 
 @claim("004, 4.4 Key Findings")
@@ -27,11 +16,11 @@ def c004_contextual_gap(
     """The contextual degradation of DroPE is 73 percent lower than that of RoPE."""
     rope, drope = (quote(drope_knowledge_categories, positional=model, metric="contextual_average") for model in PAIR)
     tasks = [pick(knowledge_categories, positional=model, category="contextual") for model in PAIR]
-    above = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
+    counts = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
     return compare(
         quote(drope_stated, statement="s4_4_contextual_gap"),
         100 * (1 - drope.number / rope.number),
-        reason=f"{drope.printed} against {rope.printed}, means over tasks of which {above[1]} and {above[0]} have a "
+        reason=f"{drope.printed} against {rope.printed}, means over tasks of which {counts[1]} and {counts[0]} have a "
         "baseline above chance.",
     )
 
@@ -81,19 +70,19 @@ def c004_drope_parametric_improves(
 def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.DataFrame) -> Verdict:
     """Without rotary positions cities accuracy improves under disruption."""
     row = pick(knowledge_tasks, positional="DroPE", task="cities")
-    again = pick(knowledge_protocols, positional="DroPE", task="cities")
+    in_exp4 = pick(knowledge_protocols, positional="DroPE", task="cities")
     if pd.isna(row["p_fisher"]):
         return untestable(
             f"{row['base']:.1f} to {row['disrupted']:.1f} % are shares of {_answers(row, 'base')} and "
             f"{_answers(row, 'disrupted')} answers that could be read; the number of answers at the baseline would "
-            f"decide. The same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
+            f"decide. The same task in Experiment 4 changes by {in_exp4['change_4']:+.1f} points.",
             reported="improves",
         )
     return by_interval(
         row,
         1,
         f"{row['base']:.1f} to {row['disrupted']:.1f} %: Fisher p = {row['p_fisher']:.3f}, {row['p_holm']:.3f} after "
-        f"Holm; the same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
+        f"Holm; the same task in Experiment 4 changes by {in_exp4['change_4']:+.1f} points.",
         of=("change", "change_low", "change_high"),
         p=("p_fisher", "p_holm"),
         reported="improves",
@@ -164,14 +153,14 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
     better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
     risen = rows[rows["change"] > 0]
-    raised = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
+    phrases = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
     untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
-    changes = f"Changes in points: {', '.join(raised)}"
+    listing = f"Changes in points: {', '.join(phrases)}"
     return candidate(
         risen.empty,
         (
-            f"{changes}: nothing improves.",
-            f"{changes}; {len(better)} of {len(risen)} rises are significant after Holm"
+            f"{listing}: nothing improves.",
+            f"{listing}; {len(better)} of {len(risen)} rises are significant after Holm"
             + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
             + f", and {int((rows['change'] < 0).sum())} tasks fall. As many other dimensions replaced, on counted "
             "items, would tell interference from chance.",

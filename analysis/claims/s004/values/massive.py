@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
@@ -29,13 +30,13 @@ def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
 @claim("004, The Story So Far and 1.1 Massive Values")
 def c004_massive_from_rope(massive_counts: pd.DataFrame) -> Verdict:
     """The massive values come from the rotary embedding."""
-    kept = {
+    remaining = {
         row["tensor"]: 100 + row["change"] for _, row in massive_counts[massive_counts["rope_sd"].notna()].iterrows()
     }
     return untestable(
-        f"After the rotation is removed and the model recalibrated, {kept['query']:.0f} % of the massive query values "
-        f"and {kept['key']:.0f} % of the massive key values remain, but the weights were trained with rotation; a "
-        "model trained without rotary positions from the start would decide."
+        f"After the rotation is removed and the model recalibrated, {remaining['query']:.0f} % of the massive query "
+        f"values and {remaining['key']:.0f} % of the massive key values remain, but the weights were trained with "
+        "rotation; a model trained without rotary positions from the start would decide."
     )
 
 
@@ -45,15 +46,15 @@ def c004_massive_settings(
 ) -> Verdict:
     """The comparison of counts and its error bars rest on the same ten texts."""
     statement = quote(drope_stated, statement="s2_1_texts")
-    others = [
+    text_counts = [
         quote(drope_captions, statement="fig_1_samples").number,
         float(str(pick(drope_protocols, section="2 (Table 2.2)")["items"]).split()[0]),
     ]
     return judge(
-        all(value == statement.number for value in others),
-        f"Figure 1 and the script give {', '.join(f'{value:g}' for value in others)} texts.",
+        all(value == statement.number for value in text_counts),
+        f"Figure 1 and the script give {', '.join(f'{value:g}' for value in text_counts)} texts.",
         reported=statement.printed,
-        n=len(others),
+        n=len(text_counts),
     )
 
 
@@ -77,16 +78,13 @@ def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame
     for tensor in ("query", "key"):
         test = pick(massive_tests, comparison=tensor)
         runs = massive_counts[massive_counts["tensor"] == tensor]
-        both = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
+        listing = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
         yield judge(
             bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
-            f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
+            f"Changes of {listing}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
             otherwise="not supported",
             recomputed=f"{test['estimate']:.1f} values",
-            n=int(test["n"]),
-            p_value=float(test["p_value"]),
-            p_adjusted=float(test["p_adjusted"]),
-            ci=(float(test["ci_low"]), float(test["ci_high"])),
+            **numbers_of(test, "n", "p_value", "p_adjusted", "ci"),
             key=tensor,
             statement=f"DroPE still has massive values in the {tensor} tensors, and fewer than RoPE.",
         )
@@ -153,11 +151,12 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
             key=model,
             statement=f"Each of layers 2 to 31 of {model} has {reported.printed.split()[0]} massive values.",
         )
+    change = quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope")
     yield compare(
-        quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
+        change,
         float(query["later_change"]),
         reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
-        f"{-query['later_change']:.1f} %, by {_change_in_words(drope_layer1_massive)} or more in only "
+        f"{-query['later_change']:.1f} %, by {abs(change.number):.0f} % or more in only "
         f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
         f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
         n=int(query["later_layers"]),
@@ -166,22 +165,17 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
     )
 
 
-def _change_in_words(drope_layer1_massive: pd.DataFrame) -> str:
-    change = quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope")
-    return f"{abs(change.number):.0f} %"
-
-
 @claim("004, Figure 6")
 def c004_only_layer(massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
     """Layer 1 is the only layer where DroPE has more massive values than RoPE."""
     for tensor in TENSORS:
         row = pick(massive_layer_summary, tensor=tensor)
-        more = [int(layer) for layer in str(row["layers_with_more"]).split()]
+        layers = [int(layer) for layer in str(row["layers_with_more"]).split()]
         yield judge(
-            more == [1],
-            f"DroPE has more {tensor} ones in layer{'s' if len(more) > 1 else ''} {', '.join(map(str, more))}.",
+            layers == [1],
+            f"DroPE has more {tensor} ones in layer{'s' if len(layers) > 1 else ''} {', '.join(map(str, layers))}.",
             reported="only",
-            recomputed=f"{len(more)} layer{'s' if len(more) > 1 else ''}",
+            recomputed=f"{len(layers)} layer{'s' if len(layers) > 1 else ''}",
             n=int(row["later_layers"]) + 2,
             key=tensor,
             statement=f"Layer 1 is the only layer where DroPE exceeds RoPE in massive {tensor} values.",
@@ -192,11 +186,11 @@ def c004_only_layer(massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
 def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     """The reduction is not uniform across layers: layer 1 goes the other way."""
     query = massive_layers[massive_layers["tensor"] == "query"].set_index("layer")["change"]
-    others = query.drop(index=1)
+    other_layers = query.drop(index=1)
     return judge(
-        bool(query[1] > 0 and (others < 0).all()),
-        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {others.min():.0f} to {others.max():.0f} "
-        "% in the other layers.",
+        bool(query[1] > 0 and (other_layers < 0).all()),
+        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {other_layers.min():.0f} to "
+        f"{other_layers.max():.0f} % in the other layers.",
         n=len(query),
     )
 
@@ -204,20 +198,22 @@ def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
 @claim("004, 15 Publication Figures, Figure B", failure="number")
 def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """By Figure B, layer 1 has 37 times more massive values in DroPE."""
-    drawn = {
+    counts = {
         tensor: [quote(drope_figures, figure="B", series=model, x=tensor, metric="count").number for model in PAIR]
         for tensor in ("Query", "Key", "Value")
     }
     reported = quote(drope_captions, statement="fig_b_layer1_ratio")
-    words = ", ".join(f"{drope:.0f} against {rope:.0f} ({tensor})" for tensor, (rope, drope) in drawn.items())
-    fitting = [tensor for tensor, (rope, drope) in drawn.items() if rope and abs(drope / rope - reported.number) <= 0.5]
-    totals = [sum(pair[i] for pair in drawn.values()) for i in (0, 1)]
+    listing = ", ".join(f"{drope:.0f} against {rope:.0f} ({tensor})" for tensor, (rope, drope) in counts.items())
+    fitting = [
+        tensor for tensor, (rope, drope) in counts.items() if rope and abs(drope / rope - reported.number) <= 0.5
+    ]
+    totals = [sum(pair[i] for pair in counts.values()) for i in (0, 1)]
     return judge(
-        len(fitting) == len(drawn),
-        f"It draws {words}, together {totals[1] / totals[0]:.0f} times as many: the ratio is that of one tensor out of "
-        f"{len(drawn)}, from counts that are not those of the text.",
+        len(fitting) == len(counts),
+        f"It draws {listing}, together {totals[1] / totals[0]:.0f} times as many: the ratio is that of one tensor out "
+        f"of {len(counts)}, from counts that are not those of the text.",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{totals[1] / totals[0]:.0f}",
-        n=len(drawn),
+        n=len(counts),
     )

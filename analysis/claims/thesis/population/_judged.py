@@ -6,25 +6,24 @@ from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, directed, untestable
 
 POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_damage", "head_damage_late"})
-"""Items of the plan whose quantity is a plasticity of queries pooled in bins."""
+"""Items of the plan that are about the plasticity of queries pooled in bins."""
 
 
-def judge_both(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    """Judge a difference both ways by the plan's corrected exact test; an open verdict says what would decide it.
+def judge_both(row: pd.Series, column: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+    """Judge a signed difference by the plan's corrected exact test; an open verdict says what would decide it.
 
-    Student's interval over seeds is reported, but does not affect the decision.
-
-    An item about plasticity is judged by the measured values, and the reason says that it remains open.
+    Student's interval over seeds is reported, but does not affect the decision. An item about pooled plasticity is
+    judged by the measured values, and its reason says that it remains open.
     """
-    verdict = _judge_over_seeds(row, value, sign, key, statement, units)
+    verdict = _judge_over_seeds(row, column, sign, key, statement, units)
     return left_open(verdict) if row.get("item") in POOLED else verdict
 
 
 def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
-    """Judge that a difference is within a row's margin, by the exact test against that margin, corrected.
+    """Judge that a row's difference is within its margin, by the corrected exact test against that margin.
 
-    It holds if the test says so, is contradicted if every seed lies beyond the margin on one side, and is not supported
-    if larger differences remain possible.
+    The claim holds if the test says so, is contradicted if every seed lies beyond the margin on one side, and is not
+    supported if larger differences remain possible.
     """
     if pd.isna(row["value"]):
         return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)
@@ -52,13 +51,13 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     )
 
 
-def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    if pd.isna(row[value]):
+def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+    if pd.isna(row[column]):
         return untestable(
             f"Not measured yet: {row['note']}; the models of the plan would decide it.", key=key, statement=statement
         )
-    size, least = float(row[value]), float(row["p_holm_least"])
-    measured = f"{value} {size:+.3g} over {units}"
+    size, least = float(row[column]), float(row["p_holm_least"])
+    measured = f"{column} {size:+.3g} over {units}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
             f"Open: {measured}; so few seeds give no corrected p below {least:.3g}, whatever they show, and the other "
@@ -70,13 +69,14 @@ def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement
     measured = (
         f"{measured} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
     )
-    decided, includes, against = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
-    if (decided and includes) or (against and not decided):
-        where = "includes zero" if includes else "lies on the other side"
-        does = "decides" if decided else "decides nothing"
+    decided, includes, opposite = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
+    if (decided and includes) or (opposite and not decided):
+        interval_in_words = "includes zero" if includes else "lies on the other side"
+        test_in_words = "decides" if decided else "decides nothing"
         return Verdict(
             verdict="not supported" if not decided else "holds" if sign * size > 0 else "contradicted",
-            reason=f"{measured} The exact test of the plan {does}; Student's interval, given beside it, {where}.",
+            reason=f"{measured} The exact test of the plan {test_in_words}; Student's interval, given beside it, "
+            f"{interval_in_words}.",
             recomputed=f"{size:+.3g}",
             n=int(row["seeds"]),
             p_value=float(row["p"]),
@@ -98,6 +98,11 @@ def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement
     )
 
 
-def models(row: pd.Series) -> str:
-    """Return the units of a relation, in words."""
+def models_in_words(row: pd.Series) -> str:
+    """Return the numbers of models and seeds behind a row, in words."""
     return f"{int(row['models'])} models of {int(row['seeds'])} seeds"
+
+
+def seeds_in_words(row: pd.Series) -> str:
+    """Return the number of seeds behind a row, in words."""
+    return f"{int(row['seeds'])} seeds"

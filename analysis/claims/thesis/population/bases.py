@@ -1,16 +1,16 @@
-"""Claims that repeat the plan's questions at base 10,000 and over both bases; added before its models were measured."""
+"""Claims that repeat the plan's questions at base 10,000 and over both bases, added before its models were measured."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_both, models
+from analysis.claims.thesis.population._judged import judge_both, models_in_words, seeds_in_words
 from analysis.claims.thesis.population.contrasts import CONTRASTS, DAMAGES, RELATIONS
 from boundpaper.claims import Verdict, claim, pick
 
 LARGER = "10000"
-AT = "At base 10,000"
-ALL = "whether or not models met the criterion (post hoc)"
+AT_LARGER = "At base 10,000"
+EVERY_MODEL = "whether or not models met the criterion (post hoc)"
 ASKED = tuple("training_on brief_drop never_rotated keys_near_1x facts_held plasticity_drops bias_window_drops".split())
 """Contrasts that the plan has only at base 400."""
 
@@ -21,26 +21,27 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]
     for item in ASKED:
         sign, sentence = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
-        statement = f"{AT}, {ALL}: {_lower_first_letter(sentence)}"
-        yield judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds")
+        statement = f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(sentence)}"
+        yield judge_both(row, "difference", sign, item, statement, seeds_in_words(row))
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> Iterator[Verdict]:
     """Which properties go with the loss of passkeys over length, at the larger base and over both bases together."""
-    for of, where in ((LARGER, AT), ("both", "Over both bases")):
+    for base, where in ((LARGER, AT_LARGER), ("both", "Over both bases")):
         for item, (sign, sentence) in RELATIONS.items():
-            row = pick(population_relations_bases, item=item, of=of)
-            statement = f"{where}, {ALL}: {_lower_first_letter(sentence)}"
-            yield judge_both(row, "rho", sign, f"{item}-{of}", statement, models(row))
+            row = pick(population_relations_bases, item=item, of=base)
+            statement = f"{where}, {EVERY_MODEL}: {_lower_first_letter(sentence)}"
+            yield judge_both(row, "rho", sign, f"{item}-{base}", statement, models_in_words(row))
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> Iterator[Verdict]:
     """Within a layer, properties of a head go with the cost of its removal, at the larger base."""
-    for item, sentence in DAMAGES.items():
+    for item, (sign, sentence) in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
-        yield judge_both(row, "rho", 1, item, f"{AT}, {ALL}: {_lower_first_letter(sentence)}.", models(row))
+        statement = f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(sentence)}"
+        yield judge_both(row, "rho", sign, item, statement, models_in_words(row))
 
 
 def _lower_first_letter(statement: str) -> str:

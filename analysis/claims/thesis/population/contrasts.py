@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_both, models
+from analysis.claims.thesis.population._judged import judge_both, models_in_words, seeds_in_words
 from boundpaper.claims import Verdict, claim, judge, pick
 
-CONTRASTS = {
+Items = dict[str, tuple[int, str]]
+CONTRASTS: Items = {
     "keys_far_4x": (1, "Trained further without rotation, a model finds more far passkeys than with it."),
     "training_on": (1, "Further training with rotation by itself lets a model find more far passkeys."),
     "brief_drop": (1, "A fifth of the steps without rotation is enough to find more far passkeys."),
@@ -20,19 +21,22 @@ CONTRASTS = {
         "At base 10,000, a model trained further without rotation finds more far passkeys than one with it.",
     ),
 }
-RELATIONS = {
+RELATIONS: Items = {
     "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer passkeys with length."),
     "h3_bias": (1, "Models with a larger positional bias per token lose more passkeys with length."),
     "h3_bias_window": (1, "Models with a larger positional bias over the window lose more passkeys with length."),
     "drop_decline": (1, "Models whose plasticity drops more within the window lose more passkeys with length."),
 }
 
-DAMAGES = {
-    "head_damage": "Within a layer, the more plastic a head is, the more retrieval loses by its removal",
-    "head_damage_late": "Within a layer, the more plastic a head is for late queries, the more its removal costs",
-    "head_damage_bias": "Within a layer, the larger a head's bias per token is, the more its removal costs retrieval",
+DAMAGES: Items = {
+    "head_damage": (1, "Within a layer, the more plastic a head is, the more retrieval loses by its removal."),
+    "head_damage_late": (1, "Within a layer, the more plastic a head is for late queries, the more its removal costs."),
+    "head_damage_bias": (
+        1,
+        "Within a layer, the larger a head's bias per token is, the more its removal costs retrieval.",
+    ),
 }
-ALL = ", whether or not models met the criterion (post hoc)."
+EVERY_MODEL = ", whether or not models met the criterion (post hoc)."
 
 
 @claim("thesis, A population of small models")
@@ -43,14 +47,14 @@ def thesis_population_planned(
     population_head_damage: pd.DataFrame,
 ) -> Verdict:
     """The tests on the population that the thesis reports as planned are exactly those of the plan."""
-    planned = set(population_plan["item"])
-    reported = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
+    planned_items = set(population_plan["item"])
+    reported_items = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
     return judge(
-        planned == reported,
-        f"{len(planned & reported)} tests are planned and reported, {len(planned - reported)} planned only, "
-        f"{len(reported - planned)} reported only.",
-        recomputed=f"{len(planned & reported)} of {len(planned | reported)}",
-        n=len(planned),
+        planned_items == reported_items,
+        f"{len(planned_items & reported_items)} tests are planned and reported, {len(planned_items - reported_items)} "
+        f"planned only, {len(reported_items - planned_items)} reported only.",
+        recomputed=f"{len(planned_items & reported_items)} of {len(planned_items | reported_items)}",
+        n=len(planned_items),
     )
 
 
@@ -69,52 +73,45 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
 @claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
     """The effects of dropping the rotation, compared with further training with it."""
-    return _judge_contrasts(population_contrasts)
+    return _judge_items(population_contrasts, CONTRASTS, "difference")
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
     """Which properties go with the loss of passkeys over length, where nothing else varies."""
-    return _judge_relations(population_relations)
+    return _judge_items(population_relations, RELATIONS, "rho")
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
     """Within a layer, the more plastic a head is, the more retrieval loses by its removal."""
     row = pick(population_head_damage, item="head_damage")
-    return judge_both(row, "rho", 1, "", "", models(row))
+    return judge_both(row, "rho", 1, "", "", models_in_words(row))
 
 
 @claim("thesis, A population of small models")
 def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
     """The effects of dropping the rotation, over all trained models: post hoc, in addition to the planned contrasts."""
-    return _judge_contrasts(population_contrasts_every, ALL)
+    return _judge_items(population_contrasts_every, CONTRASTS, "difference", EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
     """Which properties go with the loss of passkeys over length, over all trained models: post hoc, not planned."""
-    return _judge_relations(population_relations_every, ALL)
+    return _judge_items(population_relations_every, RELATIONS, "rho", EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
     """Within a layer, properties of a head go with the cost of its removal, over all trained models: post hoc."""
-    rows = [(pick(population_head_damage_every, item=item), item, sentence) for item, sentence in DAMAGES.items()]
-    return [judge_both(row, "rho", 1, item, f"{sentence}{ALL}", models(row)) for row, item, sentence in rows]
+    return _judge_items(population_head_damage_every, DAMAGES, "rho", EVERY_MODEL)
 
 
-def _judge_contrasts(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
-    rows = [(pick(table, item=item), item, *sentence) for item, sentence in CONTRASTS.items()]
+def _judge_items(table: pd.DataFrame, items: Items, column: str, ending: str = ".") -> list[Verdict]:
+    """Return a verdict per item; the statement of each ends in `ending`."""
+    in_words = models_in_words if column == "rho" else seeds_in_words
     return [
-        judge_both(row, "difference", sign, item, f"{statement[:-1]}{ending}", f"{int(row['seeds'])} seeds")
-        for row, item, sign, statement in rows
-    ]
-
-
-def _judge_relations(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
-    rows = [(pick(table, item=item), item, *sentence) for item, sentence in RELATIONS.items()]
-    return [
-        judge_both(row, "rho", sign, item, f"{statement[:-1]}{ending}", models(row))
-        for row, item, sign, statement in rows
+        judge_both(row, column, sign, item, f"{statement[:-1]}{ending}", in_words(row))
+        for item, (sign, statement) in items.items()
+        for row in [pick(table, item=item)]
     ]

@@ -4,27 +4,28 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_both
+from analysis.claims._shared import rows_where
+from analysis.claims.thesis.population._judged import judge_both, seeds_in_words
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 
 LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
-DOES = {1: "finds more of the passkeys near the question", -1: "costs passkeys near the question"}
-BEYOND = (192, 384)  # words: where ranges of distance begin that lie past the cliff, and past three training lengths
-LONG = 4.0  # training lengths of the prompts in which they are asked
-SLOPE = {
+EFFECTS = {1: "finds more of the passkeys near the question", -1: "costs passkeys near the question"}
+BEYOND = (192, 384)  # words at which the ranges of distance past the cliff and past three training lengths begin
+LONG = 4.0  # length, in training lengths, of the prompts in which these ranges are asked
+SLOPES = {
     "past": "At base 10,000 models trained further with rotation find more than one in a hundred passkeys between "
     "one and a half and two training lengths from the question (post hoc).",
     "lost": "At base 10,000 models trained further with rotation find fewer passkeys beyond three training lengths "
     "than between one and a half and two (post hoc).",
 }
 ASKED = ((400, "In prompts", ""), (10_000, "At base 10,000, in prompts", "10000-"))
-"""Bases, with the beginnings of statements and of claim keys on them."""
+"""Bases of the rotation, each with the beginning of its statements and of its keys."""
 
 BASES = (400, 10_000)  # of the rotation
 TRAINED = 128  # words of a training sequence
-CLIFF = 1.5  # training lengths
+CLIFF = 1.5  # distance of a key, in training lengths
 STRAY = 0.01  # share of keys that chance may find
 FEWEST = 6  # seeds, below which no test of the plan can decide
 
@@ -36,18 +37,18 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     Post hoc at the primary base, where it was seen; at the other base the same direction was asked before its
     reported models were measured.
     """
-    held = population_near[population_near["compared"] == "C minus B"]
-    for base, where, mark in ASKED:
+    contrast = population_near[population_near["compared"] == "C minus B"]
+    for base, where, prefix in ASKED:
         for multiple, (sign, words) in LENGTHS.items():
-            statement = f"{where} of {words} training lengths dropping the rotation {DOES[sign]} (post hoc)."
-            rows = held[(held["base"] == base) & (held["multiple"] == multiple)]
-            key = f"{mark}{multiple:g}x"
+            statement = f"{where} of {words} training lengths dropping the rotation {EFFECTS[sign]} (post hoc)."
+            rows = rows_where(contrast, base=base, multiple=multiple)
+            key = f"{prefix}{multiple:g}x"
             if rows.empty:
-                why = "No seed has both arms at this length; those of the plan would decide it."
-                yield untestable(why, key=key, statement=statement)
+                reason = "No seed has both arms at this length; those of the plan would decide it."
+                yield untestable(reason, key=key, statement=statement)
                 continue
             row = rows.iloc[0]
-            yield judge_both(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds")
+            yield judge_both(row, "value", sign, key, statement, seeds_in_words(row))
 
 
 @claim("thesis, A population of small models")
@@ -64,19 +65,19 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
             f"At base {base:,} models with rotation find fewer than one in a hundred keys that are one and a half "
             "training lengths off or farther."
         )
-        own = far[far["base"] == base]
-        models = own.groupby("model")[["right", "n"]].sum()
-        if (seeds := own["seed"].nunique()) < FEWEST:
-            words = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
-            yield untestable(words, key=str(base), statement=statement)
+        at_base = far[far["base"] == base]
+        counts = at_base.groupby("model")[["right", "n"]].sum()
+        if (seeds := at_base["seed"].nunique()) < FEWEST:
+            reason = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
+            yield untestable(reason, key=str(base), statement=statement)
             continue
-        share = models["right"] / models["n"]
+        share = counts["right"] / counts["n"]
         yield judge(
             bool((share < STRAY).all()),
-            f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum()):,} of "
-            f"{int(models['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
-            recomputed=f"{int(models['right'].sum()):,} of {int(models['n'].sum()):,}",
-            n=len(models),
+            f"Of the farther keys {len(counts)} models with rotation find {int(counts['right'].sum()):,} of "
+            f"{int(counts['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
+            recomputed=f"{int(counts['right'].sum()):,} of {int(counts['n'].sum()):,}",
+            n=len(counts),
             key=str(base),
             statement=statement,
         )
@@ -86,19 +87,19 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]:
     """At base 10,000 models with rotation find passkeys past the distance at which those of base 400 find none.
 
-    Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by seed.
+    Post hoc, written when two seeds of that base were measured; by seed, in prompts of four training lengths.
     """
-    own = population_distances[
+    rows = population_distances[
         (population_distances["base"] == BASES[1])
         & (population_distances["arm"] == "B")
         & (population_distances["multiple"] == LONG)
         & population_distances["low"].isin(BEYOND)
     ]
-    own = own.assign(share=own["right"] / own["n"])  # stored shares are rounded, which breaks ties
-    seeds = own.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
+    rows = rows.assign(share=rows["right"] / rows["n"])  # stored shares are rounded, which breaks ties
+    seeds = rows.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
     if len(seeds) < FEWEST:
-        why = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
-        return [untestable(why, key=key, statement=statement) for key, statement in SLOPE.items()]
+        reason = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
+        return [untestable(reason, key=key, statement=statement) for key, statement in SLOPES.items()]
     asked = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
     shares = [f"{seeds[low].mean():.0%} from {low} words on" for low in BEYOND]
     verdicts = []
@@ -114,7 +115,7 @@ def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]
                 n=len(seeds),
                 p_value=sign_flip_p(by_seed).p_value,
                 key=key,
-                statement=SLOPE[key],
+                statement=SLOPES[key],
             )
         )
     return verdicts

@@ -9,8 +9,8 @@ from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.multiplicity import holm_p
 
-BASE = 400  # of what is said of one base
-NEAR = 2.0  # training lengths
+BASE = 400  # rotary base of the wrong passkeys
+NEAR = 2.0  # longest prompt, in training lengths, whose wrong passkeys count
 FEWEST = 6  # seeds, below which no test of the plan can decide
 MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run left out"}
 
@@ -71,36 +71,36 @@ def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
 def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
     """Among a model's wrong passkeys, more miscount digits without rotation: digits inserted, or one lost from a run.
 
-    Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
-    which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
+    Post hoc, up to twice the training length. Inserted digits were asked about first; lost digits were added because
+    the answers that the DroPE report quotes have lost a digit of a run. Exact sign flips, Holm over both kinds.
     """
-    asked = {kind: _share_of_wrong_keys(population_errors, kind) for kind in MISCOUNTED}
+    shares_by_kind = {kind: _share_of_wrong_keys(population_errors, kind) for kind in MISCOUNTED}
     differences = {
         kind: (shares["C"] - shares["B"]).to_numpy(dtype=float)
-        for kind, (shares, _) in asked.items()
+        for kind, (shares, _) in shares_by_kind.items()
         if len(shares) >= FEWEST
     }
     p = {kind: sign_flip_p(difference).p_value for kind, difference in differences.items()}
     corrected = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
     for kind, phrase in MISCOUNTED.items():
-        shares, counts = asked[kind]
+        shares, counts = shares_by_kind[kind]
         statement = (
             f"Of its wrong passkeys up to twice the training length, a model without rotation has more with {phrase}."
         )
         if kind not in differences:
-            why = f"{len(shares)} seeds have wrong passkeys of both arms; more of the plan would decide it."
-            yield untestable(why, key=kind, statement=statement)
+            reason = f"{len(shares)} seeds have wrong passkeys of both arms; more of the plan would decide it."
+            yield untestable(reason, key=kind, statement=statement)
             continue
         difference = differences[kind]
-        more, mean = int((difference > 0).sum()), float(difference.mean())
+        larger_count, mean = int((difference > 0).sum()), float(difference.mean())
         yield directed(
             mean,
             student_interval(difference) or (mean, mean),
             1,
-            f"In {more} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} to "
-            f"{shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
+            f"In {larger_count} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} "
+            f"to {shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
             f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
-            recomputed=f"{more} of {len(shares)}",
+            recomputed=f"{larger_count} of {len(shares)}",
             n=len(shares),
             p_value=p[kind],
             p_adjusted=float(corrected[kind]),
@@ -111,7 +111,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a class's share of wrong passkeys in the shorter prompts, and its keys, for seeds that have both arms."""
-    own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
-    wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()
+    rows = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
+    wrong = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
     return share, wrong["count"].unstack("arm").reindex(index=share.index, columns=["B", "C"])

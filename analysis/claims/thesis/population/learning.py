@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
@@ -12,7 +13,7 @@ from boundpaper.statistics.proportion import wilson_interval
 BASE = 400  # rotary base of the arms contrasted in the plan
 LARGER = 10_000
 FAR = {2.0: "two", 4.0: "four", 8.0: "eight"}
-"""Prompt lengths of questions for far passkeys, in training lengths."""
+"""Lengths of the prompts that ask for far passkeys, in training lengths, and their words."""
 METRIC = "ap_last_20"
 
 
@@ -23,7 +24,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
     Post hoc. A model that guesses among the passkeys of a prompt is right once per number of keys; it has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
     """
-    return _above_guessing(_learned(population_outcomes, population_prompts))
+    return _judge_learned(_learned(population_outcomes, population_prompts))
 
 
 @claim("thesis, A population of small models")
@@ -32,10 +33,10 @@ def thesis_population_learned_larger(population_outcomes: pd.DataFrame, populati
 
     Post hoc, with six seeds of that base measured; same test as at the primary base.
     """
-    return _above_guessing(_learned(population_outcomes, population_prompts, LARGER))
+    return _judge_learned(_learned(population_outcomes, population_prompts, LARGER))
 
 
-def _above_guessing(learned: pd.DataFrame) -> Verdict:
+def _judge_learned(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
     kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
@@ -57,27 +58,30 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     flips, Holm over the three lengths.
     """
     learned = _learned(population_outcomes, population_prompts)
-    kept = learned.index[learned["B"].astype(bool) & learned["C"].astype(bool)].tolist()
-    found = population_outcomes[
+    learners = learned.index[learned["B"].astype(bool) & learned["C"].astype(bool)].tolist()
+    far_keys = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")
         & (population_outcomes["base"] == BASE)
-        & population_outcomes["seed"].isin(kept)
+        & population_outcomes["seed"].isin(learners)
     ]
-    shares = found.pivot_table(index=["multiple", "seed"], columns="arm", values="value").reindex(columns=["B", "C"])
+    shares = far_keys.pivot_table(index=["multiple", "seed"], columns="arm", values="value").reindex(columns=["B", "C"])
     statement = (
         "Without seeds in which a model guesses, dropping the rotation finds more far passkeys at {} training lengths."
     )
     differences = {
-        multiple: (part["C"] - part["B"]).dropna().to_numpy(dtype=float)
+        multiple: (arms["C"] - arms["B"]).dropna().to_numpy(dtype=float)
         for multiple in FAR
-        if len(part := shares[shares.index.get_level_values("multiple") == multiple])
+        if len(arms := shares[shares.index.get_level_values("multiple") == multiple])
     }
     if not differences or min(map(len, differences.values())) < 2:
-        why = f"Seeds in which both models choose among passkeys: {len(kept)}; more of the plan would decide it."
-        return [untestable(why, key=f"{each:g}x", statement=statement.format(words)) for each, words in FAR.items()]
+        reason = f"Seeds in which both models choose among passkeys: {len(learners)}; more of the plan would decide it."
+        return [
+            untestable(reason, key=f"{multiple:g}x", statement=statement.format(words))
+            for multiple, words in FAR.items()
+        ]
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
-    corrected = dict(zip(p, holm_p([each.p_value for each in p.values()]), strict=True))
+    corrected = dict(zip(p, holm_p([flips.p_value for flips in p.values()]), strict=True))
     verdicts = []
     for multiple, values in differences.items():
         mean, adjusted = float(values.mean()), float(corrected[multiple])
@@ -109,7 +113,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
     """
-    return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts), BASE))
+    return left_open(_judge_turn(population_outcomes, _learned(population_outcomes, population_prompts), BASE))
 
 
 @claim("thesis, A population of small models")
@@ -118,31 +122,34 @@ def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population
 
     Post hoc, with all seeds measured; same test as at the primary base.
     """
-    return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER))
+    return left_open(
+        _judge_turn(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER)
+    )
 
 
-def _turned(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict:
-    own = outcomes[(outcomes["encoding"] == "own") & (outcomes["base"] == base)]
-    own = own[own["arm"].isin(["A", "B", "C"])]
-    pairs = own[own["outcome"].isin([METRIC, "decline"])].pivot_table(
+def _judge_turn(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict:
+    rows = rows_where(outcomes, encoding="own", base=base)
+    rows = rows[rows["arm"].isin(["A", "B", "C"])]
+    pairs = rows[rows["outcome"].isin([METRIC, "decline"])].pivot_table(
         index=["seed", "arm"], columns="outcome", values="value"
     )
     pairs = pairs.reindex(columns=[METRIC, "decline"]).dropna()
     rho: dict[bool, list[float]] = {True: [], False: []}
     for seed, control in zip(learned.index, learned["B"], strict=True):
-        part = pairs[pairs.index.get_level_values("seed") == seed]
-        if len(part) > 2:
-            rho[bool(control)].append(float(part[METRIC].corr(part["decline"], method="spearman")))
-    does, does_not = rho[True], rho[False]
-    if not does or not does_not:
+        arms = pairs[pairs.index.get_level_values("seed") == seed]
+        if len(arms) > 2:
+            rho[bool(control)].append(float(arms[METRIC].corr(arms["decline"], method="spearman")))
+    learned_rho, unlearned_rho = rho[True], rho[False]
+    if not learned_rho or not unlearned_rho:
         return untestable("No seeds of both kinds are measured yet; more of the plan would decide it.")
     return judge(
-        min(does) > 0 > max(does_not),
-        f"The rank correlation is {min(does):+.2f} to {max(does):+.2f} where the control learned (seeds: {len(does)}), "
-        f"{min(does_not):+.2f} to {max(does_not):+.2f} where it did not (seeds: {len(does_not)}).",
+        min(learned_rho) > 0 > max(unlearned_rho),
+        f"The rank correlation is {min(learned_rho):+.2f} to {max(learned_rho):+.2f} where the control learned (seeds: "
+        f"{len(learned_rho)}), {min(unlearned_rho):+.2f} to {max(unlearned_rho):+.2f} where it did not (seeds: "
+        f"{len(unlearned_rho)}).",
         otherwise="not supported",
-        recomputed=f"{len(does)} of {len(does) + len(does_not)}",
-        n=len(does) + len(does_not),
+        recomputed=f"{len(learned_rho)} of {len(learned_rho) + len(unlearned_rho)}",
+        n=len(learned_rho) + len(unlearned_rho),
     )
 
 
@@ -152,13 +159,8 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
     """
-    close = population_outcomes[
-        (population_outcomes["outcome"] == "keys_all")
-        & (population_outcomes["multiple"] == 1.0)
-        & (population_outcomes["encoding"] == "own")
-        & (population_outcomes["base"] == BASE)
-    ]
-    share = close.pivot_table(index="seed", columns="arm", values="value").reindex(columns=["A", "D"]).dropna()
+    at_length = rows_where(population_outcomes, outcome="keys_all", multiple=1.0, encoding="own", base=BASE)
+    share = at_length.pivot_table(index="seed", columns="arm", values="value").reindex(columns=["A", "D"]).dropna()
     flips = sign_flip_p((share["D"] - share["A"]).to_numpy()) if len(share) else None
     if flips is None or flips.smallest >= ALPHA:
         return untestable(f"{len(share)} seeds have both arms; more of the plan would decide it.")
@@ -176,17 +178,17 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
     """Return, for each seed of a base that has both arms, whether B and C are above guessing (`guess`)."""
-    close = outcomes[
+    shares = outcomes[
         (outcomes["outcome"] == "keys_all")
         & (outcomes["multiple"] == 1.0)
         & (outcomes["encoding"] == "own")
         & (outcomes["base"] == base)
         & outcomes["arm"].isin(["B", "C"])
     ]
-    at_length = prompts[prompts["multiple"] == 1.0]
-    guess = (1.0 / at_length["keys"]).groupby(at_length["seed"]).mean()
+    prompts_at_length = prompts[prompts["multiple"] == 1.0]
+    guess = (1.0 / prompts_at_length["keys"]).groupby(prompts_at_length["seed"]).mean()
     rows: dict[int, dict[str, object]] = {}
-    for seed, arm, share, n in zip(close["seed"], close["arm"], close["value"], close["n"], strict=True):
+    for seed, arm, share, n in zip(shares["seed"], shares["arm"], shares["value"], shares["n"], strict=True):
         low, _ = wilson_interval(round(float(share) * int(n)), int(n))
         level = float(guess[int(seed)])
         rows.setdefault(int(seed), {"guess": level})[str(arm)] = low > level

@@ -17,7 +17,7 @@ STATEMENTS = {
 def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdict]:
     """Where models with rotation lose their passkeys, position leaves less room to content.
 
-    Post hoc: what crowding out says of the far end, of models that were trained on, over all of their heads.
+    Post hoc, over all heads of models that were trained further: if position crowds out content, plasticity falls.
     """
     verdicts = []
     for item in population_reach_tests["item"]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_both, judge_equal, models
+from analysis.claims.thesis.population._judged import judge_both, judge_equal, models_in_words
 from boundpaper.claims import Verdict, claim, judge, pick
 
 LARGER = "_10000"
@@ -33,9 +33,9 @@ WEIGHTED = {
     if item in ("B_change", "C_less_B_within", "C_less_B", "B_sway_change")
 }
 LENGTHS = {2: (1, "two"), 4: (-1, "four"), 8: (-1, "eight")}
-"""Sign of the first run's result at the primary base, and word for the length, by prompt length."""
+"""By the prompt's length: sign of the first run's result at the primary base, and word for the length."""
 
-LIKE = {
+YARN = {
     f"{key}_{length}x": (
         sign,
         f"At {word} training lengths dropping finds {'more' if sign > 0 else 'fewer'} far passkeys than YaRN on the "
@@ -80,8 +80,9 @@ def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
 def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """Aligned plasticity does not depend on the width of its bins: planned in the amendment, at the primary base."""
     return [
-        judge_equal(pick(retrained_tests, item=item), item, statement, _seeds(pick(retrained_tests, item=item)))
+        judge_equal(row, item, statement, _seeds(row))
         for item, statement in WIDTHS.items()
+        for row in [pick(retrained_tests, item=item)]
     ]
 
 
@@ -94,7 +95,7 @@ def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
 @claim("thesis, A population of small models")
 def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
     """Dropping the rotation compared with YaRN, like for like: secondary items of the amendment."""
-    return _judge_items(retrained_tests, LIKE)
+    return _judge_items(retrained_tests, YARN)
 
 
 @claim("thesis, A population of small models")
@@ -115,34 +116,37 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
     for base, where in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())
-        every, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
+        all_pairs, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
         largest = float(bands["value"].max())
-        units = f"{int(every['seeds'])} of {int(every['planned'])} seeds"
+        units = f"{int(all_pairs['seeds'])} of {int(all_pairs['planned'])} seeds"
         yield judge(
-            largest < float(every["value"]) / 2,
-            f"Sway grows by {bands['value'].min():.3f} to {largest:.3f} at one distance and by {every['value']:.3f} "
-            f"over all pairs, {units}; exploratory, nothing is tested.",
+            largest < float(all_pairs["value"]) / 2,
+            f"Sway grows by {bands['value'].min():.3f} to {largest:.3f} at one distance and by "
+            f"{all_pairs['value']:.3f} over all pairs, {units}; exploratory, nothing is tested.",
             otherwise="not supported",
-            recomputed=f"{largest:+.3f} against {every['value']:+.3f}",
+            recomputed=f"{largest:+.3f} against {all_pairs['value']:+.3f}",
             key=f"sway-{base}",
             statement=(
                 f"At base {where}: of keys equally far apart, sway grows beyond the trained length by less than half "
                 "of what it grows over all pairs."
             ),
         )
-        late = "base == {} and arm == 'B' and quantity == 'position_part' and away_low == 0 and away_high == high"
-        close = retrained_distances.query(late.format(base)).sort_values(["low", "apart_high"])
-        near = close[close["low"] == close["low"].max()].iloc[0]
+        positions = retrained_distances.query(
+            f"base == {base} and arm == 'B' and quantity == 'position_part' and away_low == 0 and away_high == high"
+        )
+        last = positions[positions["low"] == positions["low"].max()]
+        close_pairs = last.sort_values("apart_high").iloc[0]
         yield judge(
-            bool(near["ci_low"] > -NO_PREFERENCE and near["ci_high"] < NO_PREFERENCE),
-            f"Position part {near['value']:+.3f} of the spread [{near['ci_low']:+.3f}, {near['ci_high']:+.3f}] of keys "
-            f"under {int(near['apart_high'])} words apart, {units}; exploratory.",
+            bool(close_pairs["ci_low"] > -NO_PREFERENCE and close_pairs["ci_high"] < NO_PREFERENCE),
+            f"Position part {close_pairs['value']:+.3f} of the spread [{close_pairs['ci_low']:+.3f}, "
+            f"{close_pairs['ci_high']:+.3f}] of keys under {int(close_pairs['apart_high'])} words apart, {units}; "
+            "exploratory.",
             otherwise="not supported",
-            recomputed=f"{near['value']:+.3f}",
+            recomputed=f"{close_pairs['value']:+.3f}",
             key=f"position-{base}",
             statement=(
                 f"At base {where}: beyond the trained length, position prefers neither of two keys under "
-                f"{int(near['apart_high'])} words apart."
+                f"{int(close_pairs['apart_high'])} words apart."
             ),
         )
 
@@ -150,15 +154,15 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
 def _judge_items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
     """Return a verdict per item and base; if the difference is also within the margin, the statement says so."""
     verdicts = []
-    for end, where in (("", "At base 400"), (LARGER, "At base 10,000")):
+    for suffix, where in (("", "At base 400"), (LARGER, "At base 10,000")):
         for item, (sign, statement) in items.items():
-            row = pick(tests, item=f"{item}{end}")
-            units = models(row) if row["models"] else _seeds(row)
+            row = pick(tests, item=f"{item}{suffix}")
+            units = models_in_words(row) if row["models"] else _seeds(row)
             sentence = f"{where}: {statement[0].lower()}{statement[1:]}"
-            verdicts.append(judge_both(row, "value", sign, f"{item}{end}", sentence, units))
+            verdicts.append(judge_both(row, "value", sign, f"{item}{suffix}", sentence, units))
     return verdicts
 
 
 def _seeds(row: pd.Series) -> str:
-    """Return the units of a contrast, in words."""
+    """Return the numbers of measured and of planned seeds behind a row, in words."""
     return f"{int(row['seeds'])} of {int(row['planned'])} seeds"

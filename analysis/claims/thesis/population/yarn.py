@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_both
+from analysis.claims.thesis.population._judged import judge_both, seeds_in_words
 from boundpaper.claims import Verdict, claim
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
-"""Result at the primary base, and words for the length, by prompt length in training lengths."""
+"""By the prompt's length in training lengths: sign of the result at the primary base, and word for the length."""
 
-ASKED = {"own": "", "temperature": " with a temperature"}
+ENCODINGS = {"own": "", "temperature": " with a temperature"}
 
 
 @claim("thesis, A population of small models")
@@ -28,7 +28,7 @@ def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
                 "difference",
                 sign,
                 f"{base}-{encoding}-{row['multiple']:g}x",
-                f"At base {base:,} and {length} training lengths the model without rotation{ASKED[str(encoding)]} "
+                f"At base {base:,} and {length} training lengths the model without rotation{ENCODINGS[str(encoding)]} "
                 f"finds {outcome}",
-                f"{int(row['seeds'])} seeds",
+                seeds_in_words(row),
             )

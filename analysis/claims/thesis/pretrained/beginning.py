@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, untestable
 
 
@@ -32,10 +33,10 @@ def thesis_rotation_left_out(
     """
     changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
     for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):
-        asked = [("", "", row) for _, row in _rows_of_quantity(pretrained_beginning, f"{quantity}_change", "token")]
+        cases = [("", "", row) for _, row in _rows_of_quantity(pretrained_beginning, f"{quantity}_change", "token")]
         rows = changes[changes["quantity"] == quantity]
-        asked += [("_own", ", on texts as its tokeniser begins them", row) for _, row in rows.iterrows()]
-        for ending, where, row in asked:
+        cases += [("_own", ", on texts as its tokeniser begins them", row) for _, row in rows.iterrows()]
+        for ending, where, row in cases:
             name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
             phrase = "the change, in percent of attention, is"
@@ -47,13 +48,13 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
     """The norm of a pretrained model's first token needs the MLP of more than one layer."""
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
         usual = float(rows["usual_peak"].iloc[0])
-        half = rows[rows["peak"] < usual / 2]
-        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
+        halved = rows[rows["peak"] < usual / 2]
+        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in halved.iterrows()) or "none"
         yield judge(
-            len(half) > 1,
+            len(halved) > 1,
             f"its norm is at most {usual:.1f} times that of the others; zeroing the MLP output there more than halves "
             f"this ratio in the layers: {phrase}",
-            recomputed=str(len(half)),
+            recomputed=str(len(halved)),
             n=len(rows),
             key=str(model),
             statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "
@@ -93,7 +94,7 @@ def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
 
 
 def _rows_of_quantity(frame: pd.DataFrame, quantity: str, start: str) -> list[tuple[object, pd.Series]]:
-    return list(frame[(frame["quantity"] == quantity) & (frame["start"] == start)].iterrows())
+    return list(rows_where(frame, quantity=quantity, start=start).iterrows())
 
 
 def _layer_prefix(row: pd.Series) -> str:

@@ -6,11 +6,11 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
-MARGIN = 0.1  # of the value at the first bin
-FAR = 1024  # tokens between keys: from here on the mean difference is asked to shrink
+MARGIN = 0.1  # share of the value at the first bin by which a quantity may fall
+FAR = 1024  # tokens between keys, from which on the mean difference is claimed to shrink
 NULL = "random-llama"
-SAME = 0.02  # of plasticity; a smaller change counts as none (the amendment of the plan)
-BOTH = 1024  # tokens between keys: below it, the second quarter has such keys as well as the last
+UNCHANGED = 0.02  # a smaller change of plasticity counts as none (amendment of the plan)
+COMMON = 1024  # tokens between keys, below which the second quarter has such keys as well as the last one
 
 
 @claim("thesis, Pretrained models at hand")
@@ -21,34 +21,34 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
     """
     for model, rows in pretrained_competition[pretrained_competition["model"] != NULL].groupby("model", sort=False):
         name = str(rows["display_name"].iloc[0])
-        every, fixed = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
+        all_pairs, by_distance = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
         spread = f"At no fixed distance of the keys does the spread of {name} fall by a tenth along the context."
         gap = (
             f"At each fixed distance of a thousand tokens and more the mean difference of {name} shrinks along the "
             "context, while over all pairs it grows."
         )
-        far = fixed[fixed["distance"] > FAR]
-        if fixed.empty or far.empty or every.empty:
-            why = "No distance of the keys has two bins of queries; a longer capture would decide it."
+        far = by_distance[by_distance["distance"] > FAR]
+        if by_distance.empty or far.empty or all_pairs.empty:
+            reason = "No distance of the keys has two bins of queries; a longer capture would decide it."
             yield from [
-                untestable(why, key=f"{model}_{key}", statement=s) for key, s in (("spread", spread), ("gap", gap))
+                untestable(reason, key=f"{model}_{key}", statement=s) for key, s in (("spread", spread), ("gap", gap))
             ]
             continue
         yield judge(
-            bool((fixed["spread_change"] > -MARGIN).all()),
-            f"The spread changes by {fixed['spread_change'].min():+.0%} to {fixed['spread_change'].max():+.0%} "
-            f"from the first bin to the last over {len(fixed)} distances, over all pairs by "
-            f"{every['spread_change'].iloc[0]:+.0%}. Rotation turns the queries of one bin by different angles, "
-            "which adds to the spread.",
-            recomputed=f"{fixed['spread_change'].min():+.0%} to {fixed['spread_change'].max():+.0%}",
-            n=len(fixed),
+            bool((by_distance["spread_change"] > -MARGIN).all()),
+            f"The spread changes by {by_distance['spread_change'].min():+.0%} to "
+            f"{by_distance['spread_change'].max():+.0%} from the first bin to the last over {len(by_distance)} "
+            f"distances, over all pairs by {all_pairs['spread_change'].iloc[0]:+.0%}. Rotation turns the queries of "
+            "one bin by different angles, which adds to the spread.",
+            recomputed=f"{by_distance['spread_change'].min():+.0%} to {by_distance['spread_change'].max():+.0%}",
+            n=len(by_distance),
             key=f"{model}_spread",
             statement=spread,
         )
         yield judge(
-            bool((far["gap_change"] < 0).all() and (every["gap_change"] > 0).all()),
+            bool((far["gap_change"] < 0).all() and (all_pairs["gap_change"] > 0).all()),
             f"The mean difference changes by {far['gap_change'].min():+.0%} to {far['gap_change'].max():+.0%} over "
-            f"{len(far)} distances, over all pairs by {every['gap_change'].iloc[0]:+.0%}.",
+            f"{len(far)} distances, over all pairs by {all_pairs['gap_change'].iloc[0]:+.0%}.",
             recomputed=f"{far['gap_change'].min():+.0%} to {far['gap_change'].max():+.0%}",
             n=len(far),
             key=f"{model}_gap",
@@ -62,31 +62,39 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
 
     Exploratory: means over heads with equal weights. Only the change of sway has an interval, over key heads.
     """
-    alike = pretrained_exchange_levels.query("weights == 'all' and role == 'pretrained'")
-    for model, rows in alike.groupby("model", sort=False):
+    levels = pretrained_exchange_levels.query("weights == 'all' and role == 'pretrained'")
+    for model, rows in levels.groupby("model", sort=False):
         name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
-        whole = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
-        every, fixed = rows[whole].set_index("quantity"), rows[~whole].sort_values("apart_low")
-        close = fixed[(fixed["quantity"] == "plasticity") & (fixed["apart_high"] <= BOTH)]
-        share = {str(each): part["last"] / part["first"] - 1 for each, part in fixed.groupby("quantity")}
-        far = share["gap"][fixed["apart_low"].reindex(share["gap"].index) >= BOTH]
-        total = {each: float(every.loc[each, "last"] / every.loc[each, "first"] - 1) for each in ("gap", "spread")}
-        fall, sway = float(every.loc["plasticity", "change"]), every.loc["sway"]
-        asked = (
-            ("spread", share["spread"], bool((share["spread"] > -MARGIN).all()), f"{total['spread']:+.0%}",
+        is_every_pair = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
+        all_pairs, by_distance = (
+            rows[is_every_pair].set_index("quantity"),
+            rows[~is_every_pair].sort_values("apart_low"),
+        )
+        close = by_distance[(by_distance["quantity"] == "plasticity") & (by_distance["apart_high"] <= COMMON)]
+        changes = {
+            str(quantity): values["last"] / values["first"] - 1 for quantity, values in by_distance.groupby("quantity")
+        }
+        far = changes["gap"][by_distance["apart_low"].reindex(changes["gap"].index) >= COMMON]
+        totals = {
+            quantity: float(all_pairs.loc[quantity, "last"] / all_pairs.loc[quantity, "first"] - 1)
+            for quantity in ("gap", "spread")
+        }
+        fall, sway = float(all_pairs.loc["plasticity", "change"]), all_pairs.loc["sway"]
+        cases = (
+            ("spread", changes["spread"], bool((changes["spread"] > -MARGIN).all()), f"{totals['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
-            ("gap", far, bool((far < 0).all() and total["gap"] > 0), f"{total['gap']:+.0%}",
+            ("gap", far, bool((far < 0).all() and totals["gap"] > 0), f"{totals['gap']:+.0%}",
              f"At one position the mean difference of keys far apart of {name} shrinks along the context, "
              "while over all pairs it grows."),
-            ("distance", close["change"], bool(fall < -SAME and (close["change"].abs() < SAME).all()),
+            ("distance", close["change"], bool(fall < -UNCHANGED and (close["change"].abs() < UNCHANGED).all()),
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
         )  # fmt: skip
-        for key, values, true, beside, statement in asked:
+        for key, values, true, total, statement in cases:
             form = "+.3f" if key == "distance" else "+.0%"
             limits = dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max()))
             range_ = " to ".join(limits)
-            reason = f"At a fixed distance {range_} along the context (ranges: {len(values)}), over all pairs {beside}."
+            reason = f"At a fixed distance {range_} along the context (ranges: {len(values)}), over all pairs {total}."
             yield judge(true, reason, recomputed=range_, n=len(values), key=f"{model}_{key}", statement=statement)
         yield directed(
             float(sway["change"]),

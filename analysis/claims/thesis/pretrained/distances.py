@@ -16,13 +16,13 @@ def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[
     for model, rows in pretrained_map_spans.groupby("model"):
         spans = {str(row["held"]): row for _, row in rows.iterrows()}
         keys, query = spans["query"], spans["key"]  # the other distance varies
-        slopes = ", ".join(
+        phrase = ", ".join(
             f"{row['first']:.2f} to {row['last']:.2f} as {what} from {row['start']:,.0f} to {row['end']:,.0f} tokens"
             for what, row in (("the keys' distance goes", keys), ("the query's does", query))
         )
         yield judge(
             float(keys["change"]) < min(0.0, float(query["change"])),
-            f"{slopes}, the other held at {keys['at']:,.0f} and {query['at']:,.0f}.",
+            f"{phrase}, the other held at {keys['at']:,.0f} and {query['at']:,.0f}.",
             otherwise="contradicted" if float(query["change"]) < min(0.0, float(keys["change"])) else "not supported",
             recomputed=f"{keys['change']:+.2f} against {query['change']:+.2f}",
             key=str(model),

@@ -27,7 +27,7 @@ TRAINED = {  # quantity -> how the report's recalibrated model differs from its 
     "sink_rate": (-1, "fewer heads that are sinks"),
     "bos_mlp_matching": (-1, "less to lose where the MLP that writes the first token's spike is zeroed there"),
 }
-KEYS = {  # contrast of two models -> expected direction, and statement about the first
+KEY_CONTRASTS = {  # contrast of two models -> expected direction, and statement about the first
     "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer passkeys than with it"),
     "distilled against removed": (
         1,
@@ -35,23 +35,22 @@ KEYS = {  # contrast of two models -> expected direction, and statement about th
     ),
     "distilled against trained on": (-1, "its student without rotation finds fewer passkeys than the control"),
 }
-SAME_TRAINING = 0.05  # nats per token between two trainings (the amendment of the plan of the population)
-ARM_MARGIN = 0.05  # of plasticity between two arms (the same)
-QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens
-LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
+SAME_TRAINING = 0.05  # nats per token by which a second training may differ (amendment of the population's plan)
+ARM_MARGIN = 0.05  # of plasticity, by which two arms may differ (the same amendment)
+QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens, by the first token
+HALF = 0.5  # share, in the plan, of what the student without rotation lost
 
 
 @claim("thesis, Pretrained models")
 def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     """Further training lowers the loss of a model without rotation below that right after the removal."""
     return [
-        judge(
+        _judge_outcome(
+            row,
             row["nope"] < row["untouched"],
-            f"{_extent(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
-            recomputed=float(row["untouched"] - row["nope"]),
-            n=int(row["n"]),
-            key=_verdict_key(row),
-            statement=f"On held-out {_text(row)}, distillation lowers the loss of the model without rotation.",
+            f"{row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
+            float(row["untouched"] - row["nope"]),
+            f"On held-out {_text(row)}, distillation lowers the loss of the model without rotation.",
         )
         for _, row in distillation_outcomes.iterrows()
     ]
@@ -61,14 +60,12 @@ def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdic
 def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     """A model whose rotation was removed has recovered nine tenths of what the removal cost it."""
     return [
-        judge(
+        _judge_outcome(
+            row,
             row["recovered"] >= RECOVERED,
-            f"{_extent(row)}: a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
-            otherwise="contradicted",
-            recomputed=float(row["recovered"]),
-            n=int(row["n"]),
-            key=_verdict_key(row),
-            statement=f"On held-out {_text(row)}, nine tenths of the loss by removing the rotation are recovered.",
+            f"a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
+            float(row["recovered"]),
+            f"On held-out {_text(row)}, nine tenths of the loss by removing the rotation are recovered.",
         )
         for _, row in distillation_outcomes.dropna(subset=["recovered"]).iterrows()
     ]
@@ -78,13 +75,12 @@ def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]
 def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     """At equal tokens the student without rotation has a higher loss than the control that kept it."""
     return [
-        judge(
+        _judge_outcome(
+            row,
             row["difference"] > 0,
-            f"{_extent(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
-            recomputed=float(row["difference"]),
-            n=int(row["n"]),
-            key=_verdict_key(row),
-            statement=f"On held-out {_text(row)}, the model without rotation is behind its control at equal tokens.",
+            f"{row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
+            float(row["difference"]),
+            f"On held-out {_text(row)}, the model without rotation is behind its control at equal tokens.",
         )
         for _, row in distillation_outcomes.iterrows()
     ]
@@ -94,14 +90,12 @@ def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
 def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     """The distance from the teacher comes from dropping the rotation: the control's is less than half as large."""
     return [
-        judge(
-            row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
-            f"{_extent(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
-            "with it",
-            recomputed=float(row["continued_kl"] / row["nope_kl"]),
-            n=int(row["n"]),
-            key=_verdict_key(row),
-            statement=(
+        _judge_outcome(
+            row,
+            row["continued_kl"] < HALF * row["nope_kl"],
+            f"{row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} with it",
+            float(row["continued_kl"] / row["nope_kl"]),
+            (
                 f"On held-out {_text(row)}, the control is less than half as far from the teacher as the model without "
                 "rotation."
             ),
@@ -153,17 +147,17 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(
-            0 < back < LESS_THAN_HALF,
+            0 < restored < HALF,
             f"{row['teacher']:.1f} % in the teacher, {row['untouched']:.1f} % where the rotation is removed, "
-            f"{row['nope']:.1f} % after further training: {100 * back:.0f} % of what was taken is back",
-            recomputed=back,
+            f"{row['nope']:.1f} % after further training: {100 * restored:.0f} % of what was taken is back",
+            recomputed=restored,
             key=str(row["pair"]),
             statement="Of the attention to neighbours that removing the rotation takes from a pretrained model, "
             "further training without it gives back some, and less than half.",
         )
         for _, row in rows.dropna(subset=["teacher", "untouched", "nope"]).iterrows()
         if row["teacher"] != row["untouched"]
-        for back in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
+        for restored in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
     ]
 
 
@@ -172,7 +166,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
     """Removing the rotation loses keys, further training brings some back, and the control keeps more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
-        sign, words = KEYS[contrast]
+        sign, words = KEY_CONTRASTS[contrast]
         yield by_interval(
             row,
             sign,
@@ -193,7 +187,6 @@ def thesis_distil_again(distillation_again: pd.DataFrame) -> Iterator[Verdict]:
             abs(most["difference"]) <= SAME_TRAINING,
             f"On text of the set {most['text']} {most['first']:.3f} nats in the first and {most['again']:.3f} in the "
             f"second; the margin is {SAME_TRAINING}",
-            otherwise="contradicted",
             recomputed=float(most["difference"]),
             n=len(rows),
             key=f"{most['pair']}_{arm}",
@@ -209,30 +202,40 @@ def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict
     """
     rows = distilled_exchange[distilled_exchange["quantity"].isin(["plasticity", "linear_share"])].dropna(subset="low")
     for _, row in rows[rows["from_token"].isin(QUARTERS)].iterrows():
-        limits, where = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
-        facts = (
-            f"in the {where} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
-            f"{row['difference']:+.3f} [{limits[0]:.3f}, {limits[1]:.3f}] over {int(row['key_heads'])} key heads"
+        interval, quarter = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
+        reason = (
+            f"in the {quarter} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
+            f"{row['difference']:+.3f} [{interval[0]:.3f}, {interval[1]:.3f}] over {int(row['key_heads'])} key heads"
         )
-        difference, heads = float(row["difference"]), int(row["key_heads"])
+        difference, head_count = float(row["difference"]), int(row["key_heads"])
         key = f"{row['pair']}_{row['quantity']}_{row['from_token']}"
         if row["quantity"] == "linear_share":
-            words = f"In the {where}, distance carries a smaller part of the gap in the student without rotation."
-            yield directed(difference, limits, -1, facts, recomputed=difference, n=heads, key=key, statement=words)
+            statement = f"In the {quarter}, distance carries a smaller part of the gap in the student without rotation."
+            yield directed(
+                difference, interval, -1, reason, recomputed=difference, n=head_count, key=key, statement=statement
+            )
             continue
-        words = f"In the {where}, the query's content decides more keys in the student without rotation."
-        yield directed(difference, limits, 1, facts, recomputed=difference, n=heads, key=f"{key}_more", statement=words)
-        words = f"In the {where}, the query's content decides as many keys in the student without rotation."
-        yield equivalent(limits, ARM_MARGIN, facts, recomputed=difference, n=heads, key=f"{key}_same", statement=words)
+        statement = f"In the {quarter}, the query's content decides more keys in the student without rotation."
+        yield directed(
+            difference, interval, 1, reason, recomputed=difference, n=head_count, key=f"{key}_more", statement=statement
+        )
+        statement = f"In the {quarter}, the query's content decides as many keys in the student without rotation."
+        yield equivalent(
+            interval, ARM_MARGIN, reason, recomputed=difference, n=head_count, key=f"{key}_same", statement=statement
+        )
 
 
-def _verdict_key(row: pd.Series) -> str:
-    return f"{row['pair']}_{row['text']}" + (f"_s{row['seed']}" if row["seed"] else "")
+def _judge_outcome(row: pd.Series, true: bool, reason: str, recomputed: float, statement: str) -> Verdict:
+    """Judge an outcome on held-out text; the reason begins with the extent of the training."""
+    return judge(
+        true,
+        f"after {int(row['tokens'])} tokens ({int(row['step'])} of {int(row['of'])} steps), one seed: {reason}",
+        recomputed=recomputed,
+        n=int(row["n"]),
+        key=f"{row['pair']}_{row['text']}" + (f"_s{row['seed']}" if row["seed"] else ""),
+        statement=statement,
+    )
 
 
 def _text(row: pd.Series) -> str:
     return "text" if row["text"] == "all" else f"text of the set {row['text']}"
-
-
-def _extent(row: pd.Series) -> str:
-    return f"after {int(row['tokens'])} tokens ({int(row['step'])} of {int(row['of'])} steps), one seed"

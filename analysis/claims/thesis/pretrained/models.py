@@ -5,20 +5,21 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
-BESIDE = ("reported", "small")
+OTHER_COLUMNS = ("reported", "small")
 FEW = 10  # key heads below which a bootstrap over them does not hold its level
-NORMAL = 1.96  # standard deviations that 95 % of normal differences are within
-DRAWN = {
+NORMAL = 1.96  # standard deviations within which 95 % of normal differences lie
+DRAWN_METRICS = {
     "ap_overall": "overall plasticity",
     "ap_first_20": "plasticity of the first fifth",
     "ap_last_20": "plasticity of the last fifth",
     "ap_drop": "the drop of plasticity",
 }
-LAMBDA = 5.0  # times the layer's mean norm, where the source counts
+LAMBDA = 5.0  # multiple of the layer's mean norm above which the source counts a value as massive
 
 
 @claim("thesis, Pretrained models")
@@ -114,24 +115,24 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
     """A pretrained model has more massive values in its queries than in its keys, and fewer in its values than in
     both.
     """
-    rows = pretrained_massive[(pretrained_massive["threshold"] == LAMBDA) & (pretrained_massive["where"] == "pre")]
-    for model, part in rows.groupby("model", sort=False):
-        query, key, value = (pick(part, tensor=tensor) for tensor in ("query", "key", "value"))
+    rows = rows_where(pretrained_massive, threshold=LAMBDA, where="pre")
+    for model, tensors in rows.groupby("model", sort=False):
+        query, key, value = (pick(tensors, tensor=tensor) for tensor in ("query", "key", "value"))
         name, n = str(query["display_name"]), int(query["texts"])
         phrase = (
-            f"queries have {_counted(query)}, keys {_counted(key)}, values {_counted(value)} at {LAMBDA:g} times the "
-            f"mean, over {n} texts"
+            f"queries have {_count_in_words(query)}, keys {_count_in_words(key)}, values {_count_in_words(value)} at "
+            f"{LAMBDA:g} times the mean, over {n} texts"
         )
         least = query if query["count"] < key["count"] else key
-        for word, more, less, statement in (
+        for word, larger, smaller, statement in (
             ("queries", query, key, f"{name} has more massive values in its queries than in its keys."),
             ("values", least, value, f"{name} has fewer massive values in its values than in queries and in keys."),
         ):
             yield judge(
-                float(more["low"]) > float(less["high"]),
+                float(larger["low"]) > float(smaller["high"]),
                 phrase,
-                otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
-                recomputed=float(more["count"]) - float(less["count"]),
+                otherwise="contradicted" if float(smaller["low"]) > float(larger["high"]) else "not supported",
+                recomputed=float(larger["count"]) - float(smaller["count"]),
                 n=n,
                 key=f"{model}_{word}",
                 statement=statement,
@@ -173,13 +174,15 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
         drawn, other, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
         within = row["metric"] == "ap_drop"
         statement = (
-            f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by "
+            f"The source's two captures of one network differ in {DRAWN_METRICS[str(row['metric'])]} by "
             f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} and {other} of {heads} heads, "
             f"if heads differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:
-            few = f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
-            yield untestable(few, key=key, statement=statement)
+            reason = (
+                f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
+            )
+            yield untestable(reason, key=key, statement=statement)
             continue
         reported = float(row["twin_difference"])
         least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
@@ -207,12 +210,12 @@ def _too_few_key_heads(row: pd.Series, key: str, statement: str) -> Verdict | No
     )
 
 
-def _counted(row: pd.Series) -> str:
+def _count_in_words(row: pd.Series) -> str:
     return f"{row['count']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"
 
 
 def _measured_rows(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Series]]:
-    rows = geometry[(geometry["metric"] == metric) & ~geometry["column"].isin(BESIDE)]
+    rows = geometry[(geometry["metric"] == metric) & ~geometry["column"].isin(OTHER_COLUMNS)]
     return [(str(row["column"]), row) for _, row in rows.iterrows()]
 
 

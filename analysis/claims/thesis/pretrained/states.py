@@ -9,7 +9,7 @@ from boundpaper.claims import Verdict, claim, judge, untestable
 from boundpaper.claims.words import p
 
 REMOVED, STARTED = "rotation removed", "token in front"
-SAID = {
+STATEMENTS = {
     "massive values of queries": ("queries", 1, "its queries have more massive values, not fewer"),
     "attention to the first token": ("first", -1, "it attends less to the first token"),
     "attention to near tokens": ("near", -1, "it attends less to near tokens"),
@@ -25,9 +25,9 @@ def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_mode
     names = pretrained_models.set_index("model")["display_name"]
     for _, test in pretrained_text_tests.iterrows():
         contrast, quantity = str(test["comparison"]).split(": ")
-        if contrast != REMOVED or quantity not in SAID:
+        if contrast != REMOVED or quantity not in STATEMENTS:
             continue
-        short, sign, words = SAID[quantity]
+        short, sign, words = STATEMENTS[quantity]
         yield by_interval(
             test,
             sign,
@@ -43,24 +43,24 @@ def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_mode
 def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> Iterator[Verdict]:
     """Without rotation, heads keep their class more often than by chance, but less often than with a new beginning."""
     for model, rows in pretrained_head_agreement[pretrained_head_agreement["layer"].isna()].groupby("model"):
-        known = {str(row["contrast"]): row for _, row in rows.iterrows()}
+        by_contrast = {str(row["contrast"]): row for _, row in rows.iterrows()}
         statement = (
             f"Heads of {rows['display_name'].iloc[0]} keep their class when the rotation is removed more often than by "
             "chance among the heads of a layer, and less often than when the beginning token is put in front."
         )
-        if not {REMOVED, STARTED} <= set(known):
+        if not {REMOVED, STARTED} <= set(by_contrast):
             absent = "one of the two states was not measured; both would decide it."
             yield untestable(absent, key=str(model), statement=statement)
             continue
-        removed, started = known[REMOVED], known[STARTED]
-        shares = ", ".join(
+        removed, started = by_contrast[REMOVED], by_contrast[STARTED]
+        listing = ", ".join(
             f"{int(row['same'])} of {int(row['heads'])} with {words} ({row['expected']:.0f} by chance; kappa "
             f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}])"
             for words, row in (("the rotation removed", removed), ("the token in front", started))
         )
         yield judge(
             float(removed["low"]) > 0 and float(removed["high"]) < float(started["low"]),
-            f"heads of one class in both states: {shares}",
+            f"heads of one class in both states: {listing}",
             otherwise="contradicted"
             if float(removed["high"]) < 0 or float(removed["low"]) > float(started["high"])
             else "not supported",

@@ -11,8 +11,7 @@ from boundpaper.claims.words import p
 
 GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
 CHANCE_RANK = 0.5  # chance level of the AUC of yes after the key
-WORDS = {"passkey": "keys", "verification": "whether a key that is shown is the one"}
-ASKED = {
+QUESTIONS = {
     "cities": "where cities lie",
     "sports": "which sport athletes play",
     "sentiment": "whether a review is kind",
@@ -49,13 +48,13 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdi
 def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
     """Zeroing one MLP costs a pretrained model most in the first layer."""
     for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
-        known = rows.dropna(subset=["low"]).sort_values("layer")
+        measured = rows.dropna(subset=["low"]).sort_values("layer")
         statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
-        if known.empty:
+        if measured.empty:
             yield untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             continue
-        first, others = known.iloc[0], known.iloc[1:]
-        next_ = others.iloc[int(others["value"].astype(float).argmax())]
+        first, later_layers = measured.iloc[0], measured.iloc[1:]
+        next_ = later_layers.iloc[int(later_layers["value"].astype(float).argmax())]
         yield judge(
             float(first["low"]) > float(next_["high"]),
             f"nats per token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
@@ -75,11 +74,11 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
             key = f"{row['model']}_{target}_{row['fill']}"
-            does = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
-            statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
+            verb = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
+            statement = f"{verb} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
-                why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
-                yield untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
+                reason = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
+                yield untestable(f"{reason}: a control that matches would decide it.", key=key, statement=statement)
                 continue
             yield by_interval(
                 row,
@@ -130,7 +129,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
     """A pretrained model answers from its prompt better than by guessing; from its knowledge, not detectably so."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
-        asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
+        asked = f"{row['display_name']}, asked {QUESTIONS[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
@@ -148,16 +147,16 @@ def thesis_pretrained_levelled(
     """
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
-        known = {str(row["condition"]): row for _, row in rows.iterrows()}
+        by_condition = {str(row["condition"]): row for _, row in rows.iterrows()}
         statement = (
-            f"{rows['display_name'].iloc[0]}, asked {ASKED[str(task)]}, is right less often with the largest dimension "
-            "of each head levelled than with a random one."
+            f"{rows['display_name'].iloc[0]}, asked {QUESTIONS[str(task)]}, is right less often with the largest "
+            "dimension of each head levelled than with a random one."
         )
-        key, tested = f"{model}_{task}", (model, f"{task}, largest against random")
-        if not {"top1", "random-0"} <= set(known) or tested not in tests.index:
+        key, test_key = f"{model}_{task}", (model, f"{task}, largest against random")
+        if not {"top1", "random-0"} <= set(by_condition) or test_key not in tests.index:
             yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
-        top, random, test = known["top1"], known["random-0"], tests.loc[tested]
+        top, random, test = by_condition["top1"], by_condition["random-0"], tests.loc[test_key]
         phrase = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", random))
@@ -187,7 +186,6 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
             f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
             f"is {100 * least['value']:.0f} % [{100 * least['low']:.0f}, {100 * least['high']:.0f}], at "
             f"{int(least['tokens'])} tokens",
-            otherwise="contradicted",
             recomputed=float(least["value"]),
             n=int(cells["n"].sum()),
             key=f"{model}_{part}",
@@ -220,16 +218,16 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
         )
 
 
-def _judge_guess(row: Any, key: str, statement: str, more: str = "", *, above: bool) -> Verdict:
-    """Judge whether Wilson's interval lies `above` the accuracy of guessing, or else includes it.
+def _judge_guess(row: Any, key: str, statement: str, note: str = "", *, above: bool) -> Verdict:
+    """Judge whether Wilson's interval lies above the accuracy of guessing; if not `above`, whether it includes it.
 
-    An interval that includes it does not exclude some knowledge.
+    An interval that includes the accuracy of guessing does not exclude some knowledge.
     """
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(
         low > chance if above else low <= chance <= high,
         f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
-        f"{100 * chance:.0f} %{more}",
+        f"{100 * chance:.0f} %{note}",
         otherwise="not supported" if above and high >= chance else "contradicted",
         recomputed=float(row["share"]),
         n=int(row["n"]),

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, untestable
 
-DOES = {"zero": "Zeroing", "mean": "Levelling"}
-PLURAL = {"query": "queries", "key": "keys", "value": "values"}
-SAME = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
-WITHIN = 0.1  # share of the value on prose that a difference may be to count as none
-THRESHOLD = 5.0  # of a massive value, the report's
+VERBS = {"zero": "Zeroing", "mean": "Levelling"}
+PLURALS = {"query": "queries", "key": "keys", "value": "values"}
+METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
+MARGIN = 0.1  # a difference of less than this share of the value on prose counts as none
+THRESHOLD = 5.0  # the report's threshold of a massive value
 
 
 @claim("thesis, Pretrained models at hand")
@@ -27,7 +28,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
             of=("difference", "low", "high"),
             n=int(row["natural_texts"] + row["repeated_texts"]),
             key=f"{row['model']}_{row['fill']}",
-            statement=f"{DOES[str(row['fill'])]} the massive dimensions of {row['display_name']} costs more on "
+            statement=f"{VERBS[str(row['fill'])]} the massive dimensions of {row['display_name']} costs more on "
             "repeated sentences than on natural text.",
         )
         for _, row in pretrained_repeated[pretrained_repeated["target"] == "massive"].iterrows()
@@ -37,7 +38,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
     """The number of massive values of a pretrained model differs between source code and prose."""
-    selected = pretrained_kinds[(pretrained_kinds["where"] == "pre") & (pretrained_kinds["threshold"] == THRESHOLD)]
+    selected = rows_where(pretrained_kinds, where="pre", threshold=THRESHOLD)
     return [
         by_interval(
             row,
@@ -49,7 +50,7 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
             n=int(row["prose_texts"] + row["code_texts"]),
             key=f"{row['model']}_{row['tensor']}",
             statement=f"{row['display_name']} has another number of massive values in its "
-            f"{PLURAL[str(row['tensor'])]} on source code than on prose.",
+            f"{PLURALS[str(row['tensor'])]} on source code than on prose.",
         )
         for _, row in selected.iterrows()
     ]
@@ -61,22 +62,22 @@ def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> Iterat
 
     The two count as equal if the whole interval of the difference is within a tenth of the value on prose.
     """
-    for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(SAME))].iterrows():
-        margin = WITHIN * abs(float(row["prose"]))
-        numbers = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
+    for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(METRICS))].iterrows():
+        margin = MARGIN * abs(float(row["prose"]))
+        phrase = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
         key = f"{row['model']}_{row['metric']}"
         statement = (
-            f"The {SAME[str(row['metric'])]} of {row['display_name']} is on source code what it is on prose, to within "
-            f"{100 * WITHIN:.0f} %."
+            f"The {METRICS[str(row['metric'])]} of {row['display_name']} is on source code what it is on prose, to "
+            f"within {100 * MARGIN:.0f} %."
         )
         if pd.isna(row["low"]):
-            yield untestable(f"{numbers}, without an interval; more heads give one.", key=key, statement=statement)
+            yield untestable(f"{phrase}, without an interval; more heads give one.", key=key, statement=statement)
             continue
         low, high = float(row["low"]), float(row["high"])
         outside = low > margin or high < -margin
         yield judge(
             -margin < low and high < margin,
-            f"{numbers}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
+            f"{phrase}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
             f"prose {margin:.3f}; over heads the two correlate with rho = {row['r']:.2f}",
             otherwise="contradicted" if outside else "not supported",
             recomputed=float(row["difference"]),

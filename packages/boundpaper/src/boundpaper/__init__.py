@@ -4,8 +4,8 @@
 >>> bp.fixed(1).show(18.42, "plain")
 '18.4'
 
-The package offers the names listed in `__init__.pyi` and imports each on first use, so that a build with nothing to do
-imports neither pandas nor YAML.
+The package offers the names listed in `__init__.pyi`. It imports a name on first use, so that a build with nothing to
+do imports neither pandas nor YAML.
 """
 
 __version__ = "0.2.0"
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return all names that the package offers."""
+    """Return the module's globals and all names that the package offers."""
     from boundpaper.offered import names
 
     return [*globals(), *names(__name__)]

@@ -4,7 +4,7 @@ import signal
 
 
 def main() -> None:
-    """Run the command line; while it is still importing commands, Ctrl-C ends the process without a message."""
+    """Run the command line; Ctrl-C ends the process without a message while commands are still being imported."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from boundpaper.cli.door import main as run
 

@@ -1,4 +1,4 @@
-"""Run the checks that need no build: of tables, of names that steps use, of the bibliography and of settings."""
+"""Check a paper without building it: its tables, the names that steps use, its bibliography and its settings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,40 +19,49 @@ from boundpaper.store.schema import check as faults_of
 class CheckOutcome:
     """The outcome of a check.
 
-    `tables` has the faults of each faulty artifact, `others` the faults of bibliography, chapters, metadata, page
-    limits and steps, and `gaps` the fields that the bibliography lacks and is printed without.
+    Attributes
+    ----------
+    artifacts : int
+        How many artifacts were checked.
+    table_faults : dict of str to list of Fault
+        The faults of each faulty artifact.
+    other_faults : list of Fault
+        The faults of bibliography, chapters, metadata, page limits and steps.
+    gaps : list of str
+        The fields that works of the bibliography lack; the bibliography is printed without them.
     """
 
     artifacts: int
-    tables: dict[str, list[Fault]]
-    others: list[Fault]
+    table_faults: dict[str, list[Fault]]
+    other_faults: list[Fault]
     gaps: list[str]
 
     @property
     def faults(self) -> list[Fault]:
-        """Return all faults, of tables first."""
-        return [*chain.from_iterable(self.tables.values()), *self.others]
+        """Return all faults, the faults of tables first."""
+        return [*chain.from_iterable(self.table_faults.values()), *self.other_faults]
 
 
 def check_paper(root: Path, graph: Graph) -> CheckOutcome:
-    """Check a paper's tables, names, bibliography and settings; return the outcome."""
-    described = [entry["name"] for entry in full_package(root)["resources"]]
-    names = list(dict.fromkeys([*described, *graph.artifacts]))
-    tables = {name: faults for name in names if (faults := faults_of(root, name))}
+    """Return the outcome of checking a paper's tables, names, bibliography and settings."""
+    described_names = [resource["name"] for resource in full_package(root)["resources"]]
+    names = list(dict.fromkeys([*described_names, *graph.artifacts]))
+    table_faults = {name: faults for name in names if (faults := faults_of(root, name))}
     bib = bibliography.read(root)
-    words = [
+    messages = [
         *map(str, bib.faults),
         *map(str, lint.find_unknown_citations(chapters(root), bib.lines)),
         *_settings_faults(root),
     ]
-    if not tables and not words:  # tables that could be read
-        words += lint.cited_by_tables(root, bib.lines)
-    words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
-    return CheckOutcome(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in bib.gaps])
+    if not table_faults and not messages:  # only tables without faults can be read
+        messages += lint.cited_by_tables(root, bib.lines)
+    messages += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
+    other_faults = [Fault("", 0, "", message) for message in messages]
+    return CheckOutcome(len(names), table_faults, other_faults, list(map(str, bib.gaps)))
 
 
 def _settings_faults(root: Path) -> Iterator[str]:
-    """Yield the faults of the paper's metadata and of the limits of its pages."""
+    """Yield the faults of the paper's metadata and of its page limits."""
     for file, read in ((metadata.FILE, metadata.read), (pages.FILE, pages.read_limits)):
         try:
             if (root / file).is_file():

@@ -1,6 +1,6 @@
 """Define the project's errors, with a common base class; messages say what is wrong, where, and how to correct it.
 
-The command line prints them without a traceback and exits with 1.
+The command line prints an error without a traceback and exits with 1.
 
 >>> import boundpaper as bp
 >>> try:
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 
 def install_line(extra: str = "") -> str:
-    """Return the shell command that installs the project's packages, or those of optional groups (`press,test`)."""
+    """Return the shell command that installs the project, also with the optional groups `extra` (`press,test`)."""
     return f"{sys.executable} -m pip install -c constraints.txt " + (f"'.[{extra}]'" if extra else ".")
 
 
@@ -28,10 +28,9 @@ class ThesisError(Exception):
 
 @contextmanager
 def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
-    """Prefix errors raised in this block with the name of a file or model.
+    """Prefix errors of class `kind` that this block raises with `subject`, the name of a file or model.
 
-    `subject` is the name that the user gave; a message that contains it stays unchanged. `kind` is the class of the
-    errors to prefix.
+    A message that already contains the name stays unchanged.
     """
     try:
         yield
@@ -66,9 +65,9 @@ class LatexError(ThesisError):
 
     def __init__(self, message: str, file: str = "", line: int = 0, source: str = "") -> None:
         self.message, self.file, self.line, self.source = message, file, line, source
-        place = f"{file}:{line}" if line else file
+        location = f"{file}:{line}" if line else file
         origin = f" (from {source})" if source else ""
-        super().__init__(f"{place}{origin}: {message}" if place else message)
+        super().__init__(f"{location}{origin}: {message}" if location else message)
 
 
 class MissingDependency(ThesisError):
@@ -76,10 +75,10 @@ class MissingDependency(ThesisError):
 
     @classmethod
     def package(cls, name: str | None, extra: str = "", purpose: str = "") -> MissingDependency:
-        """Return the error for a Python package that cannot be imported: its name, its purpose, and how to install it.
+        """Return the error for a Python package that cannot be imported; it says how to install the package.
 
-        `extra` names the optional groups with the package, separated by commas; empty if every installation has the
-        package. `purpose` continues the message, as in `for the executor slurm`.
+        `extra` lists the optional groups that contain the package, separated by commas; it is empty for a package that
+        every installation has. `purpose` ends the phrase `needed ...`, as in `for the executor slurm`.
         """
         reason = f" (needed {purpose})" if purpose else ""
         return cls(f"{name} is not installed{reason}; run: {install_line(extra)}")

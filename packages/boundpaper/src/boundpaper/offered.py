@@ -1,6 +1,6 @@
-"""Find the top-level names of a package: `__init__.pyi` lists their modules, which are imported on first use.
+"""Find the top-level names of a package: `__init__.pyi` says from which module each name is imported on first use.
 
-Readers, type checkers, the package and the build, which tracks the dependencies of steps, all use this one list.
+Readers, type checkers and the package use this list; so does the build, to track the dependencies of steps.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 def homes_in(stub: str) -> dict[str, tuple[str, str]]:
     """Return the module and original name of every name that a stub imports.
 
-    A function declared in a stub is a callable subpackage; its original name is empty.
+    A function that a stub declares is a callable subpackage, for which the module is empty.
     """
     homes: dict[str, tuple[str, str]] = {}
     for node in ast.parse(stub).body:
@@ -36,22 +36,22 @@ def names(package: str) -> list[str]:
 
 
 def find(package: str, name: str) -> object:
-    """Import and return the object with a top-level name of a package.
+    """Import and return the object that a package offers as `name`; for `__all__`, return the offered names.
 
-    The package must be imported and have an `__init__.pyi`; `name` may also be `__all__`. Raises AttributeError for an
-    unknown name; the message suggests the nearest.
+    The package must be imported and have an `__init__.pyi`. Raises AttributeError for an unknown name, with a
+    suggestion.
     """
     if name == "__all__":
         return names(package)
     if name.startswith("__") or name not in _homes_of(package):
         from boundpaper.suggestions import suggest
 
-        hint = "" if name.startswith("_") else suggest(name, names(package))
-        raise AttributeError(f"module {package!r} has no attribute {name!r}" + (f"; {hint}" if hint else "").rstrip())
+        suggestion = "" if name.startswith("_") else suggest(name, names(package)).rstrip()
+        raise AttributeError(f"module {package!r} has no attribute {name!r}" + (suggestion and f"; {suggestion}"))
     module, original = _homes_of(package)[name]
     if module in (package, ""):
-        found: object = importlib.import_module(f"{package}.{original}")
+        value: object = importlib.import_module(f"{package}.{original}")
     else:
-        found = getattr(importlib.import_module(module), original)
-    setattr(sys.modules[package], name, found)
-    return found
+        value = getattr(importlib.import_module(module), original)
+    setattr(sys.modules[package], name, value)
+    return value

@@ -1,7 +1,7 @@
 """Open a paper on disk from Python: its artifacts, faults, claims, and the origin of its numbers.
 
-Methods that only read artifacts run in this process. Methods that run code of the paper call its command line in a new
-process, so that saved changes take effect, and two papers can be open at once.
+`read` and `check` run in this process. `claims` and `trace`, which run code of the paper, call the command line in a
+new process: so changes saved since the last call take effect, and two papers can be open at once.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Paper:
 
     def _command(self, *words: str) -> str:
         """Run a command in the paper's folder in a new process, and return its output."""
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "boundpaper", *words],
             cwd=self.root,
             env={**os.environ, VARIABLE: str(self.root)},
@@ -133,10 +133,11 @@ class Paper:
             text=True,
             encoding="utf-8",
         )
-        if done.returncode:
-            lines = [line for line in done.stderr.strip().splitlines() if not line.startswith(("Usage:", "Try "))]
-            raise ThesisError("\n".join(lines).strip().removeprefix("Error: ").removeprefix("error: "))
-        return done.stdout
+        if completed.returncode:
+            lines = completed.stderr.strip().splitlines()
+            message = "\n".join(line for line in lines if not line.startswith(("Usage:", "Try "))).strip()
+            raise ThesisError(message.removeprefix("Error: ").removeprefix("error: "))
+        return completed.stdout
 
 
 def open(folder: str | Path = ".") -> Paper:
@@ -150,7 +151,7 @@ def open(folder: str | Path = ".") -> Paper:
     Raises
     ------
     DataError
-        When there is no paper.
+        When `folder` does not exist, or neither `folder` nor a folder above it is a paper.
 
     Examples
     --------
@@ -158,12 +159,12 @@ def open(folder: str | Path = ".") -> Paper:
     >>> bp.new("meadow").root == bp.open("meadow/paper/chapters").root
     True
     """
-    place = Path(folder).absolute()
-    if not place.is_dir():
+    path = Path(folder).absolute()
+    if not path.is_dir():
         raise DataError(f"{folder}: no such folder; give the folder of a paper")
-    root = project_above(place)
+    root = project_above(path)
     if root is None:
-        raise DataError(f"{place}: no paper here or above; give the folder with {MARK}, or create a paper: new()")
+        raise DataError(f"{path}: no paper here or above; give the folder with {MARK}, or create a paper: new()")
     return Paper(root)
 
 
@@ -180,7 +181,7 @@ def new(folder: str | Path, title: str = "A New Paper") -> Paper:
     Raises
     ------
     SpecError
-        When the folder is not empty, or is inside another paper.
+        When the folder is not empty or is inside another paper, or when the title is empty.
 
     Examples
     --------

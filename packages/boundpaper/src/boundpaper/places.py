@@ -1,6 +1,6 @@
 """Find the folder of the project that a command works on, and the folders of packages whose code its steps run.
 
-They are given or found by name, and never derived from the location of the engine, which may be installed anywhere.
+No folder is derived from the location of the engine, which may be installed anywhere.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from boundpaper.errors import DataError
 
 GROUP = "boundpaper.commands"
-"""Entry point group of modules that add commands; their packages count as code of the steps."""
+"""The entry point group of modules that add commands; steps may depend on the code of their packages."""
 MARK = "artifacts/datapackage.yaml"
 """The file that identifies a project's folder."""
 ADOPTED = "boundpaper.toml"
@@ -31,13 +31,14 @@ def open_project(root: Path) -> None:
 
 
 def put_steps_first(root: Path) -> None:
-    """Import steps from the folders of `root` even if a package of such a name is installed (PyTables is `tables`)."""
+    """Make imports of `analysis`, `tables` and `figures` use `root`, not an installed package (PyTables: `tables`)."""
     for name in ("analysis", "tables", "figures"):
-        folder, known = root / name, getattr(sys.modules.get(name), "__path__", ())
-        if folder.is_dir() and str(folder) not in known:
+        folder, imported_from = root / name, getattr(sys.modules.get(name), "__path__", ())
+        if folder.is_dir() and str(folder) not in imported_from:
             loaded = list(sys.modules) if name in sys.modules else []
-            for other in [each for each in loaded if each.split(".")[0] == name]:  # of another project
-                del sys.modules[other]
+            for module in loaded:
+                if module.split(".")[0] == name:  # from another project
+                    del sys.modules[module]
             if not (folder / "__init__.py").is_file():
                 spec = ModuleSpec(name, None, is_package=True)
                 spec.submodule_search_locations = [str(folder)]
@@ -47,17 +48,14 @@ def put_steps_first(root: Path) -> None:
 def project() -> Path:
     """Return the folder of the project that this process or its parent opened, else of the nearest project.
 
-    Raises DataError when no project was opened and there is none here or above.
+    Raises DataError when no project was opened, and neither the working directory nor a folder above it is in one.
     """
     opened = os.environ.get(VARIABLE)
     return Path(opened) if opened else nearest_project()
 
 
 def nearest_project() -> Path:
-    """Return the folder of the nearest project from the working directory upwards.
-
-    Raises DataError when there is no project here or above.
-    """
+    """Return the folder of the nearest project from the working directory upwards; raise DataError without one."""
     folder = None if nearest_adopted() else project_above(Path.cwd())
     if folder is None:
         raise DataError(f"{Path.cwd()}: no project here or above; go to the folder with {MARK}")
@@ -65,9 +63,9 @@ def nearest_project() -> Path:
 
 
 def nearest_adopted() -> Path | None:
-    """Return the folder of the nearest adopted paper here or above; None without one or if a project is nearer.
+    """Return the folder of the nearest adopted paper from the working directory upwards.
 
-    A project is recognised by `MARK`, an adopted paper by `ADOPTED`; a folder with both is a project.
+    Return None if there is no adopted paper, or if a project is as near (the folder has `MARK`) or nearer.
     """
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / MARK).is_file():
@@ -86,22 +84,23 @@ def project_or_none() -> Path | None:
 
 
 def project_above(folder: Path) -> Path | None:
-    """Return the folder of the nearest project in a folder or above it; None if there is none."""
-    return next((each for each in (folder, *folder.parents) if (each / MARK).is_file()), None)
+    """Return the nearest project folder: `folder`, or the first folder above it that is one; None if there is none."""
+    return next((path for path in (folder, *folder.parents) if (path / MARK).is_file()), None)
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Return by name the folders of packages whose code steps run: in the project's checkout, else as installed.
+    """Return the folder of each package whose code steps run, by name.
 
-    Paths are relative to the project if the package is inside it, else absolute.
+    The path of a package in the project's `packages` is relative to the project; that of an installed package is
+    absolute.
     """
-    own = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
-    return own if "boundpaper" in own else _installed_packages() | own
+    local = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
+    return local if "boundpaper" in local else _installed_packages() | local
 
 
 @cache
 def _installed_packages() -> dict[str, str]:
-    """Return the installed folders of this package and of packages that add commands."""
+    """Return the installed folders of this package and of packages that add commands, by name."""
     from importlib.metadata import entry_points
 
     names = {"boundpaper", *(point.module.partition(".")[0] for point in entry_points(group=GROUP))}
@@ -114,7 +113,7 @@ def _installed_packages() -> dict[str, str]:
 
 
 def shown_file(root: Path, file: str) -> str:
-    """Return the displayed name of a step's file, without the installation folder of a package."""
+    """Return the name to show for a step's file; for a file of an installed package, its path in the package."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():
             if file.startswith(f"{folder}/"):
@@ -125,22 +124,22 @@ def shown_file(root: Path, file: str) -> str:
 def command_modules(root: Path | None) -> list[str]:
     """Return the modules of other packages that add commands, sorted.
 
-    A checkout needs no installation: the modules are listed in its `pyproject.toml` files; elsewhere, in the entry
-    points of installed packages.
+    In a checkout they are read from the `pyproject.toml` files of its packages, which need no installation; elsewhere,
+    from the entry points of installed packages.
     """
-    described = sorted(root.glob("packages/*/pyproject.toml")) if root else []
-    if not described:
+    pyprojects = sorted(root.glob("packages/*/pyproject.toml")) if root else []
+    if not pyprojects:
         from importlib.metadata import entry_points
 
         return sorted(point.value for point in entry_points(group=GROUP))
     import tomllib
 
-    projects = (tomllib.loads(path.read_text(encoding="utf-8"))["project"] for path in described)
-    return sorted(name for each in projects for name in each.get("entry-points", {}).get(GROUP, {}).values())
+    tables = (tomllib.loads(path.read_text(encoding="utf-8"))["project"] for path in pyprojects)
+    return sorted(module for table in tables for module in table.get("entry-points", {}).get(GROUP, {}).values())
 
 
 def file_of(root: Path, module: str) -> str:
-    """Return the file of a dotted module name in the form that steps use; empty if no package has the module."""
-    package, _, rest = module.partition(".")
+    """Return the file of a dotted module name, relative to the project; empty if no package has the module."""
+    package, _, submodule = module.partition(".")
     folder = package_folders(root).get(package)
-    return f"{folder}/{rest.replace('.', '/')}.py" if folder else ""
+    return f"{folder}/{submodule.replace('.', '/')}.py" if folder else ""

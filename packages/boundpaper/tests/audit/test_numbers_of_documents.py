@@ -46,4 +46,4 @@ def test_rounding_interval_follows_the_printed_digits():
     exact, about = number.of_cell("18.4"), next(number.in_text("about 40 cm"))
     assert exact is not None
     assert (exact.interval.low, exact.interval.high) == pytest.approx((18.35, 18.45))
-    assert (about.loose.low, about.loose.high) == pytest.approx((36, 44))
+    assert (about.loose_interval.low, about.loose_interval.high) == pytest.approx((36, 44))

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.build.engine import MANY
+from boundpaper.build.engine import POOL_STEPS
 from engine_apart import build
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for number in range(MANY + 4):
+    for number in range(POOL_STEPS + 4):
         (tmp_path / f"s{number:02}.txt").write_text("plain")
     return tmp_path
 
 
 def test_many_steps_run_in_worker_processes_and_few_in_this_one(root: Path) -> None:
     outcome, _, processes = build(root)
-    assert len(outcome.built) == MANY + 4
+    assert len(outcome.built) == POOL_STEPS + 4
     assert 1 <= len(processes) <= 2
     assert os.getpid() not in processes
     assert not active_children()
@@ -47,7 +47,7 @@ def test_error_in_a_worker_process_is_reported_as_in_this_one(root: Path) -> Non
     assert "ValueError" in str(outcome.failed["numbered:s00"].__cause__), "the traceback is kept for --debug"
     assert notes == ["numbered:s09: seen"]
     assert notes_here == [], "built steps are up to date"
-    assert len(outcome.built) == MANY + 1
+    assert len(outcome.built) == POOL_STEPS + 1
 
 
 def test_killed_worker_fails_its_step_and_the_other_steps_go_on(root: Path) -> None:
@@ -56,6 +56,6 @@ def test_killed_worker_fails_its_step_and_the_other_steps_go_on(root: Path) -> N
     assert "numbered:s02" in outcome.failed
     assert len(outcome.failed) <= 3, "only steps already sent to workers fail with it"
     assert all("was killed from outside" in str(error) for error in outcome.failed.values())
-    assert len(outcome.built) + len(outcome.failed) == MANY + 4
+    assert len(outcome.built) + len(outcome.failed) == POOL_STEPS + 4
     (root / "s02.txt").write_text("plain")
     assert set(build(root)[0].built) == set(outcome.failed)

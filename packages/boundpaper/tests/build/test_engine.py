@@ -190,7 +190,7 @@ def test_changed_file_is_hashed_again_despite_its_old_time(project, monkeypatch,
     path = project.root / "a.txt"
     monkeypatch.setattr(facts, "SETTLED", -1 if settled else 10**20)
     if not settled:
-        monkeypatch.setattr(facts, "stamp_of", lambda place: (1, 1, 1, 1))
+        monkeypatch.setattr(facts, "status_stamp", lambda place: (1, 1, 1, 1))
     os.utime(path, (1, 1))
     reader = FactReader(project.root)
     first = reader.digest("a.txt")

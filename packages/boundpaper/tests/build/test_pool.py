@@ -88,8 +88,8 @@ def test_watchdog_forgets_a_worker_that_has_ended(monkeypatch: pytest.MonkeyPatc
 def test_a_build_looks_for_cycles_seldom_and_so_do_its_workers(tmp_path: Path) -> None:
     before, workers = gc.get_threshold(), pool.ProcessWorkers(1)
     with Session.opened(tmp_path):
-        assert gc.get_threshold()[0] == pool.SELDOM
+        assert gc.get_threshold()[0] == pool.GC_THRESHOLD
         workers.begin()
-        assert workers.result(workers.submit(gc.get_threshold))[0] == pool.SELDOM
+        assert workers.result(workers.submit(gc.get_threshold))[0] == pool.GC_THRESHOLD
         workers.close()
     assert gc.get_threshold() == before

@@ -128,4 +128,4 @@ def test_surviving_child_process_does_not_block_the_caller(tmp_path: Path) -> No
 
 def test_process_registry_is_empty_after_a_run(tmp_path: Path) -> None:
     process.run([sys.executable, "-c", f"print({os.getpid()})"], tmp_path, 10)
-    assert not process._live
+    assert not process._running

@@ -30,7 +30,7 @@ BY_ITSELF = """
 try:
     time.sleep(99)
 except KeyboardInterrupt:
-    interrupt.say()
+    interrupt.announce()
     sys.exit(7)
 """
 PATIENT = """
@@ -77,13 +77,13 @@ def interrupted(code):
 def test_ctrl_c_ends_a_command_that_would_not_end(code):
     status, seconds, _, errors = interrupted(code)
     assert status == interrupt.CODE
-    assert errors == interrupt.WORDS + "\n"
+    assert errors == interrupt.MESSAGE + "\n"
     assert seconds < 30, "uninterrupted it runs for over a minute"
 
 
 def test_ctrl_c_lets_a_command_end_by_itself():
     status, _, _, errors = interrupted(BY_ITSELF)
-    assert (status, errors) == (7, interrupt.WORDS + "\n")
+    assert (status, errors) == (7, interrupt.MESSAGE + "\n")
 
 
 def test_ctrl_c_gives_a_command_time_to_cancel_remote_jobs():
@@ -97,7 +97,7 @@ def test_ctrl_c_gives_a_command_time_to_cancel_remote_jobs():
 )
 def test_library_error_after_ctrl_c_counts_as_interrupt_and_threads_are_not_awaited(after):
     status, seconds, _, errors = interrupted(THREAD + COMMAND.format(after=after))
-    assert (status, errors) == (interrupt.CODE, interrupt.WORDS + "\n")
+    assert (status, errors) == (interrupt.CODE, interrupt.MESSAGE + "\n")
     assert seconds < 30, "the thread alone runs for over a minute"
 
 
@@ -152,4 +152,4 @@ def test_every_interrupted_command_in_a_process_prints_the_message():
     group = door.Commands(commands={"stopped": stopped}, params=[click.Option(["--debug"], is_flag=True)])
     for _ in range(2):
         done = CliRunner().invoke(group, ["stopped"])
-        assert (done.exit_code, done.stderr) == (interrupt.CODE, interrupt.WORDS + "\n")
+        assert (done.exit_code, done.stderr) == (interrupt.CODE, interrupt.MESSAGE + "\n")

@@ -27,12 +27,12 @@ def test_thirteen_labels_among_points_overlap_nothing():
     points = [(rng.uniform(5, 115), rng.uniform(5, 55)) for _ in range(13)]
     placed = place_labels(points, [18.0] * 13, 3.1, (120.0, 60.0), points, 0.63)
     assert all(a.overlap(b) == 0 for i, a in enumerate(placed) for b in placed[:i])
-    assert not any(box.holds(x, y, 0.0) for box in placed for x, y in points)
+    assert not any(box.contains(x, y, 0.0) for box in placed for x, y in points)
     assert all(box.left >= 0 and box.right <= 120 and box.low >= 0 and box.high <= 60 for box in placed)
 
 
 def test_single_label_is_placed_right_of_its_point_without_leader():
     (box,) = place_labels([(20.0, 20.0)], [10.0], 3.0, (60.0, 40.0), [(20.0, 20.0)], 0.63)
-    assert not box.leader
+    assert not box.has_leader
     assert box.left > 20.0
     assert box.middle[1] == 20.0

@@ -197,8 +197,8 @@ def test_no_marker_is_drawn_on_the_frame_of_a_narrow_panel():
     """In narrow panels, a fixed share of the range can be less than half a mark."""
     points = Points(x=[1.0, 2.0], y=[0.0, 1.0], entity="neutral")
     figure = Figure(panels=[Panel(series=[points])] * 3, columns=3, height=30, caption="x")
-    for place in lay_out(figure, "narrow", 0.0).places:
-        for value, scale in ((1.0, place.x), (2.0, place.x), (0.0, place.y), (1.0, place.y)):
+    for placed in lay_out(figure, "narrow", 0.0).panels:
+        for value, scale in ((1.0, placed.x), (2.0, placed.x), (0.0, placed.y), (1.0, placed.y)):
             assert 1.5 < scale.at(value) < scale.length - 1.5
 
 

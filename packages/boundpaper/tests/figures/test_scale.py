@@ -11,7 +11,7 @@ from boundpaper.errors import SpecError
 from boundpaper.figures import Axis, Bars, Figure, Heatmap, Line, Panel
 from boundpaper.figures.metrics import width, wrap, wrap_evenly
 from boundpaper.figures.render import tex
-from boundpaper.figures.scale import Scale, number, settle
+from boundpaper.figures.scale import Scale, number, range_scale
 from boundpaper.figures.ticks import group_thousands, linear_ticks, log_ticks, symlog_ticks, tick_texts, with_ticks
 
 
@@ -23,14 +23,14 @@ def test_numbers_have_six_significant_digits(value, text):
 
 
 def test_limits_leave_a_margin_and_bars_stand_on_zero():
-    free = settle(Axis(), [2.0, 4.0], length=50, pad=0.05)
+    free = range_scale(Axis(), [2.0, 4.0], length=50, pad=0.05)
     assert (free.low, free.high) == (1.9, 4.1)
-    bars = settle(Axis(), [2.0, 4.0], length=50, pad=0.05, grounded=True)
+    bars = range_scale(Axis(), [2.0, 4.0], length=50, pad=0.05, from_zero=True)
     assert (bars.low, bars.high) == (0.0, 4.2)
-    log = settle(Axis(scale="log"), [5.0, 50.0], length=50, pad=0.05, grounded=True)
+    log = range_scale(Axis(scale="log"), [5.0, 50.0], length=50, pad=0.05, from_zero=True)
     assert 4.0 < log.low < 5.0, "a log axis has no zero from which to draw bars"
-    assert settle(Axis(low=-1, high=9), [2.0, 4.0], length=50, pad=0.05).low == -1
-    assert settle(Axis(), [3.0, 3.0], length=50, pad=0.1).low < 3.0
+    assert range_scale(Axis(low=-1, high=9), [2.0, 4.0], length=50, pad=0.05).low == -1
+    assert range_scale(Axis(), [3.0, 3.0], length=50, pad=0.1).low < 3.0
 
 
 @pytest.mark.parametrize(("kind", "reverse"), [("linear", False), ("linear", True), ("log", False), ("symlog", True)])
@@ -51,8 +51,8 @@ def test_log_and_symlog_scales_place_values():
 def test_cells_of_a_heat_map_are_equally_wide():
     scale = Scale(kind="edges", low=1, high=1000, length=30, edges=(1, 10, 100, 1000))
     assert [scale.at(v) for v in (1, 10, 100, 1000)] == pytest.approx([0, 10, 20, 30])
-    assert scale.drawn(math.sqrt(10)) == pytest.approx(0.5)
-    assert Scale(kind="edges", low=0, high=4, edges=(0, 2, 4)).drawn(3) == pytest.approx(1.5)
+    assert scale.coordinate(math.sqrt(10)) == pytest.approx(0.5)
+    assert Scale(kind="edges", low=0, high=4, edges=(0, 2, 4)).coordinate(3) == pytest.approx(1.5)
 
 
 def test_scale_is_extended_to_make_room_for_a_label():
@@ -114,7 +114,7 @@ def test_text_is_broken_into_even_lines():
 def test_reversed_axis_keeps_cell_positions():
     scale = Scale(kind="edges", low=0.0, high=6.0, length=30.0, edges=(0.0, 1.0, 2.0, 6.0), reverse=True)
     assert scale.limits == (0.0, 3.0)  # where the cells are drawn
-    assert [scale.drawn(value) for value in (0.0, 1.0, 4.0, 6.0)] == [3.0, 2.0, 0.5, 0.0]
+    assert [scale.coordinate(value) for value in (0.0, 1.0, 4.0, 6.0)] == [3.0, 2.0, 0.5, 0.0]
     assert scale.at(1.0) == pytest.approx(20.0)
 
 

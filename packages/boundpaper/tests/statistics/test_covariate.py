@@ -15,7 +15,7 @@ def test_partial_correlation_matches_multiple_regression(n, k):
     given = RANDOM.normal(size=(n, k))
     x = RANDOM.normal(size=n) + given.sum(axis=1)
     y = RANDOM.normal(size=n) + 0.3 * x - given[:, 0]
-    make_row = partial(x, y, given if k > 1 else given[:, 0], given_name="size", **META)
+    make_row = partial(x, y, given if k > 1 else given[:, 0], covariate_name="size", **META)
     fit = sm.OLS(y, sm.add_constant(np.column_stack([x, given]))).fit()
     assert make_row.df == n - 2 - k == fit.df_resid
     assert make_row.statistic == pytest.approx(fit.tvalues[1])
@@ -46,7 +46,7 @@ def test_partial_correlation_without_freedom_or_variance_states_the_reason():
     x, y, z = RANDOM.normal(size=(3, 3))
     assert "n = 3 with 1 held fixed leaves no degree of freedom" in partial(x, y, z, **META).note
     one, two = RANDOM.normal(size=(2, 7))
-    make_row = partial(2 * one + 1, two, one, given_name="log parameters", **META)
+    make_row = partial(2 * one + 1, two, one, covariate_name="log parameters", **META)
     assert make_row.estimate is None
     assert "x does not vary once log parameters is held fixed" in make_row.note
     assert "y does not vary" in partial(one, np.ones(7), two, **META).note
@@ -59,7 +59,7 @@ def test_partial_correlation_without_freedom_or_variance_states_the_reason():
 def test_partial_refuses_faulty_input():
     x, y, z = RANDOM.normal(size=(3, 6))
     with pytest.raises(ValueError, match="size is constant or linearly dependent"):
-        partial(x, y, np.column_stack([z, 2 * z]), given_name="size", **META)
+        partial(x, y, np.column_stack([z, 2 * z]), covariate_name="size", **META)
     with pytest.raises(ValueError, match="constant or linearly dependent"):
         partial(x, y, np.zeros(6), **META)
     with pytest.raises(ValueError, match=r"shape \(5,\); give \(6,\)"):

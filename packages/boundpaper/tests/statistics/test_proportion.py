@@ -106,7 +106,7 @@ def test_mcnemar_of_items_equals_mcnemar_of_counts():
     assert row.estimate == pytest.approx(first.mean() - second.mean())
     with pytest.raises(ValueError, match="other than 0 and 1"):
         mcnemar([0, 2], [1, 1], **META)
-    with pytest.raises(ValueError, match="differ, or are not"):
+    with pytest.raises(ValueError, match="give one value per item"):
         mcnemar([0, 1], [1], **META)
     with pytest.raises(ValueError, match="not all zero"):
         mcnemar_from_counts(0, 0, 0, 0, **META)

@@ -10,7 +10,7 @@ from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError
 
-NUMBERED = Kind(name="numbered", builder="engine_apart:numbered", targets=("out/{name}",), apart=True)
+NUMBERED = Kind(name="numbered", builder="engine_apart:numbered", targets=("out/{name}",), in_process=True)
 
 
 def numbered(job):

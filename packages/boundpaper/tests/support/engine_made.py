@@ -29,7 +29,7 @@ class Project:
         self.faults: tuple[str, ...] = ()
 
     def graph(self, names: tuple[str, ...] = ("a", "b"), fault: str = "", parallel: bool = False) -> Graph:
-        upper = Kind(name="upper", builder="engine_builders:upper", targets=("out/{name}.up",), parallel=parallel)
+        upper = Kind(name="upper", builder="engine_builders:upper", targets=("out/{name}.up",), in_thread=parallel)
         join = Kind(name="join", builder="engine_builders:join", targets=("out/{name}",))
         steps = {
             f"upper:{name}": Step(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.tables import Column, Table, integer, markup
-from boundpaper.tables.align import Pieces, align_column, estimate_pieces, missing_pieces, number_pieces, spread_pieces
+from boundpaper.tables.align import Pieces, align_column, interval_pieces, missing_pieces, number_pieces, spread_pieces
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
 from boundpaper.tables.screen import terminal_table
@@ -349,7 +349,7 @@ def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], a
         place = show.place(spread)
         pieces = number_pieces(show.at(place, value))
         if as_interval:
-            pieces += estimate_pieces([show.at(place, value - spread), show.at(place, value + spread)])
+            pieces += interval_pieces([show.at(place, value - spread), show.at(place, value + spread)])
         else:
             pieces += spread_pieces([show.at(place, spread)])
         column.append(pieces)

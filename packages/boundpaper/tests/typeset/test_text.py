@@ -114,7 +114,7 @@ def test_math_keeps_its_markup_and_translates_unicode() -> None:
         ("costs 5$", 'unbalanced "\\$".*costs 5'), ("a *b", r'unbalanced "\*".*a \*b'), ("a ** b", "unbalanced"),
         ("*a $b* c$", "unbalanced"), ("$x_{1$", "braces"), ("$x}{$", "braces"), ("$50%$", "bare %"),
         ("$漢$", "TeX command"), ("see [@a", "not closed"), ("see [@a b]", "malformed"),
-        ("see [@a; @b, Table 2]", "split it"), ("漢", "cannot set"),
+        ("see [@a; @b, Table 2]", "cites several works"), ("漢", "cannot set"),
     ],
 )  # fmt: skip
 def test_malformed_prose_is_refused_with_its_fault(text: str, message: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from keyquery.heads.head import Head
 from keyquery.heads.plasticity import MIN_QUERIES, PlasticityOptions
-from keyquery.heads.plasticity import plasticity as estimated
+from keyquery.heads.plasticity import plasticity as estimate
 
 if TYPE_CHECKING:
     from keyquery.heads.laws import Estimator
@@ -46,10 +46,10 @@ def plasticity(
     --------
     >>> import keyquery as kq
     >>> import numpy as np
-    >>> random, places, one = np.random.default_rng(0), np.arange(512), np.zeros(512, dtype=int)
+    >>> rng, positions, documents = np.random.default_rng(0), np.arange(512), np.zeros(512, dtype=int)
     >>> head = kq.Head(
-    ...     queries=random.normal(size=(512, 4)), query_positions=places, query_documents=one,
-    ...     keys=random.normal(size=(512, 4)), key_positions=places, key_documents=one, context=512,
+    ...     queries=rng.normal(size=(512, 4)), query_positions=positions, query_documents=documents,
+    ...     keys=rng.normal(size=(512, 4)), key_positions=positions, key_documents=documents, context=512,
     ... )
     >>> frame = kq.plasticity(head, estimator="bucket_full", bins=4).to_frame()
     >>> frame[["bin", "queries", "pairs"]].iloc[-1].tolist()
@@ -59,6 +59,8 @@ def plasticity(
     """
     if not isinstance(head, Head):
         raise ValueError(f"a {type(head).__name__} is not a head; give kq.Head(queries=..., keys=..., ...)")
-    name: Estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
-    options = PlasticityOptions(estimator=name, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed)
-    return estimated(head, options)
+    estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
+    options = PlasticityOptions(
+        estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed
+    )
+    return estimate(head, options)

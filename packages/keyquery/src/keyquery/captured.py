@@ -151,7 +151,7 @@ def analyse(
     -------
     DataFrame
         One row per head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), planes, and
-        in `reason` why a value is missing. `save` writes it, with all tables of the command `heads`.
+        the `reason` for a missing value. `save` writes it, and the other tables that the command `heads` writes.
 
     Raises
     ------
@@ -169,14 +169,14 @@ def analyse(
     """
     from keyquery.measure.bar import open_bar
     from keyquery.measure.heads.analysis import analyse_heads, refuse_empty, tables_of_heads
-    from keyquery.saved import made
+    from keyquery.saved import with_origin
 
-    method: Estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
-    options = PlasticityOptions(estimator=method, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
+    estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
+    options = PlasticityOptions(estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
     root = project_or_none()
     with temporary() as folder, open_bar("heads") as progress:
         cache = root / "out/heads" if root else folder
         findings, _ = analyse_heads(capture, options, cache, jobs, progress)
     refuse_empty(capture, findings, options)
     tables, manifest, name = tables_of_heads(capture, findings, options)
-    return made("head_metrics", tables, manifest, name)
+    return with_origin("head_metrics", tables, manifest, name)

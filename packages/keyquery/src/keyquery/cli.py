@@ -11,11 +11,11 @@ from keyquery.scores.commands import bench
 
 
 def sweep_first(command: click.Command) -> click.Command:
-    """Make a command first remove temporary files that killed commands left, as a build does."""
-    begin = command.callback
-    assert begin is not None
+    """Change a command so that it first removes temporary files of killed commands, as a build does, and return it."""
+    run_command = command.callback
+    assert run_command is not None
 
-    @functools.wraps(begin)
+    @functools.wraps(run_command)
     def callback(*arguments: Any, **options: Any) -> Any:
         from boundpaper.store.files import remove_drafts
 
@@ -23,7 +23,7 @@ def sweep_first(command: click.Command) -> click.Command:
         if root := settings.get("root"):
             for folder in ("out", "artifacts/measurements"):
                 remove_drafts(root / folder)
-        return begin(*arguments, **options)
+        return run_command(*arguments, **options)
 
     command.callback = callback
     return command

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boundpaper.errors import DataError
 from boundpaper.places import project_or_none
@@ -31,7 +31,7 @@ def compare(
     reference : DataFrame, sequence of DataFrame, or str
         Rows of one model from `run` or `analyse`, or the name of the model's stored measurements.
     *models : DataFrame, sequence of DataFrame, or str
-        Models to compare with the reference, each given in the same way.
+        Models to compare with the reference, in the same forms.
     experiments : sequence of str
         Experiments to compare; if empty, all that were run on every model.
     by : {"text", "item", "seed", "head"}, optional
@@ -50,8 +50,8 @@ def compare(
     --------
     >>> import keyquery as kq
     >>> first, second = (kq.run("layer_content", name, texts=6, items=0) for name in ("tiny-rope", "tiny-drope"))
-    >>> found = kq.compare(first, second)
-    >>> found.models, found.frame["p_value"].tolist()
+    >>> comparison = kq.compare(first, second)
+    >>> comparison.models, comparison.frame["p_value"].tolist()
     (('tiny-rope', 'tiny-drope'), [0.03125])
     """
     import pandas as pd
@@ -80,7 +80,6 @@ def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
     from keyquery.saved import KEY, FrameOrigin
 
     tables: dict[str, pd.DataFrame] = {}
-    manifests: dict[str, Mapping[str, Any]] = {}
     names: list[str] = []
     origins: dict[str, FrameOrigin] = {}
     for frame in frames:
@@ -90,17 +89,17 @@ def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
                 "these rows have no manifest or were changed; pass rows as run() or analyse() returned them"
             )
         names.append(origin.name)
-        own_tables = {name: table for name, table in origin.tables.items() if name in (OF_HEADS, origin.shown)}
-        tables |= {name: as_tidy(name, as_text(table.to_csv(index=False))) for name, table in own_tables.items()}
-        manifests |= dict.fromkeys(own_tables, origin.manifest)
-        origins |= dict.fromkeys(own_tables, origin)
+        frame_tables = {name: table for name, table in origin.tables.items() if name in (OF_HEADS, origin.shown)}
+        tables |= {name: as_tidy(name, as_text(table.to_csv(index=False))) for name, table in frame_tables.items()}
+        origins |= dict.fromkeys(frame_tables, origin)
     if not names:
         raise DataError("a model has no rows; pass rows from run() or analyse(), or the name of measurements")
     if len(set(names)) > 1:
         raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
 
     def copy(paper: Path, experiments: Sequence[str]) -> None:
-        for each in experiments:
-            save(paper, {each: origins[each].tables[each]}, names[0], origins[each].manifest)
+        for name in experiments:
+            save(paper, {name: origins[name].tables[name]}, names[0], origins[name].manifest)
 
+    manifests = {name: origin.manifest for name, origin in origins.items()}
     return ModelMeasurements(names[0], tables, manifests, copy)

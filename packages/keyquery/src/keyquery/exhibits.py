@@ -27,15 +27,15 @@ FILE = '''"""{title} of every model that was measured."""
 
 import pandas as pd
 
-from boundpaper.{room} import {shape}
+from boundpaper.{folder} import {class_name}
 from keyquery.exhibits import measured_{kind}
 
 
-def {kind}({artifact}: pd.DataFrame) -> {shape}:
+def {kind}({artifact}: pd.DataFrame) -> {class_name}:
     """Show each measured model; `models=["NAME", ...]` takes some of them."""
     return measured_{kind}({artifact}, "{artifact}")
 '''
-ROOMS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}
+EXHIBITS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}  # by kind: folder and class
 MAX_PANELS = 8  # panels of a figure
 
 
@@ -61,11 +61,11 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
 
     summaries = _summary_lines(frame, experiment, models)
     rows = pd.DataFrame([asdict(line) for line in summaries])
-    order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
+    order = {name: number for number, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
-    group_order = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
-    rows = rows.assign(shown=rows["model"].map(short_names(order)), place=rows["group"].map(group_order))
-    rows = rows.sort_values(["place", "model"], key=lambda each: each.map(order) if each.name == "model" else each)
+    group_order = {name: number for number, name in enumerate(dict.fromkeys(rows["group"]))}
+    rows = rows.assign(shown=rows["model"].map(short_names(order)), number=rows["group"].map(group_order))
+    rows = rows.sort_values(["number", "model"], key=lambda cells: cells.map(order) if cells.name == "model" else cells)
     return Table(
         rows=rows,
         columns=[
@@ -130,30 +130,30 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
 
 
 def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
-    """Write a table file and a figure file for each experiment into a paper; existing files are kept."""
+    """Write a table file and a figure file for each experiment into a paper, unless they exist; return their paths."""
     from boundpaper.store.files import write
 
     files = []
     for experiment in experiments:
-        for kind, (room, shape) in ROOMS.items():
-            path = root / room / "measured" / f"measured_{experiment}.py"
-            title = experiment.replace("_", " ").capitalize()
+        title = experiment.replace("_", " ").capitalize()
+        for kind, (folder, class_name) in EXHIBITS.items():
+            path = root / folder / "measured" / f"measured_{experiment}.py"
             if not path.exists():
-                content = FILE.format(title=title, room=room, shape=shape, kind=kind, artifact=experiment)
-                write(path, content.encode())
+                source = FILE.format(title=title, folder=folder, class_name=class_name, kind=kind, artifact=experiment)
+                write(path, source.encode())
             files.append(path)
     return files
 
 
 def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
-    """Return a sentence for each model that lacks a quantity of other models, for example if its run ended early."""
+    """Return a sentence for each model that lacks a quantity which other models have, as when its run ended early."""
     quantities = dict.fromkeys(line.quantity for line in summaries)
     present = {(line.model, line.quantity) for line in summaries}
-    lacks = {
+    missing_names = {
         model: [name for name in quantities if (model, name) not in present]
         for model in dict.fromkeys(line.model for line in summaries)
     }
-    return [f"{model} was not measured by: {', '.join(names)}." for model, names in lacks.items() if names]
+    return [f"{model} was not measured by: {', '.join(names)}." for model, names in missing_names.items() if names]
 
 
 def _different_settings(experiment: str, models: Iterable[str]) -> list[str]:
@@ -178,7 +178,7 @@ def _titled(quantity: str, unit: str) -> str:
 
 
 def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
-    """Return the summaries of models in a measurement, in the requested order."""
+    """Return the summary lines of an experiment for `models` in this order, or for all measured models."""
     names = list(dict.fromkeys(frame["model"]))
     for name in models:
         if name not in names:

@@ -49,7 +49,7 @@ def run(
     Returns
     -------
     DataFrame
-        One row per number: positional, precision, condition, layer, head, unit_id, seed, metric, value, n, reason.
+        One row per value: positional, precision, condition, layer, head, unit_id, seed, metric, value, n, reason.
         `save` writes it into a paper.
 
     Raises
@@ -67,41 +67,41 @@ def run(
     ['condition', 'layer', 'head', 'unit_id', 'seed', 'metric', 'value']
     """
     from keyquery.measure.choices import every_experiment, settings_of
-    from keyquery.measure.preflight import length_made_for, note_if_too_long, require_positions, unwritable_experiments
+    from keyquery.measure.preflight import intended_length, note_if_too_long, require_positions, unwritable_experiments
     from keyquery.measure.rows import frame
-    from keyquery.measure.run import RunPlan, enough_memory, experiment, file_name, manifest_of
+    from keyquery.measure.run import RunPlan, experiment, file_name, manifest_of, memory_errors
     from keyquery.measure.subject import Options, resolve_source
-    from keyquery.saved import made
+    from keyquery.saved import with_origin
 
     if name not in every_experiment():
         raise SpecError(f"no experiment {name!r}{or_known(name, every_experiment())}")
     module = experiment(name)
     if hasattr(module, "write"):
-        raise SpecError(f"{name} cannot be run from here; use capture() and analyse()")
+        raise SpecError(f"{name} cannot be run from Python; use capture() and analyse()")
     require(settings, mapping(settings_of(name)), name, SpecError)
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
     options.require_texts()
     loaded = load(model) if isinstance(model, str) else model
     subject = loaded.subject
     _, card = resolve_source(Path.cwd(), subject.source or loaded.source)
-    longest = length_made_for(subject.model.config, int(card.get("training_length") or 0))
+    limit = intended_length(subject.model.config, int(card.get("training_length") or 0))
     try:
-        note = note_if_too_long(subject.name, tokens, longest, anyway=anyway)
+        note = note_if_too_long(subject.name, tokens, limit, anyway=anyway)
         require_positions(subject.name, subject.model, tokens)
-    except ModelError as error:  # it is written for the command line
+    except ModelError as error:  # its message names options of the command line
         raise ModelError(str(error).replace("--tokens ", "tokens=").replace("--anyway", "anyway=True")) from None
     if note:
         print(note, file=sys.stderr)
-    call = (subject.book, options, subject.training_length, (name,))
-    if foreseen := unwritable_experiments(subject.name, subject.tokenizer, *call):
-        raise foreseen[name]
+    run_arguments = (subject.book, options, subject.training_length, (name,))
+    if errors := unwritable_experiments(subject.name, subject.tokenizer, *run_arguments):
+        raise errors[name]
     subject.used.clear()
     start = time.monotonic()
-    with enough_memory(name, subject):
+    with memory_errors(name, subject):
         rows = module.measure(subject, options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
     plan = RunPlan(root=Path.cwd(), source=loaded.source, experiments=(name,), options=options)
     manifest = manifest_of(plan, subject, module, settings, time.monotonic() - start)
     tables = {name: frame(rows, subject.positional, subject.precision)}
-    return made(name, tables, manifest, file_name(subject, module, settings))
+    return with_origin(name, tables, manifest, file_name(subject, module, settings))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def working_folder() -> Path:
-    """Return the folder for files that later runs may reuse: in the project, else in the user's cache."""
+    """Return the folder for files that later runs may reuse: the project, else a folder of the user's cache."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return project_or_none() or caches / "keyquery"
 
@@ -44,7 +44,7 @@ class Model:
     subject : Subject
         The model as experiments use it: weights, tokenizer, language, position encoding.
     source : ModelSource
-        The requested source and options.
+        Where the model was loaded from, and with which options.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def load(
     device : str
         "auto" (the GPUs, else the CPU), "cpu", "cuda", "cuda:1", "mps".
     position : {"as configured", "rope", "drope"}
-        Position encoding; other values than the first override the checkpoint's.
+        Position encoding; "rope" and "drope" override the checkpoint's.
     load_as : str or None
         A model type of transformers, for a checkpoint of a custom class.
     scaling : float or None
@@ -184,7 +184,7 @@ def load(
 
 @contextmanager
 def intervene(model: Model, *interventions: Intervention) -> Iterator[Model]:
-    """Change outputs of parts of a model in every forward pass within a block; the model is restored afterwards.
+    """Change outputs of parts of a model in every forward pass of a `with` block; the model is restored afterwards.
 
     Parameters
     ----------

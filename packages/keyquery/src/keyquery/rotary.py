@@ -1,12 +1,12 @@
 """Describe a head's rotary embedding by plain numbers, and rotate vectors from one position to another.
 
 A rotary embedding acts on a vector x at position t as R(t) x, where R(t) rotates each pair of dimensions p by the angle
-t w_p (Su et al. 2021, arXiv 2104.09864). So from the vector q_t = R(t) x captured at t follows the vector of the same
-content at another position c:
+t w_p (Su et al. 2021, arXiv 2104.09864), with the frequencies w_p of the model. The vector q_t = R(t) x, captured at
+position t, therefore gives the vector of the same content at another position c exactly:
 
-    R(c - t) q_t = R(c) x,
+    R(c - t) q_t = R(c) x.
 
-exactly, with the frequencies w_p of the model. A constant factor on the rotated dimensions (YaRN) is unchanged.
+A constant factor on the rotated dimensions (YaRN) is unchanged.
 """
 
 import functools
@@ -72,42 +72,44 @@ class Rotary:
         return not any(self.frequencies)
 
     def turned(self, vectors: FloatArray, tokens: IntArray, *, compiled: bool = True) -> FloatArray:
-        """Return the vectors moved by `tokens` positions: R(tokens) v, in the vectors' precision.
+        """Return each vector moved by its number of positions in `tokens`: R(tokens) v, in the vectors' precision.
 
         `vectors` are queries or keys after the rotary embedding; negative `tokens` move them towards the beginning.
-        `compiled` selects compiled code; for few vectors the compilation costs more time than it saves, and 90 MB of
-        memory.
+        `compiled` selects compiled code: for few vectors, compiling takes more time than it saves, and 90 MB of memory.
         """
         if self.still or not len(vectors):
             return vectors
         tokens = np.asarray(tokens, dtype=np.int64)
-        least = int(tokens.min())
+        smallest = int(tokens.min())
         # tabulate all distances between smallest and largest, if there are fewer distances than vectors
-        distances = np.arange(least, int(tokens.max()) + 1)
+        distances = np.arange(smallest, int(tokens.max()) + 1)
         if distances.size > tokens.size:
             distances, rows = np.unique(tokens, return_inverse=True)
         else:
-            rows = tokens - least
-        plane = self._plane(distances)
-        cosines, sines = plane.real.astype(vectors.dtype), plane.imag.astype(vectors.dtype)
-        step, pair_step = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
-        turned = np.empty(vectors.shape, vectors.dtype)
+            rows = tokens - smallest
+        phases = self._phases(distances)
+        cosines, sines = phases.real.astype(vectors.dtype), phases.imag.astype(vectors.dtype)
+        stride, pair_distance = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
         if not compiled:
-            turned[:] = vectors
-            first = slice(self.start, self.end - pair_step + step - 1, step)
-            second = slice(self.start + pair_step, self.end, step)
-            turned[:, first] = vectors[:, first] * cosines[rows] - vectors[:, second] * sines[rows]
-            turned[:, second] = vectors[:, second] * cosines[rows] + vectors[:, first] * sines[rows]
-            return turned
-        _compiled_turn()(vectors, rows, cosines, sines, self.start, step, pair_step, turned)
-        return turned
+            rotated = vectors.copy()
+            first = slice(self.start, self.end - pair_distance + stride - 1, stride)
+            second = slice(self.start + pair_distance, self.end, stride)
+            rotated[:, first] = vectors[:, first] * cosines[rows] - vectors[:, second] * sines[rows]
+            rotated[:, second] = vectors[:, second] * cosines[rows] + vectors[:, first] * sines[rows]
+            return rotated
+        rotated = np.empty(vectors.shape, vectors.dtype)
+        _compiled_turn()(vectors, rows, cosines, sines, self.start, stride, pair_distance, rotated)
+        return rotated
 
-    def _plane(self, tokens: IntArray) -> npt.NDArray[np.complex128]:
-        """Return exp(i t w) by token and pair; for many tokens as products of two short tables, which is faster."""
+    def _phases(self, tokens: IntArray) -> npt.NDArray[np.complex128]:
+        """Return exp(i t w), one row per token and one column per pair, from sorted distinct tokens t.
+
+        For many tokens it is the product of two short tables, which is faster.
+        """
         if tokens.size <= 4 * STEP:
             return np.asarray(np.exp(1j * np.outer(tokens.astype(np.float64), self.frequencies)))
         high, low = np.divmod(tokens, STEP)
-        first = int(high[0])  # tokens are sorted
+        first = int(high[0])
         coarse = np.exp(1j * STEP * np.outer(np.arange(first, int(high[-1]) + 1, dtype=np.float64), self.frequencies))
         fine = np.exp(1j * np.outer(np.arange(STEP, dtype=np.float64), self.frequencies))
         return np.asarray(coarse[high - first] * fine[low])
@@ -132,7 +134,7 @@ NO_ROTATION = Rotary(frequencies=())
 def from_theta(
     theta: float, dimensions: int, *, layout: Layout = "half", start: int = 0, factor: float = 1.0
 ) -> Rotary:
-    """Return the rotation of a base: pair p of m rotates by theta^(-p / m) radians per token.
+    """Return the rotation with base `theta`: pair p of m rotates by theta^(-p / m) radians per token.
 
     `dimensions` is the number of rotated dimensions: even, and at least 2. `layout`, `start` and `factor` are those
     of `Rotary`. Raises ValueError if the base or the number of dimensions is invalid, or as `Rotary` does.
@@ -158,12 +160,12 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 def rotation_records(by_layer: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
     """Return rotations as plain JSON values: one entry for all layers with the same rotation, or the same reason."""
-    groups: dict[Rotary | str, list[int]] = {}
+    layers_by_rotation: dict[Rotary | str, list[int]] = {}
     for layer, rotation in by_layer.items():
-        groups.setdefault(rotation, []).append(layer)
+        layers_by_rotation.setdefault(rotation, []).append(layer)
     return [
         {"layers": layers, **({"refused": rotation} if isinstance(rotation, str) else rotation.record())}
-        for rotation, layers in groups.items()
+        for rotation, layers in layers_by_rotation.items()
     ]
 
 
@@ -195,22 +197,22 @@ def _turn(
     start: int,
     stride: int,
     pair_distance: int,
-    turned: FloatArray,
+    rotated: FloatArray,
 ) -> None:
-    """Rotate each vector by the angles of its row, and write it to `turned`."""
+    """Rotate vector i by the angles in row `rows[i]` of `cosines` and `sines`, and write it to `rotated`."""
     n, d = vectors.shape
     pairs = cosines.shape[1]
     for i in range(n):
         for j in range(d):
-            turned[i, j] = vectors[i, j]
+            rotated[i, j] = vectors[i, j]
         row = rows[i]
         if stride == 1:  # adjacent in memory, so that the loop is vectorised
             for p in range(pairs):
                 first, second = vectors[i, start + p], vectors[i, start + pair_distance + p]
-                turned[i, start + p] = first * cosines[row, p] - second * sines[row, p]
-                turned[i, start + pair_distance + p] = second * cosines[row, p] + first * sines[row, p]
+                rotated[i, start + p] = first * cosines[row, p] - second * sines[row, p]
+                rotated[i, start + pair_distance + p] = second * cosines[row, p] + first * sines[row, p]
         else:
             for p in range(pairs):
                 first, second = vectors[i, start + 2 * p], vectors[i, start + 2 * p + 1]
-                turned[i, start + 2 * p] = first * cosines[row, p] - second * sines[row, p]
-                turned[i, start + 2 * p + 1] = second * cosines[row, p] + first * sines[row, p]
+                rotated[i, start + 2 * p] = first * cosines[row, p] - second * sines[row, p]
+                rotated[i, start + 2 * p + 1] = second * cosines[row, p] + first * sines[row, p]

@@ -1,4 +1,4 @@
-"""Keep the origin of measurements made from Python, until they are saved into a paper."""
+"""Record how the frames that `run` and `analyse` return were measured, and save them into a paper."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KEY = "keyquery"
 
 @dataclass(frozen=True, eq=False)
 class FrameOrigin:
-    """Origin of a frame: how it was measured.
+    """How a frame was measured.
 
-    `shown` names the table that the frame shows; `tables` has all tables measured together, by experiment; `manifest`
-    records how.
+    `tables` has all tables measured together, by experiment; `shown` is the experiment whose table the frame is.
+    `manifest` records how they were measured, and `name` is the name of the measurements.
     """
 
     shown: str
@@ -34,8 +34,8 @@ class FrameOrigin:
         return self
 
 
-def made(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """Return a copy of one of the tables, with the origin in `attrs`."""
+def with_origin(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any], name: str) -> pd.DataFrame:
+    """Return a copy of the table `tables[shown]` that records its origin in `attrs`."""
     frame = tables[shown].copy()
     frame.attrs[KEY] = FrameOrigin(shown, tables, manifest, name)
     return frame

@@ -16,7 +16,7 @@ import models_tiny
 from boundpaper.errors import DataError
 from keyquery.experiments import anchoring
 from keyquery.experiments._anchoring.questions import DATA, PROMPT, answer_questions, questions, sample_of_answer
-from keyquery.experiments._anchoring.words import answer_span, decisive, is_alias, normal, subject_spans
+from keyquery.experiments._anchoring.words import answer_span, decisive_spans, is_alias, normal, subject_spans
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.answers.generation import greedy
 from keyquery.tasks.english import BOOK
@@ -89,7 +89,7 @@ def test_faulty_question_file_is_reported_with_its_line(tmp_path: Path) -> None:
         questions("popqa", write(tmp_path, "wrong", [{"id": 1, "question": "?"}], "jsonl"))
     with pytest.raises(DataError, match=r"bad\.jsonl:1: not a row"):
         questions("triviaqa", write(tmp_path, "bad", [{"question_id": "1", "question": "x", "answer": "y"}], "jsonl"))
-    with pytest.raises(DataError, match="not an object"):
+    with pytest.raises(DataError, match="instead of an object"):
         questions("nq", write(tmp_path, "list", [[1]], "jsonl"))  # type: ignore[list-item]
     (tmp_path / "x.parquet").write_bytes(b"no")
     with pytest.raises(DataError, match="not valid Parquet"):
@@ -100,7 +100,7 @@ def test_faulty_question_file_is_reported_with_its_line(tmp_path: Path) -> None:
 
 def test_decisive_words_of_a_question_are_found() -> None:
     def words(question: str) -> list[str]:
-        return [question[start:end] for start, end in decisive(question)]
+        return [question[start:end] for start, end in decisive_spans(question)]
 
     assert words('In which year was "The Old Man" by E. Hemingway published?') == [
         *("year", "The Old Man", "E", "Hemingway", "published")

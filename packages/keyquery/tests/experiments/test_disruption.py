@@ -119,7 +119,7 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
     flat = dataclasses.replace(found, norms={k: dict(v) for k, v in found.norms.items()})
     mask = masks.mask_top(flat)
     for seed in range(5):
-        control = masks.matched(mask, found, fill, seed)
+        control = masks.matched_mask(mask, found, fill, seed)
         assert not taken(control) & taken(mask)
         for head in range(4):
             want = removed[head][mask.sides["q"][0][head]].sum()
@@ -127,7 +127,7 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
             rest = removed[head][~mask.sides["q"][0][head]]
             assert abs(have - want) <= rest.max() / 2 + 1e-9 or have == pytest.approx(rest.sum())
     massive = masks.mask_above(found, 5.0)  # 60 times as large as the others, whose sum is smaller
-    control = masks.matched(massive, found, fill, 0)
+    control = masks.matched_mask(massive, found, fill, 0)
     assert control.sides["q"][1].sum() == 4 * 8 - 1
     assert control.sides["q"][0].sum() == 0
     assert masks.removed_share(control, found, fill) < masks.removed_share(massive, found, fill)
@@ -135,7 +135,8 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
     other = planted.subject(planted.model())
     plain = masks.measure_norms(other, masks.split_texts(other, OPTIONS)[0], "pre")
     even = masks.mask_top(plain)
-    assert masks.why_unmatched(even, [masks.matched(even, plain, fill, seed) for seed in range(5)], plain, fill) == ""
+    controls = [masks.matched_mask(even, plain, fill, seed) for seed in range(5)]
+    assert masks.why_unmatched(even, controls, plain, fill) == ""
 
 
 def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any) -> None:

@@ -106,7 +106,7 @@ def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any
     """Also with grouped queries: only one query head is removed, the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
     without_head = head_ablation._condition_rows(
-        subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1
+        subject, OPTIONS, head_ablation._ablation(subject, "x", [(1, 2)]), "", 1
     )
     by_hand = planted.model(layers=2)
     with torch.no_grad():

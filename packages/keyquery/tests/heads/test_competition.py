@@ -10,7 +10,7 @@ from heads_reference import head_with
 from keyquery.heads import competition, kernel
 from keyquery.heads.competition import add_sums, all_pairs, counted_pairs, listed_pairs, sampled_pairs
 from keyquery.heads.laws import binned, bucket_law, pooled_law
-from keyquery.heads.pairs import competing, drawn_pairs
+from keyquery.heads.pairs import competing, draw_pairs
 
 BINS, CELLS = 4, (5, 3)
 ARRAYS = ("count", "spread", "mean_gap", "map_count", "map_plasticity", "plasticity")
@@ -36,7 +36,7 @@ def sums(made, cap=None, seed=0, counted=False):
 
 def test_listed_pair_statistics_match_their_definition(made):
     keys, counts, laws, queries, _ = made
-    later, earlier, total = drawn_pairs(keys, counts[2], None, np.random.default_rng(0))
+    later, earlier, total = draw_pairs(keys, counts[2], None, np.random.default_rng(0))
     actual = listed_pairs(keys, later, earlier, laws[2], queries, 2)
     rows = queries.of(2)
     assert total > 50
@@ -53,7 +53,7 @@ def test_listed_pair_statistics_match_their_definition(made):
 def test_law_with_drift_is_evaluated_at_the_mean_position_of_the_bin(made):
     keys, counts, _, queries, head = made
     law = pooled_law(head, "pooled_full")
-    later, earlier, _ = drawn_pairs(keys, counts[3], 40, np.random.default_rng(0))
+    later, earlier, _ = draw_pairs(keys, counts[3], 40, np.random.default_rng(0))
     actual = listed_pairs(keys, later, earlier, law, queries, 3)
     difference = keys.vectors[later].astype(float) - keys.vectors[earlier]
     np.testing.assert_allclose(actual.mean_gap, difference @ (law.alpha + queries.taus[3] * law.beta))
@@ -72,7 +72,7 @@ def test_pairs_fall_into_the_cells_of_their_distances(made):
     keys, counts, _, queries, head = made
     count, grid = np.zeros((BINS, CELLS[0])), np.zeros(CELLS)
     for place in range(1, BINS):
-        for one, other in zip(*drawn_pairs(keys, counts[place], None, np.random.default_rng(0))[:2], strict=True):
+        for one, other in zip(*draw_pairs(keys, counts[place], None, np.random.default_rng(0))[:2], strict=True):
             near, far = sorted((int(keys.positions[one]), int(keys.positions[other])))
             across = (far - near) * CELLS[0] // head.context
             count[place, across] += 1
@@ -100,7 +100,7 @@ def test_a_sample_is_scaled_up_and_states_the_error_of_its_mean(made):
 
 def test_standard_error_is_that_of_sampling_without_replacement(made):
     keys, counts, laws, queries, _ = made
-    later, earlier, total = drawn_pairs(keys, counts[3], 20, np.random.default_rng([5, 3]))
+    later, earlier, total = draw_pairs(keys, counts[3], 20, np.random.default_rng([5, 3]))
     values = listed_pairs(keys, later, earlier, laws[3], queries, 3).plasticity
     actual = sums(made, cap=20, seed=5)
     assert actual.error[3] == pytest.approx(np.sqrt(values.var(ddof=1) / 20 * (1 - 20 / total)))

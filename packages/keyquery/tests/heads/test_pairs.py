@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keyquery.heads.moments import Moments, centred, class_moments, mean_and_products
-from keyquery.heads.pairs import competing, drawn_pairs, pair_counts
+from keyquery.heads.pairs import competing, draw_pairs, pair_counts
 
 CONTEXT, BUCKETS = 40, 4
 
@@ -82,12 +82,12 @@ class Chosen:
 
 def test_all_pairs_of_the_eligible_keys_are_listed_once():
     keys = some_keys()
-    later, earlier, total = drawn_pairs(keys, np.array([3, 2]), None, np.random.default_rng(0))
+    later, earlier, total = draw_pairs(keys, np.array([3, 2]), None, np.random.default_rng(0))
     assert list(zip(later.tolist(), earlier.tolist(), strict=True)) == [(1, 0), (2, 0), (2, 1), (4, 3)]
     assert total == 4 == pair_counts(np.array([3, 2])).sum()
-    later, earlier, total = drawn_pairs(keys, np.array([2, 2]), 2, np.random.default_rng(0))
+    later, earlier, total = draw_pairs(keys, np.array([2, 2]), 2, np.random.default_rng(0))
     assert (later.tolist(), earlier.tolist(), total) == ([1, 4], [0, 3], 2)
-    assert drawn_pairs(keys, np.zeros(0, dtype=np.int64), 5, np.random.default_rng(0))[2] == 0
+    assert draw_pairs(keys, np.zeros(0, dtype=np.int64), 5, np.random.default_rng(0))[2] == 0
 
 
 @pytest.mark.parametrize("i", [2, 3, 1000, 94_906_267, 99_999_999])
@@ -95,14 +95,14 @@ def test_pair_is_found_by_its_number_in_a_group_of_any_length(i):
     # above 2^53 a root in double precision is off by one on either side of a triangular number
     edge = i * (i - 1) // 2
     chosen = Chosen(edge - 1, edge, edge + i - 1)
-    later, earlier, _ = drawn_pairs(some_keys(), np.array([100_000_000, 2]), 3, chosen)
+    later, earlier, _ = draw_pairs(some_keys(), np.array([100_000_000, 2]), 3, chosen)
     assert later.tolist() == [i - 1, i, i]
     assert earlier.tolist() == [i - 2, 0, i - 1]
 
 
 def test_pairs_are_drawn_without_replacement_and_evenly():
     keys = some_keys(positions=range(8), documents=(0,) * 8)
-    drawn = [drawn_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
+    drawn = [draw_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
     pairs = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in drawn]
     assert all(len(set(pair)) == 7 and total == 28 for pair, (_, _, total) in zip(pairs, drawn, strict=True))
     seen = {pair: sum(pair in each for each in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}

@@ -154,7 +154,7 @@ def test_unknown_tasks_and_invalid_options_are_refused(tokenizer):
         BOOK.texts("news", 1, 10, 0, tokenizer)
     with pytest.raises(DataError, match="too short; it needs"):
         BOOK.items("passkey", 1, 0, tokenizer, length=12)
-    with pytest.raises(DataError, match="wording named only"):
+    with pytest.raises(DataError, match="no form 'pin'"):
         BOOK.items("passkey", 1, 0, tokenizer, form="pin")
     with pytest.raises(DataError, match="between 0 and 1"):
         BOOK.items("passkey", 1, 0, tokenizer, depth=2.0)

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from keyquery.tasks.answers import CLASSES, chosen_option, error_class, first_number, is_ambiguous, is_right, parse
+from keyquery.tasks.answers import CLASSES, chosen_option, error_class, first_number, is_ambiguous, judge, parse
 from keyquery.tasks.items import Item
 
 YES_NO = ("yes", "no")
@@ -20,14 +20,14 @@ YES_NO = ("yes", "no")
     ],
 )  # fmt: skip
 def test_judge_counts_the_first_whole_word(text: str, outcome: str) -> None:
-    assert is_right(text, "yes", YES_NO) == outcome
+    assert judge(text, "yes", YES_NO) == outcome
 
 
 def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
     assert chosen_option("It was Negative, not positive", ("positive", "negative")) == "negative"
     assert chosen_option("new  York", ("new", "new york")) == "new york", "the longer of two options counts"
     assert chosen_option("newer", ("new", "new york")) is None
-    assert is_right("c++ is", "c++", ("c", "c++")) == "right", "options are plain texts, not patterns"
+    assert judge("c++ is", "c++", ("c", "c++")) == "right", "options are plain texts, not patterns"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_chosen_option_is_a_whole_word_and_the_longest() -> None:
     ],
 )  # fmt: skip
 def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: str) -> None:
-    assert is_right(text, "Oslo") == outcome
+    assert judge(text, "Oslo") == outcome
 
 
 @pytest.mark.parametrize(

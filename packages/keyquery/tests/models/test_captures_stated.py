@@ -76,7 +76,7 @@ def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_pa
 
 
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
-    """Use a narrow twin: also the rotated part of a head (GPT-NeoX), from a folder or a file."""
+    """Use a narrow version: also the rotated part of a head (GPT-NeoX), from a folder or a file."""
     for name, place in (("llama", ""), ("gpt_neox", "config.json")):
         actual = with_stated_rotation(models[name]["bare"], models[name]["model"] / place).rotations
         assert actual == models[name]["said"]
@@ -130,7 +130,7 @@ def test_heads_uses_the_stated_rotation(
         ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has two entries"),
         ({"unturned": True, "theta": 1e4}, "`unturned` is given together with `theta`"),
         (["half"], "entry 1: 'half' is not a mapping"),
-        ({"model_type": "nope"}, "no narrow twin of model type nope"),
+        ({"model_type": "nope"}, "no narrow version of model type nope"),
     ],
 )
 def test_incomplete_or_contradictory_rotation_statements_are_refused(

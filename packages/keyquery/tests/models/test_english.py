@@ -23,9 +23,9 @@ from boundpaper.errors import DataError, MissingDependency
 from keyquery.models.texts import TextSource, texts
 from keyquery.tasks import english_prose as prose
 from keyquery.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
-from keyquery.tasks.english import BOOK, CHECKED, HUB, KEY_QUESTIONS, MISSES
+from keyquery.tasks.english import BOOK, CHECK_QUESTIONS, HUB, KEY_QUESTIONS, MISSES
 from keyquery.tasks.english_facts import ATHLETES, CITIES
-from keyquery.tasks.english_statements import NEVER
+from keyquery.tasks.english_statements import UNFITTING
 
 pytestmark = pytest.mark.models
 LETTERS = sorted(ByteLevel.alphabet())
@@ -45,7 +45,7 @@ def of_bytes() -> Any:
 def of_words() -> Any:
     text = " ".join(
         [item.prompt for task in BOOK.tasks()[:3] for item in BOOK.items(task, 100, 0, None)]
-        + [end.format(key="1") for form in ["key", "code"] for end in (KEY_QUESTIONS[form], CHECKED[form])]
+        + [end.format(key="1") for form in ["key", "code"] for end in (KEY_QUESTIONS[form], CHECK_QUESTIONS[form])]
     )
     known = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", "true", "false", *map(str, range(10**5))])]
     inner = Tokenizer(WordLevel({word: place for place, word in enumerate(known)}, unk_token="<unk>"))
@@ -134,10 +134,10 @@ def test_statements_have_known_truth_and_balanced_falsity_types(tokenizer: Any) 
         assert item.facts["true"] == known[item.facts["subject"]]
         assert (shown == item.facts["true"]) == item.facts["truth"]
         alone = not item.facts["truth"] and item.facts["group"] == "answer"
-        assert (shown in NEVER) == alone
+        assert (shown in UNFITTING) == alone
         assert (shown in item.facts["objects"]) != alone
         assert len(tokenizer(item.prompt)["input_ids"]) >= 48
-    assert not set(NEVER) & set(known.values())
+    assert not set(UNFITTING) & set(known.values())
     with pytest.raises(DataError, match="only prompts with a key"):
         BOOK.items("statements", 8, 3, tokenizer, depth=0.5)
 
@@ -160,7 +160,7 @@ def test_verification_shows_the_key_or_a_near_miss() -> None:
     for item in items:
         shown, key = item.facts["shown"], item.facts["true"]
         assert item.answer == ("yes" if shown == key else "no")
-        assert CHECKED[item.facts["form"]].format(key=shown) in item.prompt
+        assert CHECK_QUESTIONS[item.facts["form"]].format(key=shown) in item.prompt
         if item.facts["kind"] == "shortened":
             assert error_class(key, shown) == INSERTION
         else:
@@ -177,7 +177,9 @@ def test_ranking_has_four_candidates_of_equal_length() -> None:
         assert {len(candidate) for candidate in candidates} == {5}
         places[candidates.index(item.answer)] += 1
         front = item.prompt.removesuffix(KEY_QUESTIONS[item.facts["form"]])
-        assert item.facts["prompts"] == [front + CHECKED[item.facts["form"]].format(key=one) for one in candidates]
+        assert item.facts["prompts"] == [
+            front + CHECK_QUESTIONS[item.facts["form"]].format(key=one) for one in candidates
+        ]
     assert set(places) == {0, 1, 2, 3}
 
 

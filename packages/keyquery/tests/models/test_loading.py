@@ -318,7 +318,7 @@ def test_weight_names_that_change_attention_scores_are_recognised() -> None:
 def test_bitsandbytes_warning_is_logged_once(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "_said", set())
     loading._quantization_config(ModelSource("m", quantize="int8"))
-    logger = logging.getLogger(loading.PRODUCTS)
+    logger = logging.getLogger(loading.CAST_LOGGER)
     with caplog.at_level(logging.WARNING, logger.name):
         for _ in range(3):
             logger.warning("inputs will be cast from %s", "bfloat16")

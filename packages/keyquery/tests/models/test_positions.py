@@ -12,7 +12,7 @@ import transformers
 import architectures
 from boundpaper.errors import ModelError
 from keyquery.models.attention import positions
-from keyquery.models.attention.encodings import NEVER, configured, encoding_name
+from keyquery.models.attention.encodings import DROPE_FACTOR, configured, encoding_name
 from keyquery.models.attention.positions import TOLERANCE, encoding, may_rotate, positional_of, shift_error
 from keyquery.models.attention.reach import refuse_longer
 from models_tiny import BUILDERS, UNSUPPORTED, built
@@ -206,7 +206,7 @@ def test_encoding_applies_per_layer_type() -> None:
     """Gemma 3: DroPE affects all layers; interpolation leaves sliding windows unchanged."""
     config = built("gemma3").config
     dropped = configured(config, "drope").rope_parameters
-    assert {each["factor"] for each in dropped.values()} == {NEVER}
+    assert {each["factor"] for each in dropped.values()} == {DROPE_FACTOR}
     before, after = config.rope_parameters, configured(config, "pi", factor=4).rope_parameters
     assert after["sliding_attention"] == before["sliding_attention"]
     assert after["full_attention"] == {

@@ -223,7 +223,7 @@ def test_saved_survey_reads_back_equal(tmp_path: Path) -> None:
             assert type(one) is type(other)
             assert one == other
     assert place.stat().st_size < 60_000
-    with pytest.raises(DataError, match="this file is not a survey"):
+    with pytest.raises(DataError, match="no such file; run the survey"):
         read(tmp_path / "none.npz")
     place.write_bytes(place.read_bytes()[:500])
     with pytest.raises(DataError, match="damaged"):

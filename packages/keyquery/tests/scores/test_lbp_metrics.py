@@ -13,7 +13,7 @@ from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp import prompts as lbp_prompts
 from keyquery.scores.lbp import rouge
 from keyquery.scores.lbp import scores as lbp_scores
-from keyquery.scores.lbp.answers import answer_lines, area
+from keyquery.scores.lbp.answers import answer_lines, answer_text
 from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.metrics import score
 from keyquery.scores.lbp.predictions import Prediction
@@ -49,7 +49,7 @@ def test_there_are_25_tasks_of_11_kinds():
     ],
 )  # fmt: skip
 def test_answer_is_the_text_after_the_last_mark(text, answer):
-    assert area(text) == answer
+    assert answer_text(text) == answer
 
 
 def test_answer_lines_are_lower_cased_and_whitespace_collapsed():

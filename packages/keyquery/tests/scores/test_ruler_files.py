@@ -126,7 +126,7 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
         (["{"], "not valid JSON"), (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
         ([{"doc_id": 0, "doc": {}}], "samples, not results"), ([[1]], "another kind of file"),
         ([ruler_made.without(results(FULL), "configs")], "configs are missing"),
-        ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "not a task of RULER, which has hellaswag"),
+        ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "has no task of RULER, only hellaswag"),
         ([results(FULL, results={"niah_single_1": {"acc,none": 0.5}})], "no score by length"),
         ([results({"vt": {4096: 1.5}})], "not a score between 0 and 1"),
         ([results({"vt": {4096: float("nan")}})], "not a score between 0 and 1"),

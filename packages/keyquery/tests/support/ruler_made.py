@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from boundpaper.cli.door import command_line
 from boundpaper.places import project
 from keyquery.scores.ruler import results as ruler_results
-from keyquery.scores.ruler.scores import TASKS, length_tokens
+from keyquery.scores.ruler.scores import QA, TASKS, length_tokens
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 REAL = Path(__file__).parent / "ruler_results.json"  # written by the harness, without facts of the machine
@@ -67,7 +67,7 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
 def written(path, content):
     """Write the results, and beside them samples with one reference each, right as often as the scores say."""
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    for name in (NAMES[task] for task in ruler_results.QUESTIONS):
+    for name in (NAMES[task] for task in QA):
         scores = content.get("results", {}).get(name, {}) if isinstance(content, dict) else {}
         lines = [
             sample(int(key.partition(",")[0]), ["Paris"], "in Paris" if number < round(500 * score) else "in Rome")

@@ -1,5 +1,6 @@
-"""Set up an adopted LaTeX paper (`boundpaper init`): find its main file and data files, and write the added files."""
+"""Adopt a LaTeX paper (`boundpaper init`): find its main file and data files, and write the files that bind them."""
 
+import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from boundpaper.places import ADOPTED, MARK
 from boundpaper.typeset.plural import counted
 
 LARGEST = 1_000_000
-"""Largest data file in bytes that `init` adopts: larger files are records of runs, not results."""
+"""Size in bytes of the largest data file that `init` adopts; larger files are records of runs, not results."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
 _NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
 _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}]*)\}")
@@ -20,32 +21,31 @@ _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}
 
 @dataclass(frozen=True)
 class InitPlan:
-    """What `init` would write (`boundpaper.toml` and the main file), and messages on what it found."""
+    """What `init` would write: `boundpaper.toml` and the main files; and messages on what it found."""
 
     folder: Folder
     toml: str
     files: dict[Path, bytes]
-    words: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (), *, probe: bool = True) -> InitPlan:
-    """Find the main file, its document class, the data files and their key columns.
+    """Return the plan to adopt the paper in a folder, with its main files, its data files and their key columns.
 
-    Empty `mains` and `data` are searched for; with `probe`, LaTeX measures the page. Raises SpecError when there is no
-    main file or more than one, when there are no data, or when `init` already ran in the folder.
+    If `mains` or `data` is empty, the folder is searched. With `probe`, LaTeX measures the page. Raises SpecError when
+    there is no main file or more than one, when there are no data, or when the folder is already that of a paper.
     """
     if (root / ADOPTED).is_file():
         raise SpecError(f"{ADOPTED}: exists already; edit it, or run `boundpaper build`")
     if (root / MARK).is_file():
         raise SpecError(f"{root}: contains {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
-    main = mains or _main_file(root)
-    for name in main:
+    mains = mains or _main_file(root)
+    for name in mains:
         if not (root / name).is_file():
-            raise SpecError(f"{name}: no such file; name the one with \\documentclass")
-    words: list[str] = []
-    draft = Folder(root, main, data)
-    files = source.sources(draft)
-    patterns = data or _data_patterns(root, words)
+            raise SpecError(f"{name}: no such file; name the file with \\documentclass")
+    messages: list[str] = []
+    files = source.sources(Folder(root, mains, data))
+    patterns = data or _data_patterns(root, messages)
     if not patterns:
         raise SpecError(
             f"{root}: no CSV, TSV, JSON or Parquet file here or below; put the results there, or name them: --data FILE"
@@ -54,44 +54,44 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
     for tex in files:
         if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", tex.code):
             macro = "boundval"
-            words.append(f"{tex.shown} already defines \\val, so the macro for values is called \\boundval")
-    folder = Folder(root, main, patterns, macro)
-    data_patterns = list(patterns)
+            messages.append(f"{tex.shown} already defines \\val, so the macro for values is called \\boundval")
     count, keys = 0, {}
-    for name, file in cells.data_files(folder).items():
+    for name, file in cells.data_files(Folder(root, mains, patterns, macro)).items():
         try:
-            table = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
+            data_of_file = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
         except DataError as error:
-            data_patterns.append(f"!{file}")
-            words.append(f"left out: {error}")
+            patterns = (*patterns, f"!{file}")
+            messages.append(f"left out: {error}")
             continue
-        count += len(table.cells)
-        for grid in table.grids.values():
-            keys[name] = grid.key
-            if grid.key == (BY_ROW,):
-                words.append(f"{file}: no columns identify its rows; rows are addressed by number")
+        count += len(data_of_file.cells)
+        for table in data_of_file.grids.values():
+            keys[name] = table.key
+            if table.key == (BY_ROW,):
+                messages.append(f"{file}: no columns identify its rows; rows are addressed by number")
     if not count:
-        raise SpecError("\n".join([f"{root}: no data file can be read", *words]))
-    folder = Folder(root, main, tuple(data_patterns), macro)
-    main_file = next(tex for tex in files if tex.path == root / main[0])
-    kind = _CLASS.search(main_file.code)
-    words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {counted(len(files), 'file')} of LaTeX")
-    words.insert(1, f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(count, 'cell')}")
+        raise SpecError("\n".join([f"{root}: no data file can be read", *messages]))
+    folder = Folder(root, mains, patterns, macro)
+    main_files = [next(tex for tex in files if tex.path == root / name) for name in mains]
+    match = _CLASS.search(main_files[0].code)
+    summary = [
+        f"{mains[0]}: class {match[1] if match else 'unknown'}, {counted(len(files), 'file')} of LaTeX",
+        f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(count, 'cell')}",
+    ]
     toml = _settings_text(folder, keys)
     if probe:
-        page_table, notes = _page_table(main_file)
+        page_table, notes = _page_table(main_files[0])
         toml += page_table
-        words += notes
-    lines = {}
-    for name in main:
-        tex = next(tex for tex in files if tex.path == root / name)
-        if source.LINE not in tex.code:
-            lines[tex.path] = tex.encoded(flatten.with_line(tex.text, tex.code))
-    return InitPlan(folder, toml, lines, tuple(words))
+        messages += notes
+    new_texts = {
+        tex.path: tex.encoded(flatten.with_line(tex.text, tex.code))
+        for tex in main_files
+        if source.LINE not in tex.code
+    }
+    return InitPlan(folder, toml, new_texts, (*summary, *messages))
 
 
 def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
-    """Return the `[page]` table of `boundpaper.toml` with measures from LaTeX, and messages for the author."""
+    """Return the table `[page]` of `boundpaper.toml` with measures from LaTeX, and messages for the author."""
     from boundpaper.adopt.probe import page_measures
     from boundpaper.store import files
 
@@ -101,22 +101,27 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
     except DataError as error:
         return "", [f"the page was not measured ({error}); write its sizes under [page] if you need them"]
     family = page.font or missing
-    words = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
+    messages = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
     if missing:
-        words.append(f"figures are set in Palatino: pdfLaTeX has no {missing}; set `font` under [page] to use another")
+        messages.append(
+            f"figures are set in Palatino: pdfLaTeX has no {missing}; set `font` under [page] to use another"
+        )
     return (
         f"\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nheight = {page.height:g}\n"
         f'font = "{page.font}"\nsize = {page.size:g}\ncite = "{page.cite}"\n'
-    ), words
+    ), messages
 
 
 def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Find the main file: the file in the topmost folder that has `\documentclass` and a body."""
+    r"""Return the name of the main file, which has `\documentclass` and a body, in the topmost folder with such a file.
+
+    If there are several, a usual name such as `main.tex` decides; raise SpecError if it does not.
+    """
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
-        text = source.read(path, path.name).code
-        kind = _CLASS.search(text)
-        if kind and r"\begin{document}" in text and kind[1].strip() not in ("subfiles", "standalone"):
+        code = source.read(path, path.name).code
+        match = _CLASS.search(code)
+        if match and r"\begin{document}" in code and match[1].strip() not in ("subfiles", "standalone"):
             name = path.relative_to(root).as_posix()
             names_by_depth[name.count("/")].append(name)
     if not names_by_depth:
@@ -127,81 +132,70 @@ def _main_file(root: Path) -> tuple[str, ...]:
         if len(usual) != 1:
             raise SpecError(
                 f"{', '.join(names)}: several files begin a document; name the main file, or every one that has "
-                "numbers: "
-                f"boundpaper init --main {names[0]}"
+                f"numbers: boundpaper init --main {names[0]}"
             )
         names = usual
     return tuple(names)
 
 
 def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return files with one of these endings, except those in hidden folders and in folders of installed programs."""
+    """Return files with one of these endings, except hidden files and files in hidden or `_SKIPPED` folders."""
     paths = []
     for path in sorted(root.rglob("*")):
-        inner = path.relative_to(root).parts
-        is_skipped = any(folder.startswith(".") or folder in _SKIPPED for folder in inner)
+        is_skipped = any(name.startswith(".") or name in _SKIPPED for name in path.relative_to(root).parts)
         if path.suffix.lower() in suffixes and not is_skipped and path.is_file():
             paths.append(path)
     return paths
 
 
-def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
-    """Return patterns that match the data files; each pattern is a folder and a file ending."""
+def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:
+    """Return patterns of the data files, each a folder and a file ending, and then `!NAME` for files to leave out.
+
+    A message is added for each file that is left out.
+    """
     patterns: dict[str, None] = {}
-    excluded = []
+    pattern_by_excluded_name = {}
     for path in _files_ending(root, cells.SUFFIXES):
         name = path.relative_to(root).as_posix()
         size = path.stat().st_size
         pattern = (PurePosixPath(name).parent / f"*{path.suffix}").as_posix()
-        if path.name in _NOT_DATA or size > LARGEST or not size:
-            reason = (
-                "empty"
-                if not size
-                else f"{size / 1e6:.0f} MB, probably records of runs; add its name to data to use it"
-                if size > LARGEST
-                else "its name is not that of data"
-            )
-            excluded.append(f"!{name}")
-            words.append(f"left out: {name} ({reason})")
+        if not size:
+            reason = "empty"
+        elif size > LARGEST:
+            reason = f"{size / 1e6:.0f} MB, probably records of runs; add its name to data to use it"
+        elif path.name in _NOT_DATA:
+            reason = "its name is not that of data"
         else:
             patterns[pattern] = None
-    still_matched = [
-        pattern
-        for pattern in excluded
-        if (PurePosixPath(pattern[1:]).parent / f"*{PurePosixPath(pattern).suffix}").as_posix() in patterns
-    ]
-    return (*patterns, *still_matched)
+            continue
+        pattern_by_excluded_name[name] = pattern
+        messages.append(f"left out: {name} ({reason})")
+    return (*patterns, *(f"!{name}" for name, pattern in pattern_by_excluded_name.items() if pattern in patterns))
 
 
 def _settings_text(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
+    """Return the text of `boundpaper.toml`; `keys` are the key columns by table."""
     lines = [
         "# Settings that bind this paper's numbers to its data; `boundpaper build` reads them.",
-        f"main = {_as_toml_list(folder.mains)}",
-        f"data = {_as_toml_list(folder.data, always=True)}",
+        f"main = {json.dumps(folder.mains if len(folder.mains) > 1 else folder.mains[0], ensure_ascii=False)}",
+        f"data = {json.dumps(folder.data, ensure_ascii=False)}",
     ]
     if folder.macro != "val":
         lines.append(f'macro = "{folder.macro}"')
     for name, key in keys.items():
         lines += ["", f"[tables.{name}]" if re.fullmatch(r"[\w-]+", name) else f'[tables."{name}"]']
-        lines.append(f'key = "{BY_ROW}"' if key == (BY_ROW,) else f"key = {_as_toml_list(key, always=True)}")
+        lines.append(f"key = {json.dumps(BY_ROW if key == (BY_ROW,) else key, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
 
 
-def _as_toml_list(texts: tuple[str, ...], always: bool = False) -> str:
-    import json
-
-    strings = [json.dumps(text, ensure_ascii=False) for text in texts]
-    return strings[0] if len(strings) == 1 and not always else "[" + ", ".join(strings) + "]"
-
-
-def write_plan(planned: InitPlan) -> list[str]:
-    """Write the planned files, and build; return the names of the written files."""
+def write_plan(plan: InitPlan) -> list[str]:
+    """Write the planned files and `bound/`, and return the names of the written files."""
     from boundpaper.adopt.folder import read
     from boundpaper.store import files
 
-    root = planned.folder.root
-    files.write(root / ADOPTED, planned.toml.encode())
-    for path, text in planned.files.items():
+    root = plan.folder.root
+    files.write(root / ADOPTED, plan.toml.encode())
+    for path, text in plan.files.items():
         files.write(path, text)
     result = generate.build(read(root))
-    return [ADOPTED, *(planned.folder.shown(path) for path in planned.files), *result.changed]
+    return [ADOPTED, *(plan.folder.shown(path) for path in plan.files), *result.changed]

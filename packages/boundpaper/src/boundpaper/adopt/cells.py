@@ -25,7 +25,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
 class DataCell(NamedTuple):
-    """A value of a data file: its address, its text, its number (None for words), and its place in the file."""
+    """A value of a data file: its address, its text, its number (None for words), its file and its place there."""
 
     address: str
     text: str
@@ -36,7 +36,7 @@ class DataCell(NamedTuple):
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table: its columns, its key columns, the key of each row, and the cells by row and column."""
+    """A data file with rows: its columns, its key columns, and its cells by the key of their row and by column."""
 
     name: str
     file: str
@@ -47,14 +47,24 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Data:
-    """All cells by address, the tables of rows by name, and the addresses of each table."""
+    """The values of all data files.
+
+    Attributes
+    ----------
+    cells : mapping of str to DataCell
+        All cells by address.
+    grids : mapping of str to DataTable
+        The files with rows by table name; JSON files of another form have only cells.
+    tables : mapping of str to tuple of str
+        The addresses of the cells of every file by table name.
+    """
 
     cells: Mapping[str, DataCell]
     grids: Mapping[str, DataTable]
     tables: Mapping[str, tuple[str, ...]]
 
     def cell(self, address: str) -> DataCell:
-        """Return the cell at an address; raise SpecError that names the nearest address if there is none."""
+        """Return the cell at an address; raise SpecError, with the nearest address, if there is no such cell."""
         if address in self.cells:
             return self.cells[address]
         table = address.partition("/")[0]
@@ -64,30 +74,35 @@ class Data:
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Suggest the nearest address; compare part by part, since comparing thousands of whole addresses takes seconds."""
-    head: list[str] = []
-    for part in address.split("/"):
-        level = len(head)
-        split_addresses = [name.split("/") for name in addresses]
-        present = {parts[level] for parts in split_addresses if parts[:level] == head and len(parts) > level}
-        if part not in present:
-            from boundpaper.suggestions import similar_names
+    """Return the end of a message that suggests the nearest address.
 
-            close = similar_names(part, sorted(present)[:2_000], most=1, cutoff=0.3)
-            if not close:
-                return f"; {'/'.join(head)} has {', '.join(sorted(present)[:6])}" if present else ""
-            part = close[0]
-        head.append(part)
-    return f"; did you mean {'/'.join(head)}?"
+    Addresses are compared part by part, since comparing thousands of whole addresses takes seconds.
+    """
+    from boundpaper.suggestions import similar_names
+
+    split_addresses = [known_address.split("/") for known_address in addresses]
+    nearest: list[str] = []
+    for level, part in enumerate(address.split("/")):
+        known = {parts[level] for parts in split_addresses if parts[:level] == nearest and len(parts) > level}
+        if part not in known:
+            similar = similar_names(part, sorted(known)[:2_000], most=1, cutoff=0.3)
+            if not similar:
+                return f"; {'/'.join(nearest)} has {', '.join(sorted(known)[:6])}" if known else ""
+            part = similar[0]
+        nearest.append(part)
+    return f"; did you mean {'/'.join(nearest)}?"
 
 
 def slug(text: str) -> str:
-    """Turn a key into a part of an address: letters, digits and `._+=@*-` stay, and every other character becomes a
-    hyphen.
+    """Return a key as a part of an address.
+
+    Letters, digits and `._+=@*-` stay, letters lose their accents, and other ASCII characters become hyphens. Any other
+    character is written as its code, such as `u03b1`.
     """
-    ascii_text = unicodedata.normalize("NFKD", text.strip())
     ascii_text = "".join(
-        f"u{ord(char):04x}" if ord(char) > 127 else char for char in ascii_text if not unicodedata.combining(char)
+        f"u{ord(char):04x}" if ord(char) > 127 else char
+        for char in unicodedata.normalize("NFKD", text.strip())
+        if not unicodedata.combining(char)
     )
     return _UNSAFE.sub("-", ascii_text).strip("-") or "empty"
 
@@ -98,7 +113,8 @@ _slug = cache(slug)
 def data_files(folder: Folder) -> dict[str, str]:
     """Return the data files by table name: the file's stem, or as much of its path as makes the name unique.
 
-    Raises SpecError for a pattern that matches no file, or a file of an unknown format.
+    Raises SpecError for a pattern that matches no file, a file of an unknown format, or two files with the same table
+    name.
     """
     names: dict[str, None] = {}
     for pattern in folder.data:
@@ -118,16 +134,16 @@ def data_files(folder: Folder) -> dict[str, str]:
             else:
                 names[name] = None
     files: dict[str, str] = {}
-    stems = Counter(_slug(PurePosixPath(name).stem) for name in names)
-    slugs = [_slug(name.replace("/", "-").replace(".", "-")) for name in names]
+    stem_counts = Counter(_slug(PurePosixPath(name).stem) for name in names)
+    path_slugs = [_slug(name.replace("/", "-").replace(".", "-")) for name in names]
     for name in names:
         *folders, file_name = PurePosixPath(name).parts
         table, parts = _slug(PurePosixPath(file_name).stem), [file_name.replace(".", "-")]
-        while stems[table] > 1 and folders:
+        while stem_counts[table] > 1 and folders:
             parts.insert(0, folders.pop())
             longer = _slug("-".join(parts))
-            alike = sum(slug.endswith(longer) for slug in slugs)
-            table = longer if alike == 1 or not folders else table
+            if not folders or sum(path_slug.endswith(longer) for path_slug in path_slugs) == 1:
+                table = longer
         if table in files:
             raise SpecError(f"{ADOPTED}: data: {files[table]} and {name} both name the table {table}; rename one")
         files[table] = name
@@ -135,41 +151,38 @@ def data_files(folder: Folder) -> dict[str, str]:
 
 
 def load_data(folder: Folder) -> Data:
-    """Read all data files.
+    """Return the values of all data files of a paper.
 
-    Raises DataError for a file that its ending does not describe, or a key that names no column or does not identify
-    the rows.
+    Raises DataError for a file whose content does not match its ending, or a key that names no column or does not
+    identify the rows; SpecError for a key of an unknown table, and as `data_files`.
     """
-    texts = {}
-    for name, file in data_files(folder).items():
-        texts[name] = file, read_content(folder.root / file, file)
+    contents = {name: (file, read_content(folder.root / file, file)) for name, file in data_files(folder).items()}
     for name in folder.keys:
-        if name not in texts:
-            raise SpecError(f"{ADOPTED}: tables: no table {name!r} in the data{or_known(name, texts)}")
-    return cells_in_texts(texts, folder.keys)
+        if name not in contents:
+            raise SpecError(f"{ADOPTED}: tables: no table {name!r} in the data{or_known(name, contents)}")
+    return cells_in_texts(contents, folder.keys)
 
 
-def cells_in_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """Return the cells of files already in memory; `texts` maps a table's name to (file, content)."""
+def cells_in_texts(contents: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
+    """Return the values of files in memory; `contents` has each file's name and content by table name."""
     cells: dict[str, DataCell] = {}
     grids: dict[str, DataTable] = {}
     tables: dict[str, tuple[str, ...]] = {}
-    for name, (file, raw) in texts.items():
-        records = rows_of(file, raw)
-        if isinstance(records, tuple):
-            header, rows = records
-            grid = _table_of_rows(name, file, header, rows, keys.get(name))
-            grids[name] = grid
-            cells_of_table = {cell.address: cell for row in grid.rows.values() for cell in row.values()}
+    for name, (file, raw) in contents.items():
+        parsed = rows_of(file, raw)
+        if isinstance(parsed, tuple):
+            header, rows = parsed
+            grids[name] = _table_of_rows(name, file, header, rows, keys.get(name))
+            cells_of_table = {cell.address: cell for row in grids[name].rows.values() for cell in row.values()}
         else:
-            cells_of_table = _leaf_cells(name, file, records)
+            cells_of_table = _leaf_cells(name, file, parsed)
         tables[name] = tuple(cells_of_table)
-        cells.update(cells_of_table)
+        cells |= cells_of_table
     return Data(cells, grids, tables)
 
 
 def read_content(path: Path, file: str) -> bytes:
-    """Return the content of a data file; raise DataError if it cannot be read or its ending does not match its type."""
+    """Return the content of a data file; raise DataError if a text file cannot be read as UTF-8."""
     from boundpaper.store.text_file import text_of
 
     if path.suffix.lower() == ".parquet":
@@ -181,10 +194,10 @@ def read_content(path: Path, file: str) -> bytes:
 
 
 def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """Return the header and rows of a table; return other JSON than a list of flat objects as parsed.
+    """Return the header and the rows in the content of a data file.
 
-    Raises DataError when the file's ending does not describe the content, or a row has more or fewer cells than the
-    header.
+    JSON is a table if it is a list of flat objects; any other JSON is returned as parsed. Raises DataError when the
+    content does not match the file's ending, or a row has more or fewer cells than the header.
     """
     suffix = PurePosixPath(file).suffix.lower()
     if suffix == ".parquet":
@@ -211,9 +224,10 @@ def _is_flat(record: Mapping[str, Any]) -> bool:
 
 def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     first_line = text.partition("\n")[0]
-    sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=first_line.count)
+    delimiter = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=first_line.count)
     try:
-        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True) if row]
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        header, *rows = [row for row in reader if row]
     except (ValueError, csv.Error) as error:
         problem = "is empty" if not text.strip() else f"is not a table ({error})"
         raise DataError(f"{file}: {problem}; correct the file, or leave it out of data") from None
@@ -224,7 +238,7 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
                 f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; correct "
                 "the file, or leave it out"
             )
-        if sign == ";":
+        if delimiter == ";":  # in such files, decimals may have a comma
             row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]
     return header, rows
 
@@ -234,7 +248,7 @@ def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
     import pyarrow.parquet as pq
 
     try:
-        # threads of Arrow may still run when the process ends, and abort it
+        # Without threads: Arrow's threads may still run when the process ends, and abort it.
         table = pq.ParquetFile(pa.BufferReader(raw), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{file}: not valid Parquet ({str(error).splitlines()[0]})") from None
@@ -245,75 +259,80 @@ def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
 def _table_of_rows(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
-    """Make a table whose cells have addresses; guess the key columns if `key` is None."""
-    repeats = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
-    if repeats:
-        raise DataError(f"{file}: two columns would be called {repeats[0]}; rename one, or leave the file out of data")
+    """Return a table of rows whose cells have addresses; if `key` is None, the key columns are guessed."""
+    repeated = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
+    if repeated:
+        raise DataError(f"{file}: two columns would be called {repeated[0]}; rename one, or leave the file out of data")
     key_columns = guess_key(header, rows) if key is None else tuple(key)
-    at = {column: index for index, column in enumerate(header)}
+    column_indices = {column: index for index, column in enumerate(header)}
     for column in key_columns if key_columns != (BY_ROW,) else ():
-        if column not in at:
-            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{or_known(column, at)}")
-    places = [at[column] for column in key_columns] if key_columns != (BY_ROW,) else []
+        if column not in column_indices:
+            known = or_known(column, column_indices)
+            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{known}")
+    key_indices = [column_indices[column] for column in key_columns] if key_columns != (BY_ROW,) else []
     slugs = [_slug(column) for column in header]
-    grid: dict[str, dict[str, DataCell]] = {}
+    cells_by_row: dict[str, dict[str, DataCell]] = {}
     for number, row in enumerate(rows, 2):
-        mark = ",".join(_slug(_cell_text(row[place])) for place in places) if places else str(number - 1)
-        if mark in grid:
+        row_key = ",".join(_slug(_cell_text(row[index])) for index in key_indices) if key_indices else str(number - 1)
+        if row_key in cells_by_row:
             raise DataError(
-                f"{file}: {', '.join(key_columns)} do not identify each row ({mark} again in row {number}); "
+                f"{file}: {', '.join(key_columns)} do not identify each row ({row_key} again in row {number}); "
                 f'add a column to key of [tables.{name}] in {ADOPTED}, or set key = "{BY_ROW}"'
             )
-        prefix = f"{name}/{mark}/" if key_columns else f"{name}/"
-        place = f"row {number}"
-        grid[mark] = {
+        prefix = f"{name}/{row_key}/" if key_columns else f"{name}/"
+        cells_by_row[row_key] = {
             column: DataCell(
-                prefix + short, text := _cell_text(value), _number(text, value), file, f"{place}, {column}"
+                prefix + slug, text := _cell_text(value), _number(text, value), file, f"row {number}, {column}"
             )
-            for column, short, value in zip(header, slugs, row, strict=True)
+            for column, slug, value in zip(header, slugs, row, strict=True)
         }
-    return DataTable(name, file, tuple(header), key_columns, grid)
+    return DataTable(name, file, tuple(header), key_columns, cells_by_row)
 
 
 def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Return the fewest columns that identify each row, text columns first; if none do, the row number."""
+    """Return the fewest columns that identify each row, text columns first; without such columns, `(BY_ROW,)`.
+
+    A table with one row needs no key columns.
+    """
     from itertools import combinations, islice
 
     if len(rows) == 1:
         return ()
-    words, counts = [], []
+    text_columns, count_columns = [], []
     for index, column in enumerate(header):
         texts = [_cell_text(row[index]) for row in rows]
         if all(texts) and not any(map(_NUMBER.fullmatch, texts)):
-            words.append(column)
+            text_columns.append(column)
         elif all(texts) and all(re.fullmatch(r"\d{1,6}", text) for text in texts):
-            counts.append(column)
-    choices = [*words, *counts]
-    marks = {column: [_slug(_cell_text(row[header.index(column)])) for row in rows] for column in choices}
-    choices = [column for column in choices if len(set(marks[column])) > 1]
+            count_columns.append(column)
+    slugs = {
+        column: [_slug(_cell_text(row[header.index(column)])) for row in rows]
+        for column in [*text_columns, *count_columns]
+    }
+    varying_columns = [column for column in slugs if len(set(slugs[column])) > 1]
     for size in range(1, 5):
-        for columns in islice(combinations(choices, size), 200):
-            if columns[0] in counts and words:
+        for columns in islice(combinations(varying_columns, size), 200):
+            if columns[0] in count_columns and text_columns:
                 continue
-            if _all_differ(zip(*(marks[name] for name in columns), strict=True)):
+            if _all_differ(zip(*(slugs[name] for name in columns), strict=True)):
                 return columns
     return (BY_ROW,)
 
 
-def _all_differ(marks: Iterable[tuple[str, ...]]) -> bool:
-    """Return whether all marks differ; stop reading at the first repeated mark."""
+def _all_differ(keys: Iterable[tuple[str, ...]]) -> bool:
+    """Return whether all keys differ; stop reading at the first repeated key."""
     seen: set[tuple[str, ...]] = set()
-    for mark in marks:
-        if mark in seen:
+    for key in keys:
+        if key in seen:
             return False
-        seen.add(mark)
+        seen.add(key)
     return True
 
 
-def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
-    """Return the leaf values in the content of a JSON file by path."""
+def _leaf_cells(name: str, file: str, document: Any) -> dict[str, DataCell]:
+    """Return the cells of a parsed JSON document by address, one cell per leaf value."""
     cells: dict[str, DataCell] = {}
-    for path, value in _walk_leaves(content, ()):
+    for path, value in _walk_leaves(document, ()):
         text = _cell_text(value)
         address = "/".join((name, *map(_slug, path)))
         place = ".".join(path)
@@ -326,13 +345,14 @@ def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
     return cells
 
 
-def _walk_leaves(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(content, (dict, list)):
-        pairs: Iterable[tuple[Any, Any]] = content.items() if isinstance(content, dict) else enumerate(content)
+def _walk_leaves(document: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each leaf value of a JSON document below `path`, with its path."""
+    if isinstance(document, (dict, list)):
+        pairs: Iterable[tuple[Any, Any]] = document.items() if isinstance(document, dict) else enumerate(document)
         for key, value in pairs:
             yield from _walk_leaves(value, (*path, str(key)))
     else:
-        yield path, content
+        yield path, document
 
 
 def _cell_text(value: Any) -> str:

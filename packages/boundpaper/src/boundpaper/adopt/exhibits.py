@@ -1,11 +1,11 @@
-"""Make tables and figures for the author's document class from `tables/NAME.py` and `figures/NAME.py`."""
+"""Make the tables and figures of `tables/NAME.py` and `figures/NAME.py` for the author's document class."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from boundpaper.adopt.cells import Data
 from boundpaper.adopt.folder import Folder
@@ -15,86 +15,87 @@ from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
-    from boundpaper.tables.cells import Grid as Cells
+    from boundpaper.tables.cells import Grid
 
 CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
 OVER = 5.0
-"""Possible error in points of the estimated width of a table."""
+"""The possible error in pt of the estimated width of a table."""
 FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
-"""LaTeX packages that set a figure, formulas included, in the font family of the text."""
+"""For font families of the text, the LaTeX package that sets a figure and its formulas in the same font."""
 OUTLINES = {"cmss": "lmss", "cmtt": "lmtt"}
-"""Bitmap font families, and for each the family that has the same letters as outlines."""
+"""For bitmap font families, the family that has the same letters as outlines."""
 PALATINO = ("ppl", "pplx", "qpl", "zpltlf")
 OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
-def table_of(folder: Folder, data: Data, name: str, form: str) -> str:
-    """Return the LaTeX of `tables/NAME.py`: a float over one or both page columns, the tabular alone, or its rows.
+def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabular", "rows"]) -> str:
+    """Return the LaTeX of the table in `tables/NAME.py`: its float, only its tabular, or only the tabular's rows.
 
-    Raises SpecError when the file is absent, a parameter names no table, or the table is wider than the page; also when
-    the author's code raises an error, with the place in that code.
+    The float spans one or both columns of the page. Raises SpecError when the file is absent, a parameter names no
+    data, the author's code raises an error, or the table is wider than the page.
     """
     from boundpaper.tables.latex import TablePlacement, latex
     from boundpaper.tables.read import read
     from boundpaper.tables.width import PageWidths, fit_table, text_width
 
-    cells: Cells = read(_exhibit_of(folder, data, "table", name), name)
-    page, text = folder.page.column, folder.page.text
-    narrow = min(250.0, page)
-    fit = fit_table(cells, PageWidths(page, text, narrow))
-    wide = fit.width > page + OVER and text > page and form == "float"
-    if wide:
-        fit = fit_table(cells, PageWidths(text, text, narrow))
-    room = text if wide or cells.table.landscape else page
-    if fit.width > room + OVER and form == "float":
+    grid: Grid = read(_exhibit_of(folder, data, "table", name), name)
+    column, text = folder.page.column, folder.page.text
+    narrow = min(250.0, column)
+    fit = fit_table(grid, PageWidths(column, text, narrow))
+    spans_both = fit.width > column + OVER and text > column and part == "float"
+    if spans_both:
+        fit = fit_table(grid, PageWidths(text, text, narrow))
+    width = text if spans_both or grid.table.landscape else column
+    if fit.width > width + OVER and part == "float":
         raise SpecError(
-            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, and {'the text' if wide else 'the column'} "
-            f'only {room:.0f}: take size="scriptsize", landscape=True, or fewer columns'
+            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, and the {'text' if spans_both else 'column'} "
+            f'only {width:.0f}: take size="scriptsize", landscape=True, or fewer columns'
         )
     lines = 0.0
-    if cells.table.long and text > page:
+    if grid.table.long and text > column:
         if fit.paragraphs:
             raise SpecError(
                 f"tables/{name}.py: long=True splits the rows into floats on two-column pages, where cells cannot "
                 "wrap: remove width=, or use fewer columns"
             )
-        words = text_width(" ".join([cells.table.caption, *cells.table.notes])) * folder.page.size / room
-        high = text if cells.table.landscape else folder.page.height
-        lines = max(4.0, 0.85 * high / (1.2 * folder.page.size) - 8.0 - words)
-    tex = latex(cells, TablePlacement(PageWidths(room, text, narrow), wide, lines, form))  # type: ignore[arg-type]
-    return _with_cite_command(tex, folder)
+        text_lines = text_width(" ".join([grid.table.caption, *grid.table.notes])) * folder.page.size / width
+        height = text if grid.table.landscape else folder.page.height
+        lines = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
+    placement = TablePlacement(PageWidths(width, text, narrow), spans_both, lines, part)
+    return _with_cite_command(latex(grid, placement), folder)
 
 
 def needed_packages(tex: str) -> list[str]:
     """Return the packages that a table's LaTeX needs, except citation packages, which the author chooses."""
-    listed = re.search(r"^% Packages: (.*)\.$", tex, re.MULTILINE)
-    return [package for package in (listed[1].split(", ") if listed else ()) if package != "natbib"]
+    match = re.search(r"^% Packages: (.*)\.$", tex, re.MULTILINE)
+    return [package for package in (match[1].split(", ") if match else ()) if package != "natbib"]
 
 
 @dataclass(frozen=True)
 class IncludedFigure:
-    """A figure for the paper: the LaTeX of its float, and the source of its PDF."""
+    """A figure for the paper: the LaTeX of its float, its specification, and the preamble under which it is drawn."""
 
     text: str
     figure: Figure
-    head: str
+    preamble: str
 
     def pdf(self, name: str) -> bytes:
-        """Compile the picture with pdflatex; raise LatexError or MissingDependency if that fails."""
+        """Return the figure's PDF, compiled by pdflatex; raise LatexError or MissingDependency if that fails."""
         from boundpaper.paper.tex.alone import content_of
 
-        return content_of(self.figure, "pdf", name, self.head)
+        return content_of(self.figure, "pdf", name, self.preamble)
 
 
 def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigure:
-    """Return the figure of `figures/NAME.py`: a float over one or both page columns that includes the PDF `path`.
+    """Return the figure in `figures/NAME.py`, as a float over one or both page columns that includes the PDF `path`.
 
     A figure without a width is as wide as a column. The first line of the float contains a digest of the picture's
-    source. Raises SpecError when the file is absent, a parameter names no data, or the figure is wider than the page;
-    also when the author's code raises an error, with the place in that code.
+    source. Raises SpecError when the file is absent, a parameter names no data, the author's code raises an error, or
+    the figure is wider than the page.
     """
     from boundpaper.figures.metrics import MM_PER_POINT
-    from boundpaper.figures.render import float_tex, picture_files, preamble, tex
+    from boundpaper.figures.render import float_tex, picture_files, tex
+    from boundpaper.figures.render import preamble as default_preamble
     from boundpaper.figures.style import TEXT_WIDTH_MM
 
     figure: Figure = _exhibit_of(folder, data, "figure", name)
@@ -106,18 +107,18 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
             f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text:.0f}: use "
             f"width={text:.0f}, or omit width to fill one column"
         )
-    head = preamble().replace(OWN_FONTS, _font_commands(folder.page.font))
+    preamble = default_preamble().replace(OWN_FONTS, _font_commands(folder.page.font))
     if folder.page.size <= 10:
-        head = head.replace("[11pt,", "[10pt,")
-    digest = hashlib.blake2b(tex(figure, name, head).encode(), digest_size=16)
-    for file, content in sorted(picture_files(figure, name).items()):
-        digest.update(file.encode() + content)
+        preamble = preamble.replace("[11pt,", "[10pt,")
+    digest = hashlib.blake2b(tex(figure, name, preamble).encode(), digest_size=16)
+    for file, picture in sorted(picture_files(figure, name).items()):
+        digest.update(file.encode() + picture)
     float_text = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
-    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(float_text, folder)}", figure, head)
+    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(float_text, folder)}", figure, preamble)
 
 
 def _font_commands(family: str) -> str:
-    """Return the LaTeX that sets the font family of a figure's text and formulas; Palatino by default."""
+    """Return the LaTeX that sets a figure and its formulas in a font family; for an empty family, in Palatino."""
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
     if not family or family in PALATINO:
@@ -130,19 +131,23 @@ def _with_cite_command(text: str, folder: Folder) -> str:
 
 
 def _exhibit_of(folder: Folder, data: Data, kind: str, name: str) -> Any:
-    """Return the Table or Figure that `table()` of `tables/NAME.py` or `figure()` of `figures/NAME.py` makes."""
+    """Return the Table of `table()` in `tables/NAME.py`, or the Figure of `figure()` in `figures/NAME.py`."""
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.spec import Table
 
-    file, Kind = f"{kind}s/{name}.py", {"table": Table, "figure": Figure}[kind]
+    file, spec_class = f"{kind}s/{name}.py", {"table": Table, "figure": Figure}[kind]
     path = folder.root / file
     if not path.is_file():
         names = [script.stem for script in sorted(path.parent.glob("*.py"))]
         raise SpecError(f"no {file}{or_known(name, names)}")
     functions = load_functions(path, file)
     if kind not in functions:
-        raise SpecError(f"{file}: no function {kind}; write `def {kind}(NAME_OF_DATA): return {Kind.__name__}(...)`")
+        raise SpecError(
+            f"{file}: no function {kind}; write `def {kind}(NAME_OF_DATA): return {spec_class.__name__}(...)`"
+        )
     result = call_function(functions[kind], file, path, data)
-    if not isinstance(result, Kind):
-        raise SpecError(f"{file}: {kind}() returned {type(result).__name__}; end it with `return {Kind.__name__}(...)`")
+    if not isinstance(result, spec_class):
+        raise SpecError(
+            f"{file}: {kind}() returned {type(result).__name__}; end it with `return {spec_class.__name__}(...)`"
+        )
     return result

@@ -1,4 +1,4 @@
-"""Export the flattened paper as an archive, a PDF with marked changes, Word or HTML, by running other programs."""
+"""Export a paper as an archive, a PDF with marked changes, a Word file or an HTML page."""
 
 import io
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from boundpaper.adopt import flatten, revision, source
 from boundpaper.adopt.folder import Folder, read
 from boundpaper.adopt.generate import AdoptedPaper
-from boundpaper.adopt.numerals import blank_between, typed_numbers
+from boundpaper.adopt.numerals import replace_between, typed_numbers
 from boundpaper.build import process
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.places import ADOPTED, MARK, VARIABLE
@@ -24,16 +24,16 @@ PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
 _INCLUDED = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|printbibliography)\b")
 _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
-_UNPRINTED = re.compile(r"<(style|script|annotation|head)\b")
+_SILENT_ELEMENT = re.compile(r"<(style|script|annotation|head)\b")
 _RULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
 _STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
-_DRAWN = ("tikzpicture", "pgfpicture", "picture", "axis")
+_DRAWINGS = ("tikzpicture", "pgfpicture", "picture", "axis")
 
 
 def zip_for_arxiv(folder: Folder) -> bytes:
-    """Zip the files that LaTeX reads: the main file and its inputs, `bound/`, included pictures, and the `.bbl`.
+    """Return a ZIP archive of the files that LaTeX reads: the LaTeX files, `bound/`, included pictures and the `.bbl`.
 
-    Raises SpecError when the paper has citations but no `.bbl`, which arXiv requires.
+    Raises SpecError when the paper has a bibliography but no `.bbl`, which arXiv requires.
     """
     paper = AdoptedPaper.read(folder)
     code = "\n".join(file.code for file in paper.sources)
@@ -41,39 +41,40 @@ def zip_for_arxiv(folder: Folder) -> bytes:
     picture_stems = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
     for path in flatten.latex_inputs(folder):
         if path.suffix in PICTURES:
-            paths |= {path} if path.stem in picture_stems else set()
-        elif path.suffix not in (".tex", ".ltx", ".dat"):
+            is_needed = path.stem in picture_stems
+        else:
+            is_needed = path.suffix not in (".tex", ".ltx", ".dat")
+        if is_needed:
             paths.add(path)
-    for main in folder.mains:
-        if _BIBLIOGRAPHY.search(code) and not (folder.root / main).with_suffix(".bbl").is_file():
+    for main in folder.mains if _BIBLIOGRAPHY.search(code) else ():
+        if not (folder.root / main).with_suffix(".bbl").is_file():
             stem = Path(main).stem
             raise SpecError(f"{stem}.bbl: absent, but arXiv requires it; run `latexmk -pdf {stem}` first")
     return _zip_files(folder, paths)
 
 
 def zip_for_editor(folder: Folder, since: str) -> bytes:
-    """Zip `bound/` and the files that differ from a git revision, for upload to an online editor."""
+    """Return a ZIP archive of `bound/` and the files that differ from a git revision, for an online editor."""
     revision.require_revision(folder.root, since)
     changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
     untracked = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
-    different = {folder.root / name.decode() for name in (changed + untracked).split(b"\0") if name}
-    inputs = {path for path in flatten.latex_inputs(folder) if path in different}
-    return _zip_files(folder, inputs | {path for path in folder.generated.rglob("*") if path.is_file()})
+    changed_paths = {folder.root / name.decode() for name in (changed + untracked).split(b"\0") if name}
+    paths = {path for path in flatten.latex_inputs(folder) if path in changed_paths}
+    return _zip_files(folder, paths | {path for path in folder.generated.rglob("*") if path.is_file()})
 
 
 def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
     from boundpaper.paper.bundle import zip_files
 
-    outside = [path for path in paths if not path.is_relative_to(folder.paper)]
-    if outside:
+    if outside := [path for path in paths if not path.is_relative_to(folder.paper)]:
         raise SpecError(f"{folder.shown(outside[0])}: is outside {folder.paper.name}, where LaTeX runs; move it there")
     return zip_files({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
 def pdf_with_changes(folder: Folder, since: str, scratch: Path) -> bytes:
-    """Return the PDF of the paper in which the differences from a git revision are marked.
+    """Return a PDF of the paper in which the differences from a git revision are marked.
 
-    latexdiff compares the flattened files, so that bound numbers whose values are the same are not marked. Raises
+    latexdiff compares the flattened files, so that it marks only the bound numbers whose values have changed. Raises
     ThesisError when the revision is unknown, a program is not installed, or LaTeX cannot compile the result.
     """
     process.require("latexdiff")
@@ -91,10 +92,10 @@ def pdf_with_changes(folder: Folder, since: str, scratch: Path) -> bytes:
 
 
 def chapters_with_changes(root: Path, since: str, scratch: Path) -> bytes:
-    """Return the PDF of a paper built from chapters, with the differences from a git revision marked.
+    """Return a PDF of a paper built from chapters, in which the differences from a git revision are marked.
 
-    The committed paper is built in `scratch` by the committed `build.py`; `scratch/new` contains the present paper,
-    flattened. Raises ThesisError when the revision is unknown or does not build here, a program is not installed, or
+    `scratch/new` must contain the present paper, flattened. The `build.py` of the revision builds the old paper in
+    `scratch`. Raises ThesisError when the revision is unknown or does not build here, a program is not installed, or
     LaTeX cannot compile the result.
     """
     from boundpaper.paper.bundle import converters_text
@@ -103,27 +104,28 @@ def chapters_with_changes(root: Path, since: str, scratch: Path) -> bytes:
     old_folder = revision.unpack_files(root, since, scratch / "before")
     if not (old_folder / MARK).is_file():
         raise SpecError(f"{since} contains no paper ({MARK} is absent); name a revision that has it")
-    door = ("build.py",) if (old_folder / "build.py").is_file() else ("-m", "boundpaper")
-    argv = (sys.executable, *door, "flatten", "-o", str(scratch / "old"))
+    program = ("build.py",) if (old_folder / "build.py").is_file() else ("-m", "boundpaper")
+    argv = (sys.executable, *program, "flatten", "-o", str(scratch / "old"))
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     result = process.run(argv, old_folder, TIMEOUT, environment)
     if result.returncode:
-        tail = "\n".join(result.output.replace(f"{old_folder}/", "").strip().splitlines()[-2:])
-        raise ThesisError(f"{since} does not build here, so nothing can be marked; name another revision:\n{tail}")
-    for place in ("old", "new"):
-        text = scratch / place / "thesis.tex"
-        text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
+        last_lines = "\n".join(result.output.replace(f"{old_folder}/", "").strip().splitlines()[-2:])
+        raise ThesisError(
+            f"{since} does not build here, so nothing can be marked; name another revision:\n{last_lines}"
+        )
+    for path in (scratch / "old/thesis.tex", scratch / "new/thesis.tex"):
+        path.write_text(converters_text(path.read_text(encoding="utf-8")), encoding="utf-8")
     return latexdiff_pdf(scratch, "thesis.tex")
 
 
 def latexdiff_pdf(scratch: Path, main: str) -> bytes:
-    """Return the PDF of a main file in `new`; latexdiff marks the differences from the same file in `old`."""
-    for text in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
-        file = source.read(text, text.name)  # latexdiff splits \cmidrule(lr){2-3}, on which LaTeX never ends
-        text.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
-    struck = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
-    kind = "UNDERLINE" if struck else "CFONT"
-    argv = ("latexdiff", "--flatten", f"--type={kind}", f"old/{main}", f"new/{main}")
+    """Return a PDF of a main file in `scratch/new`, in which differences from the file in `scratch/old` are marked."""
+    for path in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
+        file = source.read(path, path.name)  # latexdiff splits \cmidrule(lr){2-3}, on which LaTeX never ends
+        path.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
+    has_ulem = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
+    style = "UNDERLINE" if has_ulem else "CFONT"
+    argv = ("latexdiff", "--flatten", f"--type={style}", f"old/{main}", f"new/{main}")
     result = process.run(argv, scratch, TIMEOUT)
     begin = result.output.find("\\documentclass")
     if result.returncode or begin < 0:
@@ -135,7 +137,7 @@ def latexdiff_pdf(scratch: Path, main: str) -> bytes:
 
 
 def compile_pdf(folder: Path, document: str) -> bytes:
-    """Compile a document in its folder with latexmk; return the PDF, or raise ThesisError with LaTeX's message."""
+    """Return the PDF of a document that latexmk compiles in its folder; raise ThesisError with LaTeX's message."""
     from boundpaper.paper.tex import latex, log
 
     process.require("latexmk", "pdflatex")
@@ -150,108 +152,103 @@ def compile_pdf(folder: Path, document: str) -> bytes:
     return pdf.read_bytes()
 
 
-def convert_adopted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
-    """Flatten an adopted paper into `scratch`, and return the result of `convert` on it."""
+def convert_adopted(folder: Folder, format: str, scratch: Path) -> tuple[bytes, list[str]]:
+    """Return an adopted paper as `convert` returns a flattened paper; `scratch` is a folder for the conversion."""
     flatten.write_flattened(folder, scratch / "plain")
-    return convert(scratch / "plain", Path(folder.mains[0]).name, form, first_line=2)  # without the line for `bound/`
+    return convert(scratch / "plain", Path(folder.mains[0]).name, format, first_line=2)  # without the line for `bound/`
 
 
-def convert(folder: Path, main: str, form: str, first_line: int = 1) -> tuple[bytes, list[str]]:
-    """Convert a flattened paper to Word (`docx`) or one HTML page; return it with messages on lost parts.
+def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[bytes, list[str]]:
+    """Return a flattened paper as a Word file (`docx`) or one HTML page, with messages on what is lost.
 
-    Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures. In messages,
-    the first line of the main file has the number `first_line`. Raises ThesisError when the program is not installed,
-    or writes no output.
+    Pandoc writes the Word file. LaTeXML writes HTML if it is installed, otherwise pandoc does. PDF figures become PNG
+    pictures. In messages, the first line of the main file has the number `first_line`. Raises ThesisError when the
+    program is not installed, or writes no output.
     """
     from boundpaper.paper.tex import latex
 
     flat = Folder(folder, (main,), ("*",))
     _adapt_for_pandoc(folder, [file.path for file in source.sources(flat)])
-    with_latexml = form == "html" and not process.missing("latexmlc")
+    with_latexml = format == "html" and not process.missing("latexmlc")
     if with_latexml:
         argv: tuple[str, ...] = ("latexmlc", "--dest=paper.html", "--format=html5", "--quiet", main)
     else:
         process.require("pandoc")
         cite_options = ("--citeproc",) if any(folder.glob("*.bib")) else ()
-        argv = ("pandoc", "-s", *cite_options, *(("--mathml", "--self-contained") if form == "html" else ()), main)
-        argv = (*argv, "-o", f"paper.{form}")
+        argv = ("pandoc", "-s", *cite_options, *(("--mathml", "--self-contained") if format == "html" else ()), main)
+        argv = (*argv, "-o", f"paper.{format}")
     environment = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # otherwise a Word file differs at every call
     result = process.run(argv, folder, TIMEOUT, environment)
-    output = folder / f"paper.{form}"
+    output = folder / f"paper.{format}"
     if result.returncode or not output.is_file():
         last_lines = result.output.strip().splitlines()[-1:] or ["it wrote nothing"]
         raise ThesisError(f"{argv[0]}: {last_lines[0]}")
-    return output.read_bytes(), lost_numbers(flat, output.read_bytes(), form, argv[0], first_line)
+    return output.read_bytes(), lost_numbers(flat, output.read_bytes(), format, argv[0], first_line)
 
 
 def _adapt_for_pandoc(folder: Path, paths: list[Path]) -> None:
-    """Replace each included PDF by a PNG written beside it, and two-column floats by plain floats, since pandoc drops
-    captions of the former; take tables out of the boxes that measure them.
+    """Rewrite LaTeX files without what pandoc loses: PDF figures, captions of two-column floats, and boxes.
+
+    A PDF figure becomes a PNG beside it, and a two-column float a plain float.
     """
     for path in paths:
         file = source.read(path, path.name)
-        code = _without_boxes(_STARRED.sub(r"\1}", file.text))
+        text = _without_boxes(_STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
             pdf = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
-            if (
-                pdf.is_file()
-                and process.run(
-                    ("pdftocairo", "-png", "-singlefile", "-r", "200", str(pdf), str(pdf.with_suffix(""))),
-                    folder,
-                    TIMEOUT,
-                ).returncode
-                == 0
-            ):
-                code = code.replace(f"{{{name}}}", f"{{{pdf.with_suffix('.png').relative_to(folder).as_posix()}}}")
-        if code != file.text:
-            path.write_bytes(file.encoded(code))
+            if pdf.is_file():
+                argv = ("pdftocairo", "-png", "-singlefile", "-r", "200", str(pdf), str(pdf.with_suffix("")))
+                if process.run(argv, folder, TIMEOUT).returncode == 0:
+                    text = text.replace(f"{{{name}}}", f"{{{pdf.with_suffix('.png').relative_to(folder).as_posix()}}}")
+        if text != file.text:
+            path.write_bytes(file.encoded(text))
 
 
 def _without_boxes(text: str) -> str:
-    """Put each table where its box is used, since pandoc drops boxes; leave a box without a table unchanged."""
-    first, *boxes = text.split("\\sbox8{")
+    r"""Return a text with each table in a box at the place of its `\usebox`; a box without a table stays unchanged."""
+    output, *boxes = text.split("\\sbox8{")
     for box in boxes:
         end = box.find("}", max(box.find("\\end{tabular"), 0)) + 1  # the brace after the table closes the box
-        before, used, after = box[end:].partition("\n")[2].partition("\\usebox8")
-        first += before + box[:end] + after if used and "\\end{tabular" in box else "\\sbox8{" + box
-    return first
+        before, use, after = box[end:].partition("\n")[2].partition("\\usebox8")
+        output += before + box[:end] + after if use and "\\end{tabular" in box else "\\sbox8{" + box
+    return output
 
 
-def lost_numbers(paper: Folder, output: bytes, form: str, program: str, first_line: int) -> list[str]:
-    """List the drawings, and the numbers that occur less often in the converted paper than in the flattened one."""
+def lost_numbers(paper: Folder, output: bytes, format: str, program: str, first_line: int) -> list[str]:
+    """Return messages on drawings, and on numbers that the converted paper has less often than the flattened paper."""
     tex_files = [replace(file, first=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)]
-    counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, form))))
+    counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, format))))
     expected: Counter[str] = Counter()
-    places: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     for tex in tex_files:
         for numeral in typed_numbers(tex, "boundval"):
             digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
             expected[digits] += 1
-            places.setdefault(digits, numeral.place)
-    absent = {digits: count - counts[digits] for digits, count in expected.items() if counts[digits] < count}
+            first_places.setdefault(digits, numeral.place)
     messages = [
-        f"{places[digits]}: {program} left out {digits} ({count} of {expected[digits]})"
-        for digits, count in absent.items()
+        f"{first_places[digits]}: {program} left out {digits} ({count - counts[digits]} of {count})"
+        for digits, count in expected.items()
+        if counts[digits] < count
     ]
     for tex in tex_files:
-        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWN)})\}}", tex.code):
+        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWINGS)})\}}", tex.code):
             messages.append(
                 f"{tex.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
             )
     return messages
 
 
-def document_words(output: bytes, form: str) -> str:
+def document_words(output: bytes, format: str) -> str:
     """Return the text of a Word file or an HTML page."""
     import html
 
-    if form == "docx":
+    if format == "docx":
         with zipfile.ZipFile(io.BytesIO(output)) as archive:
             names = [name for name in archive.namelist() if re.fullmatch(r"word/(document|footnotes)\.xml", name)]
             text = "\n".join(archive.read(name).decode("utf-8") for name in names)
         text = re.sub(r"</(?:w:p|m:oMath|w:tc)>", " ", text)
     else:
-        text = blank_between(output.decode("utf-8"), _UNPRINTED, "</%s>", lambda block: " ")
+        text = replace_between(output.decode("utf-8"), _SILENT_ELEMENT, "</%s>", lambda block: " ")
         text = re.sub(r"\s(?:alt|alttext|title)=\"[^\"]*\"", "", text)
         text = re.sub(r"</?(?:p|td|th|tr|div|li|h\d|math|br|figcaption|caption|section)\b[^<>]*>", " ", text)
     return html.unescape(re.sub(r"<[^<>]*>", "", text))

@@ -1,4 +1,4 @@
-"""Flatten a paper: write it without `bound/`, with every value filled in; all other bytes stay the same."""
+"""Flatten an adopted paper: write each value into its files, so that they need no `bound/`, and change nothing else."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from boundpaper.errors import SpecError, ThesisError
 def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
     """Return the paper's files and pictures by path, with values filled in and without the line that inputs `bound/`.
 
-    Raises SpecError that lists every place where a value is absent or its key is an argument of a macro.
+    Raises SpecError, which lists every place where a value is absent or its key is an argument of a macro.
     """
     faults: list[str] = []
     files = {file.path: file.encoded(_filled_text(paper, file, faults)) for file in paper.sources}
@@ -37,8 +37,9 @@ def _built_picture(paper: AdoptedPaper, name: str) -> bytes:
 
 
 def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
+    """Return the text of a file with values filled in; add a fault for each value that cannot be filled in."""
     text = file.text
-    pieces, position = [], 0
+    output, position = [], 0
     for use in sorted(paper.uses, key=lambda use: use.start):
         if use.source is not file:
             continue
@@ -46,12 +47,12 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
             if re.search(r"#\d", use.key):
                 raise SpecError(f"{use.key} contains an argument of a macro; expand the macro by hand where it is used")
             latex = _filled_use(paper, use)
-            joined = re.search(r"\\[A-Za-z]+$", latex) and text[use.end : use.end + 1].isalpha()
-            pieces += [text[position : use.start], latex, " " if joined else ""]
+            needs_space = re.search(r"\\[A-Za-z]+$", latex) and text[use.end : use.end + 1].isalpha()
+            output += [text[position : use.start], latex, " " if needs_space else ""]
         except ThesisError as error:
             faults.append(f"{use.place}: {error}")
         position = use.end
-    text = "".join([*pieces, text[position:]])
+    text = "".join([*output, text[position:]])
     packages = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
     missing = [package for package in paper.packages() if not re.search(rf"\b{package}\b", packages)]
     if missing:  # keep the packages that `bound/` loads
@@ -66,19 +67,19 @@ def _filled_use(paper: AdoptedPaper, use: Use) -> str:
 
 
 def with_line(text: str, code: str) -> str:
-    r"""Return a main file with the line that inputs `bound/` after `\documentclass`; `code` is the file without
-    comments.
+    r"""Return the text of a main file, with the line that inputs `bound/` added after `\documentclass`.
 
-    Raises SpecError when there is no `\documentclass` followed by closed braces.
+    `code` is the text with blanks for comments. Raises SpecError when there is no `\documentclass` followed by closed
+    braces.
     """
     match = re.search(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{[^{}]*\}(?:\s*\[[^\]]*\])?", code)
     if match is None:
         raise SpecError("no \\documentclass{...} with closed braces; after it, write the line " + source.LINE)
     end = text.find("\n", match.end())
-    stop = "\r\n" if text[:end].endswith("\r") else "\n"
+    line_end = "\r\n" if text[:end].endswith("\r") else "\n"
     if end < 0 or code[match.end() : end].strip():  # the line goes on after the class
         return text[: match.end()] + f"{source.LINE}%\n" + text[match.end() :]
-    return text[: end + 1] + source.LINE + stop + text[end + 1 :]
+    return text[: end + 1] + source.LINE + line_end + text[end + 1 :]
 
 
 def without_line(text: str) -> str:
@@ -89,9 +90,9 @@ def without_line(text: str) -> str:
 
 
 def write_flattened(folder: Folder, target: Path | None) -> list[str]:
-    """Write the flattened files and all else that the paper needs into `target`; None: overwrite the author's files.
+    """Write the flattened files into a new folder, with all other files of the paper; return the names of the files.
 
-    Return the names of the files for messages.
+    If `target` is None, the flattened files replace the author's files.
     """
     import shutil
 
@@ -107,18 +108,19 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
         names[path] = path.relative_to(folder.paper)
     with files.new_folder(target) as draft:
         for path in latex_inputs(folder):
-            place = draft / path.relative_to(folder.paper)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)
+            copy = draft / path.relative_to(folder.paper)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
         for path, name in names.items():
             files.write(draft / name, flattened[path])
     return [str(target / name) for name in names.values()]
 
 
-PARTS = frozenset({
+SUFFIXES = frozenset({
     ".tex", ".bib", ".bst", ".cls", ".sty", ".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf", ".tikz", ".def", ".clo",
     ".bbl", ".cfg", ".bbx", ".cbx", ".ltx", ".dat", ".ttf", ".otf",
 })  # fmt: skip
+"""The endings of files that LaTeX may read."""
 
 
 def latex_inputs(folder: Folder) -> list[Path]:
@@ -129,6 +131,6 @@ def latex_inputs(folder: Folder) -> list[Path]:
         inner = path.relative_to(folder.paper)
         is_hidden = any(part.startswith(".") or part in ("node_modules", "__pycache__") for part in inner.parts)
         is_excluded = is_hidden or inner.as_posix() in outputs or path.is_relative_to(folder.generated)
-        if path.suffix.lower() in PARTS and not is_excluded and path.is_file():
+        if path.suffix.lower() in SUFFIXES and not is_excluded and path.is_file():
             paths.append(path)
     return paths

@@ -1,6 +1,6 @@
 """Read the settings of an adopted paper from the `boundpaper.toml` in its folder."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,14 +15,14 @@ from boundpaper.suggestions import or_known
 GENERATED = "bound"
 """The folder of generated files, beside the main file."""
 BY_ROW = "row"
-"""As the key of a table: rows are identified by their number."""
+"""The key of a table whose rows are identified by their number."""
 MOST_CELLS = 5_000
-"""Largest number of cells in a table that is written to `bound/` whole."""
+"""Most cells in a table of which `bound/` contains all cells."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "main": (str, list), "macro": (str,), "data": (list,), "cells": (int,), "tables": (dict,), "values": (dict,),
     "rows": (dict,), "page": (dict,), "lint": (dict,),
 }  # fmt: skip
-_INNER: Mapping[str, frozenset[str]] = {
+_TABLE_KEYS: Mapping[str, frozenset[str]] = {
     "tables": frozenset({"key"}),
     "rows": frozenset({"table", "columns", "where", "sort"}),
 }
@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class TabularRows:
-    """Rows for a tabular that the author writes: table, columns with formats, a row filter and an order."""
+    """The rows of a tabular that the author writes: a table, its columns with formats, a row filter and an order."""
 
     table: str
     columns: tuple[str, ...]
@@ -45,7 +45,7 @@ class TabularRows:
 
 @dataclass(frozen=True)
 class PageMeasures:
-    """Page measures taken from a probe document with the author's preamble.
+    """Measures of the page under the author's preamble.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class PageMeasures:
 
 @dataclass(frozen=True)
 class Folder:
-    """An adopted paper: its folder `root` and the settings of `boundpaper.toml`; paths are relative to `root`."""
+    """An adopted paper: its folder `root`, and the settings in `boundpaper.toml`; paths are relative to `root`."""
 
     root: Path
     mains: tuple[str, ...]
@@ -92,25 +92,26 @@ class Folder:
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """Return a path in the form for messages."""
+        """Return the name of a path in messages, which is relative to `root` for a path in the folder."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
 def read(root: Path) -> Folder:
-    """Read the `boundpaper.toml` of a folder.
+    """Return the settings in the `boundpaper.toml` of a folder.
 
-    Raises SpecError that names the fault when the file is not valid TOML, or has an unknown or misplaced key.
+    Raises SpecError when the file is not valid TOML, has an unknown key or an invalid value, or names no main file or
+    data.
     """
     settings = parse_text(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_keys(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
             raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
-    for name, words in _INNER.items():
-        for key, inner in settings.get(name, {}).items():
-            if not isinstance(inner, dict):
-                raise SpecError(f"{ADOPTED}: {name}.{key} is {inner!r}; write a table [{name}.{key}]")
-            _require_keys(inner, words, f"{name}.{key}: ")
+    for name, known_keys in _TABLE_KEYS.items():
+        for key, table in settings.get(name, {}).items():
+            if not isinstance(table, dict):
+                raise SpecError(f"{ADOPTED}: {name}.{key} is {table!r}; write a table [{name}.{key}]")
+            _require_keys(table, known_keys, f"{name}.{key}: ")
     page, lint = settings.get("page", {}), settings.get("lint", {})
     require(page, _PAGE, f"{ADOPTED}: page", SpecError)
     require(settings.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
@@ -130,11 +131,11 @@ def read(root: Path) -> Folder:
         macro=_read_macro(settings.get("macro", "val")),
         cells=settings.get("cells", MOST_CELLS),
         keys={
-            name: _string_list(item.get("key", []), f"tables.{name}.key")
-            for name, item in settings.get("tables", {}).items()
+            name: _string_list(table.get("key", []), f"tables.{name}.key")
+            for name, table in settings.get("tables", {}).items()
         },
-        values={name: _read_text(item, f"values.{name}") for name, item in settings.get("values", {}).items()},
-        rows={name: _read_rows(name, item) for name, item in settings.get("rows", {}).items()},
+        values={name: _read_text(value, f"values.{name}") for name, value in settings.get("values", {}).items()},
+        rows={name: _read_rows(name, table) for name, table in settings.get("rows", {}).items()},
         page=PageMeasures(**page),
         names=_read_patterns(lint.get("names", []), "lint.names"),
         ignored=_string_list(lint.get("ignore", []), "lint.ignore"),
@@ -159,17 +160,17 @@ def _read_macro(name: str) -> str:
     return name
 
 
-def _require_keys(settings: Mapping[str, Any], words: Any, place: str) -> None:
+def _require_keys(settings: Mapping[str, Any], known: Collection[str], prefix: str) -> None:
     for name in settings:
-        if name not in words:
-            raise SpecError(f"{ADOPTED}: {place}{name!r} has no meaning here{or_known(name, words)}")
+        if name not in known:
+            raise SpecError(f"{ADOPTED}: {prefix}{name!r} has no meaning here{or_known(name, known)}")
 
 
 def _string_list(value: Any, name: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list):
         raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a string or a list of strings")
-    return tuple(_read_text(item, name) for item in values)
+    return tuple(_read_text(text, name) for text in values)
 
 
 def _read_patterns(value: Any, name: str) -> tuple[str, ...]:

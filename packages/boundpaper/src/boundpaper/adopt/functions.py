@@ -18,7 +18,10 @@ Function = Callable[..., Any]
 
 
 def load_functions(path: Path, file: str) -> dict[str, Function]:
-    """Return a file's public functions by name, in order; raise SpecError with the line if importing the file fails."""
+    """Return a file's public functions by name, in the order of the file.
+
+    Raises SpecError, with the line, if importing the file fails.
+    """
     import importlib.util
     import inspect
     import sys
@@ -34,13 +37,16 @@ def load_functions(path: Path, file: str) -> dict[str, Function]:
         raise
     except Exception as error:  # the author's own code may raise anything
         raise _located_error(error, file, path) from None
-    members = inspect.getmembers(module, inspect.isfunction)
-    public = [(name, each) for name, each in members if each.__module__ == module.__name__ and not name.startswith("_")]
-    return dict(sorted(public, key=lambda pair: pair[1].__code__.co_firstlineno))
+    functions = {
+        name: function
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    }
+    return dict(sorted(functions.items(), key=lambda pair: pair[1].__code__.co_firstlineno))
 
 
 def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
-    """Call a function with the data that its parameters name: a DataFrame for a table, a dict for JSON.
+    """Return what a function returns for the data that its parameters name: a DataFrame for a table, a dict for JSON.
 
     Raises SpecError, with file and line, when a parameter names no data or the function raises.
     """
@@ -48,13 +54,12 @@ def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
 
     arguments = {}
     tables = {re.sub(r"\W", "_", name): name for name in data.tables}
-    for each in inspect.signature(function).parameters.values():
-        if each.default is not each.empty:
-            continue
-        if each.name not in tables:
-            raise SpecError(f"{file}: {function.__name__}: no data called {each.name}{or_known(each.name, tables)}")
-        name = tables[each.name]
-        arguments[each.name] = frame(data.grids[name]) if name in data.grids else leaf_values(data, name)
+    parameters = inspect.signature(function).parameters
+    for name in [name for name, parameter in parameters.items() if parameter.default is parameter.empty]:
+        if name not in tables:
+            raise SpecError(f"{file}: {function.__name__}: no data called {name}{or_known(name, tables)}")
+        table = tables[name]
+        arguments[name] = frame(data.grids[table]) if table in data.grids else leaf_values(data, table)
     try:
         return function(**arguments)
     except ThesisError as error:
@@ -64,27 +69,28 @@ def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
 
 
 def _located_error(error: Exception, file: str, path: Path) -> SpecError:
+    """Return an error with the file, and the line of the file at which another error was raised."""
     import traceback
 
-    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(path)]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     if isinstance(error, SyntaxError):
         lines.append(error.lineno)
     return SpecError(f"{file}{f':{lines[-1]}' if lines else ''}: {type(error).__name__}: {error}")
 
 
 def leaf_values(data: Data, name: str) -> dict[str, float | str]:
-    """Return the leaf values of a JSON file by path; numbers are floats, all else is text."""
+    """Return the leaf values of a JSON file by path; numbers are floats, and all other values are text."""
     cells = (data.cells[address] for address in data.tables[name])
     return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}
 
 
-def frame(grid: DataTable) -> pd.DataFrame:
-    """Return a table as a DataFrame; a column is numeric if all of its cells are numbers."""
+def frame(table: DataTable) -> pd.DataFrame:
+    """Return a table as a DataFrame; a column is numeric if all its cells that are not empty are numbers."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}
-    for column in grid.columns:
-        cells = [row[column] for row in grid.rows.values()]
+    for column in table.columns:
+        cells = [row[column] for row in table.rows.values()]
         filled = [cell for cell in cells if cell.text]
         if filled and all(cell.number is not None for cell in filled):
             are_whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)

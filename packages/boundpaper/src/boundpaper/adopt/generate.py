@@ -1,4 +1,4 @@
-r"""Generate `bound/bound.tex`: one line per value, in plain LaTeX without packages."""
+r"""Generate the folder `bound/`: `bound.tex` with a line of LaTeX per value, and the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from boundpaper.adopt import cells, formats, source
 from boundpaper.adopt.cells import Data, DataCell
@@ -44,39 +44,36 @@ TAIL = r"\makeatother" + "\n"
 
 @dataclass(frozen=True)
 class AdoptedPaper:
-    """An adopted paper in memory: files, cells, the uses of values, and the tables made so far."""
+    """An adopted paper in memory: its LaTeX files, its data, its uses of values, and the tables made so far."""
 
     folder: Folder
     sources: list[LatexFile]
     data: Data
     uses: list[Use]
-    made: dict[tuple[str, str], str] = field(default_factory=dict)
+    tables: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Folder) -> AdoptedPaper:
-        """Read the paper's data and LaTeX files.
-
-        Raises ThesisError for a file that cannot be read or parsed.
-        """
+        """Return the paper in a folder; raise ThesisError for a file that cannot be read or parsed."""
         files = source.sources(folder)
-        return cls(
-            folder,
-            files,
-            cells.load_data(folder),
-            [use for each in files for use in source.uses_in(each, folder.macro)],
-        )
+        uses = [use for file in files for use in source.uses_in(file, folder.macro)]
+        return cls(folder, files, cells.load_data(folder), uses)
+
+    def split_key(self, key: str) -> tuple[str, str]:
+        """Return the address and the format of a key, `address:format` or a name in `[values]`."""
+        address, _, format = self.folder.values.get(key, key).partition(":")
+        return address, format
 
     def value(self, key: str) -> str:
-        """Return the LaTeX of `address:format`, or of a name in `[values]`.
+        """Return the LaTeX of a key, `address:format` or a name in `[values]`.
 
         Raises SpecError when the cell is absent or empty, or the format does not suit its value.
         """
-        address, _, form = self.folder.values.get(key, key).partition(":")
-        cell = self.data.cell(address)
-        return formatted_cell(cell, form)
+        address, format = self.split_key(key)
+        return formatted_cell(self.data.cell(address), format)
 
     def printed(self, use: Use) -> str:
-        """Return the LaTeX that replaces a use."""
+        """Return the LaTeX that a use of a value prints."""
         if use.command == "val":
             return self.value(use.key)
         if use.command == "rows":
@@ -91,26 +88,26 @@ class AdoptedPaper:
             return verdict_word(self.folder, self.data, use.key)
         raise SpecError(f"\\bound{use.command} is not known")
 
-    def table(self, name: str, part: str) -> str:
-        """Return the LaTeX of `tables/NAME.py`: float, tabular or rows."""
-        if (name, part) not in self.made:
+    def table(self, name: str, part: Literal["float", "tabular", "rows"]) -> str:
+        """Return the LaTeX of the table in `tables/NAME.py`: its float, its tabular or its rows."""
+        if (name, part) not in self.tables:
             from boundpaper.adopt.exhibits import table_of
 
-            self.made[name, part] = table_of(self.folder, self.data, name, part)
-        return self.made[name, part]
+            self.tables[name, part] = table_of(self.folder, self.data, name, part)
+        return self.tables[name, part]
 
     def packages(self) -> list[str]:
-        """Return the packages that the tables and figures in the text need; skip tables that cannot be made."""
-        asked: dict[str, None] = {}
+        """Return the packages that the tables and figures in the text need, except tables that cannot be made."""
+        packages: dict[str, None] = {}
         for use in self.uses:
             if use.command in ("table", "tabular"):
                 from boundpaper.adopt.exhibits import needed_packages
 
                 with suppress(ThesisError):
-                    asked |= dict.fromkeys(needed_packages(self.printed(use)))
+                    packages |= dict.fromkeys(needed_packages(self.printed(use)))
             elif use.command == "figure":
-                asked["graphicx"] = None
-        return list(asked)
+                packages["graphicx"] = None
+        return list(packages)
 
     def figure(self, name: str, path: str) -> IncludedFigure:
         """Return the figure that `figures/NAME.py` makes; LaTeX finds its PDF at `path`."""
@@ -119,7 +116,7 @@ class AdoptedPaper:
         return figure_of(self.folder, self.data, name, path)
 
     def rows(self, name: str) -> str:
-        """Return the tabular rows that `[rows.NAME]` describes."""
+        """Return the rows of a tabular that `[rows.NAME]` or else `tables/NAME.py` describes."""
         if name not in self.folder.rows and (self.folder.root / f"tables/{name}.py").is_file():
             return self.table(name, "rows").rstrip("\n")
         if name not in self.folder.rows:
@@ -127,32 +124,26 @@ class AdoptedPaper:
         return rows_of(self.data, name, self.folder)
 
     def matches(self, key: str) -> list[str]:
-        """Return the keys that an address with macro arguments (`results/#1/acc:.3f`) matches."""
-        address, colon, form = key.partition(":")
-        if re.search(r"#\d", form):
+        """Return the keys that match a key with arguments of a macro, such as `results/#1/acc:.3f`."""
+        address, colon, format = key.partition(":")
+        if re.search(r"#\d", format):
             raise SpecError(f"the format of {key} is an argument of a macro; write it out")
-        pattern = re.compile(
-            "".join(r"[^/]+" if part.startswith("#") else re.escape(part) for part in _split_address(address))
-        )
-        matching = [each for each in self.data.cells if pattern.fullmatch(each)]
-        if not matching:
+        pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"#\d", address))))
+        addresses = [known_address for known_address in self.data.cells if pattern.fullmatch(known_address)]
+        if not addresses:
             raise SpecError(f"no cell matches {address}; each #1 replaces one part of an address")
-        return [each + colon + form for each in matching]
+        return [matching_address + colon + format for matching_address in addresses]
 
 
-def _split_address(address: str) -> list[str]:
-    return re.split(r"(#\d)", address)
-
-
-def formatted_cell(cell: DataCell, form: str) -> str:
-    """Return a cell's value in a format, or without a format the text in the file."""
+def formatted_cell(cell: DataCell, format: str) -> str:
+    """Return a cell's value in a format, or without a format the text in the file, as LaTeX."""
     if not cell.text:
         raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
-    if not form:
+    if not format:
         return ascii_latex(cell)
-    number_format = formats.parse_format(form)
+    number_format = formats.parse_format(format)
     if cell.number is None:
-        raise SpecError(f"{cell.address} is {cell.text!r}, not a number: remove the format :{form}")
+        raise SpecError(f"{cell.address} is {cell.text!r}, not a number: remove the format :{format}")
     return number_format.show(cell.number)
 
 
@@ -174,36 +165,35 @@ def _escaped_letter(match: re.Match[str]) -> str:
 
 
 def rows_of(data: Data, name: str, folder: Folder) -> str:
-    """Return the LaTeX rows of a tabular, each ended by a double backslash."""
-    asked = folder.rows[name]
-    where = f"{ADOPTED}: rows.{name}"
-    if asked.table not in data.grids:
-        raise SpecError(f"{where}: no table called {asked.table!r}{or_known(asked.table, data.grids)}")
-    grid = data.grids[asked.table]
-    columns = [each.partition(":") for each in asked.columns]
-    for column in [
-        *(column for column, _, _ in columns),
-        *asked.where,
-        *([asked.sort.lstrip("-")] if asked.sort else []),
-    ]:
-        if column not in grid.columns:
-            raise SpecError(f"{where}: {grid.file} has no column {column!r}{or_known(column, grid.columns)}")
-    chosen = [row for row in grid.rows.values() if all(row[at].text == value for at, value in asked.where.items())]
-    if not chosen:
-        raise SpecError(f"{where}: no row of {grid.file} has {dict(asked.where)}")
-    if asked.sort:
-        column = asked.sort.lstrip("-")
-        numbers = all(row[column].number is not None for row in chosen)
-        chosen.sort(key=lambda row: row[column].number if numbers else row[column].text, reverse=asked.sort[0] == "-")  # type: ignore[arg-type,return-value]
+    """Return the LaTeX of the rows that `[rows.NAME]` describes, each ended by a double backslash."""
+    spec = folder.rows[name]
+    context = f"{ADOPTED}: rows.{name}"
+    if spec.table not in data.grids:
+        raise SpecError(f"{context}: no table called {spec.table!r}{or_known(spec.table, data.grids)}")
+    table = data.grids[spec.table]
+    columns = [column.partition(":") for column in spec.columns]
+    sort_column = spec.sort.lstrip("-")
+    for column in [*(column for column, _, _ in columns), *spec.where, *([sort_column] if spec.sort else [])]:
+        if column not in table.columns:
+            raise SpecError(f"{context}: {table.file} has no column {column!r}{or_known(column, table.columns)}")
+    rows = [row for row in table.rows.values() if all(row[column].text == text for column, text in spec.where.items())]
+    if not rows:
+        raise SpecError(f"{context}: no row of {table.file} has {dict(spec.where)}")
+    if spec.sort:
+        by_number = all(row[sort_column].number is not None for row in rows)
+        rows.sort(
+            key=lambda row: row[sort_column].number if by_number else row[sort_column].text,  # type: ignore[arg-type,return-value]
+            reverse=spec.sort[0] == "-",
+        )
     lines = []
-    for row in chosen:
-        texts = [formatted_cell(row[column], form) if row[column].text else "" for column, _, form in columns]
+    for row in rows:
+        texts = [formatted_cell(row[column], format) if row[column].text else "" for column, _, format in columns]
         lines.append(" & ".join(texts) + r" \\")
     return "\n".join(lines)
 
 
 def exhibits(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
-    """Return the generated files of the text's tables and figures by name, the figures by name, and faults."""
+    """Return the LaTeX files of the tables and figures in the text by path, the figures by name, and faults."""
     files: dict[str, bytes] = {}
     figures: dict[str, IncludedFigure] = {}
     faults = []
@@ -228,7 +218,7 @@ def picture_of(name: str) -> str:
 
 def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
     """Return the text of `bound.tex`, and the faults of uses in the paper's files, each with file and line."""
-    forms: dict[str, str] = {}
+    values: dict[str, str] = {}
     rows: dict[str, str] = {}
     claims: dict[str, str] = {}
     faults = []
@@ -237,8 +227,8 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
             if use.command == "val":
                 keys = paper.matches(use.key) if re.search(r"#\d", use.key) else [use.key]
                 for key in keys:
-                    if key not in forms:
-                        forms[key] = paper.value(key)
+                    if key not in values:
+                        values[key] = paper.value(key)
             elif use.command == "rows" and use.key not in rows:
                 rows[use.key] = paper.rows(use.key)
             elif use.command == "claim" and use.key not in claims:
@@ -247,25 +237,25 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
             faults.append(f"{use.place}: {error}")
     for name in paper.folder.values:
         try:
-            forms.setdefault(name, paper.value(name))
+            values.setdefault(name, paper.value(name))
         except ThesisError as error:
             faults.append(f"{ADOPTED}: values.{name}: {error}")
     lines = [HEAD]
-    if asked := paper.packages():
-        lines.append(f"\\RequirePackage{{{','.join(asked)}}}\n")
+    if packages := paper.packages():
+        lines.append(f"\\RequirePackage{{{','.join(packages)}}}\n")
     if paper.folder.macro != "boundval":
         lines.append(MACRO.format(macro=paper.folder.macro))
-    lines += [f"\\bound@set{{{key}}}{{{text}}}\n" for key, text in sorted(forms.items())]
+    lines += [f"\\bound@set{{{key}}}{{{text}}}\n" for key, text in sorted(values.items())]
     for name, text in sorted(rows.items()):
         lines.append(f"\\expandafter\\def\\csname bound rows:\\detokenize{{{name}}}\\endcsname{{%\n{text}}}\n")
     for name, text in sorted(claims.items()):
         lines.append(f"\\expandafter\\def\\csname bound claim:\\detokenize{{{name}}}\\endcsname{{{text}}}\n")
-    lines += _lines_of_cells(paper, forms)
+    lines += _unused_cells(paper, values)
     return "".join([*lines, TAIL]), faults
 
 
-def _lines_of_cells(paper: AdoptedPaper, forms: Mapping[str, str]) -> Iterator[str]:
-    """Yield a LaTeX line for each unused cell of the small tables, with the text in its file."""
+def _unused_cells(paper: AdoptedPaper, values: Mapping[str, str]) -> Iterator[str]:
+    """Yield a LaTeX line for each cell of small tables that the text does not use, so that the author may use it."""
     for name, addresses in sorted(paper.data.tables.items()):
         if len(addresses) > paper.folder.cells:
             yield f"% {name}: {counted(len(addresses), 'cell')}, here are only those that the text uses\n"
@@ -273,17 +263,13 @@ def _lines_of_cells(paper: AdoptedPaper, forms: Mapping[str, str]) -> Iterator[s
         yield f"% {name}: {paper.data.cells[addresses[0]].file}\n" if addresses else ""
         for address in addresses:
             cell = paper.data.cells[address]
-            if not cell.text or address in forms:
-                continue
-            try:
-                text = ascii_latex(cell)
-            except (DataError, ValueError):
-                continue  # a character that pdflatex cannot set: an error only where the text uses the cell
-            yield f"\\bound@set{{{address}}}{{{text}}}\n"
+            if cell.text and address not in values:
+                with suppress(DataError, ValueError):  # pdflatex cannot set the cell; an error only where it is used
+                    yield f"\\bound@set{{{address}}}{{{ascii_latex(cell)}}}\n"
 
 
 def bound_files(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
-    """Return the files of `bound/` by name, the figures whose PDFs also belong there, and faults."""
+    """Return the LaTeX files of `bound/` by path, the figures whose PDFs `bound/` also contains, and faults."""
     text, faults = bound_tex(paper)
     files, figures, exhibit_faults = exhibits(paper)
     return {f"{GENERATED}.tex": text.encode(), **files}, figures, faults + exhibit_faults
@@ -291,76 +277,79 @@ def bound_files(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, Includ
 
 @dataclass(frozen=True)
 class GenerateOutcome:
-    """What a build did: the files written and the number of values."""
+    """The files that a build wrote, or would write, and the number of uses of values in the text."""
 
     changed: tuple[str, ...]
     values: int
 
 
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
-    """Write the files of `bound/` that changed; with `check`, only report which would be written.
+    """Write the files of `bound/` that changed, and remove those that are no longer used; return what was done.
 
-    Raises SpecError, with every place, if a value is absent, or if a generated file was edited by hand.
+    With `check`, nothing is written; with `force`, files that were edited by hand are overwritten. Raises SpecError,
+    with every place, if a value is absent, or if a generated file was edited by hand.
     """
     from boundpaper.store import files
 
     paper = AdoptedPaper.read(folder)
-    made, figures, faults = bound_files(paper)
-    if not any(source.LINE in each.code for each in paper.sources):
+    contents, figures, faults = bound_files(paper)
+    if not any(source.LINE in file.code for file in paper.sources):
         faults.append(f"{folder.mains[0]}: {source.LINE} is absent; run `boundpaper init`, or write it before the body")
     if faults:
         raise SpecError("\n".join(faults))
-    before = _locked_hashes(folder, force)
+    old_digests = _locked_digests(folder, force)
     changed = []
     for name in figures:
-        made[f"figures/{name}.pdf"] = _figure_pdf(folder, name, figures[name], before, check)
-    for name, content in made.items():
+        contents[f"figures/{name}.pdf"] = _figure_pdf(folder, name, figures[name], old_digests, check)
+    for name, content in contents.items():
         path = folder.generated / name
         current = path.read_bytes() if path.is_file() else None
         if current == content:
             continue
-        if current is not None and not force and before.get(name) not in (None, _content_digest(current)):
+        if current is not None and not force and old_digests.get(name) not in (None, _digest(current)):
             raise SpecError(
                 f"{folder.shown(path)}: edited by hand since the last build (at line {_line_changed(current, content)} "
                 f"or before): edit the data or the text instead, or run `boundpaper build --force`"
             )
         changed.append(name)
-    gone = [name for name in before if name not in made and (folder.generated / name).is_file()]
+    unused = [name for name in old_digests if name not in contents and (folder.generated / name).is_file()]
     if not check:
         for name in changed:
-            files.write(folder.generated / name, made[name])
-        for name in gone:
+            files.write(folder.generated / name, contents[name])
+        for name in unused:
             (folder.generated / name).unlink()
-        lock = {name: _content_digest(content) for name, content in sorted(made.items())}
-        files.write(folder.generated / LOCK, (json.dumps(lock, indent=1) + "\n").encode())
-    return GenerateOutcome(tuple(folder.shown(folder.generated / name) for name in [*changed, *gone]), len(paper.uses))
+        digests = {name: _digest(content) for name, content in sorted(contents.items())}
+        files.write(folder.generated / LOCK, (json.dumps(digests, indent=1) + "\n").encode())
+    shown = tuple(folder.shown(folder.generated / name) for name in [*changed, *unused])
+    return GenerateOutcome(shown, len(paper.uses))
 
 
-def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, old_hashes: Mapping[str, str], check: bool) -> bytes:
-    """Return the PDF of a figure: the existing PDF if the digest in its float is that of this figure, else a new PDF.
+def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, digests: Mapping[str, str], check: bool) -> bytes:
+    """Return the PDF of a figure: the PDF of the last build if the figure has not changed, else a new PDF.
 
-    With `check` no new PDF is made, and empty bytes are returned instead.
+    With `check`, no new PDF is made, and empty bytes are returned instead.
     """
-    text, pdf = (folder.generated / f"figures/{name}{suffix}" for suffix in (".tex", ".pdf"))
-    if text.is_file() and pdf.is_file() and text.read_bytes() == figure.text.encode():
+    tex, pdf = (folder.generated / f"figures/{name}{suffix}" for suffix in (".tex", ".pdf"))
+    if tex.is_file() and pdf.is_file() and tex.read_bytes() == figure.text.encode():
         content = pdf.read_bytes()
-        if old_hashes.get(f"figures/{name}.pdf") == _content_digest(content):
+        if digests.get(f"figures/{name}.pdf") == _digest(content):
             return content
     return b"" if check else figure.pdf(name)
 
 
-def _content_digest(content: bytes) -> str:
+def _digest(content: bytes) -> str:
+    """Return a digest of a file's content, which is the same for both kinds of line ends."""
     return hashlib.blake2b(content.replace(b"\r\n", b"\n"), digest_size=16).hexdigest()
 
 
-def _locked_hashes(folder: Folder, force: bool) -> dict[str, str]:
-    """Return the hashes of the files that the last build wrote, by file name."""
+def _locked_digests(folder: Folder, force: bool) -> dict[str, str]:
+    """Return the digests of the files that the last build wrote, by path in `bound/`."""
     path = folder.generated / LOCK
     if not path.is_file():
         return {}
     try:
-        hashes = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): str(value) for name, value in hashes.items() if ".." not in name.split("/")}
+        digests = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): str(digest) for name, digest in digests.items() if ".." not in name.split("/")}
     except (ValueError, AttributeError):
         if force:
             return {}
@@ -370,26 +359,27 @@ def _locked_hashes(folder: Folder, force: bool) -> dict[str, str]:
 
 
 def _line_changed(existing: bytes, content: bytes) -> int:
+    """Return the number of the first line that differs; 1 if only the number of lines differs."""
     pairs = zip(existing.splitlines(), content.splitlines(), strict=False)
     return next((number for number, (old, new) in enumerate(pairs, 1) if old != new), 1)
 
 
 def changed_numbers(paper: AdoptedPaper, old_cells: Mapping[str, DataCell]) -> list[str]:
-    """List the bound numbers that print differently with the earlier cells `old_cells`, one line each."""
+    """Return a line for each bound number that prints differently with the cells `old_cells`."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:
             continue
-        address, _, form = paper.folder.values.get(use.key, use.key).partition(":")
+        address, format = paper.split_key(use.key)
         if address not in old_cells:
             continue
-        now = paper.value(use.key)
+        text = paper.value(use.key)
         try:
-            old_text = formatted_cell(old_cells[address], form)
+            old_text = formatted_cell(old_cells[address], format)
         except SpecError:
             old_text = "empty"
-        if old_text != now:
-            lines.append(f"{use.place}: {old_text} -> {now} ({address})")
+        if old_text != text:
+            lines.append(f"{use.place}: {old_text} -> {text} ({address})")
     return lines
 
 
@@ -398,15 +388,15 @@ def trace_value(paper: AdoptedPaper, query: str) -> list[str]:
 
     Raises SpecError when the line has no bound value, or no bound value prints the number.
     """
-    place, _, line = query.rpartition(":")
-    files = {file.shown: file for file in paper.sources}
-    if line.isdigit() and place.endswith((".tex", ".ltx")):
-        if place not in files:
-            raise SpecError(f"{place}: is not read by {paper.folder.mains[0]}{or_known(place, files)}")
+    file, _, line = query.rpartition(":")
+    files = [source_file.shown for source_file in paper.sources]
+    if line.isdigit() and file.endswith((".tex", ".ltx")):
+        if file not in files:
+            raise SpecError(f"{file}: is not read by {paper.folder.mains[0]}{or_known(file, files)}")
         uses = [use for use in paper.uses if use.place == query]
     elif query.partition(":")[0] in paper.data.cells:
         address = query.partition(":")[0]
-        uses = [use for use in paper.uses if paper.folder.values.get(use.key, use.key).partition(":")[0] == address]
+        uses = [use for use in paper.uses if paper.split_key(use.key)[0] == address]
         if not uses:
             cell = paper.data.cells[address]
             return [f"{address} = {cell.text} ({cell.file}: {cell.place}); the text does not print it"]
@@ -422,5 +412,5 @@ def trace_value(paper: AdoptedPaper, query: str) -> list[str]:
 def _origin_line(paper: AdoptedPaper, use: Use) -> str:
     if use.command != "val" or "#" in use.key:
         return f"{use.place}: \\bound{use.command}{{{use.key}}}"
-    cell = paper.data.cell(paper.folder.values.get(use.key, use.key).partition(":")[0])
+    cell = paper.data.cell(paper.split_key(use.key)[0])
     return f"{use.place}: {paper.value(use.key)} <- {cell.address} = {cell.text} ({cell.file}: {cell.place})"

@@ -1,4 +1,4 @@
-"""Judge the claims of an adopted paper: functions in `claims.py`, whose verdicts the text may print."""
+"""Judge the claims of an adopted paper, which are functions in `claims.py`; the text may print their verdicts."""
 
 import inspect
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from boundpaper.suggestions import or_known
 
 FILE = "claims.py"
 FALSE = frozenset({"contradicted", "not supported"})
-"""Verdicts that should keep a paper from being submitted."""
+"""Verdicts with which a paper should not be submitted."""
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim: its name, its statement, its verdict and the reason."""
+    """A claim: its name, its statement, its verdict and the reason of the verdict."""
 
     name: str
     statement: str
@@ -28,7 +28,7 @@ class JudgedClaim:
 
 
 def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
-    """Return the verdicts of all claims by name; empty if there is no `claims.py`.
+    """Return all claims with their verdicts, by name; empty if there is no `claims.py`.
 
     Raises SpecError when a function fails, returns no verdict, or has no docstring with its statement.
     """
@@ -48,7 +48,7 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
 
 
 def verdict_word(folder: Folder, data: Data, name: str) -> str:
-    """Return the verdict of one claim; for an unknown name, raise SpecError that suggests the nearest claim."""
+    """Return the verdict of one claim; raise SpecError for an unknown name, with a suggestion."""
     judged = judge_claims(folder, data)
     if name not in judged:
         raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, judged)}")

@@ -1,7 +1,7 @@
-"""Find the numbers typed into LaTeX, except those in layout, units, names, years and references."""
+"""Find the numbers that authors type into LaTeX, except those in layout, names, years and references."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from boundpaper.adopt.formats import SPELLED
 from boundpaper.adopt.source import LatexFile
 from boundpaper.paper.visible import CITE, SILENT, blank_out, closing_places, without_commands
 
-# Commands whose arguments contain no values, with the number of arguments: commands of chapters, then of whole papers.
+# Commands whose arguments contain no values, with their numbers of arguments; `SILENT` has those of chapters.
 _SILENT = SILENT | {
     "multicolumn": 2, "multirow": 2, "cmidrule": 1, "cline": 1, "resizebox": 2, "scalebox": 1, "raisebox": 1,
     "rotatebox": 1, "makebox": 0, "definecolor": 3, "colorbox": 1, "cellcolor": 1, "rowcolor": 1, "columncolor": 1,
@@ -26,7 +26,7 @@ _SILENT = SILENT | {
     "DeclareMathOperator": 2, "newtheorem": 2, "newcounter": 1, "newlength": 1, "titlespacing": 4, "titleformat": 5,
     "looseness": 0, "hyphenpenalty": 0, "tolerance": 0, "selectfont": 0, "includepdf": 1, "gitCommit": 1,
 } | dict.fromkeys(("part", "chapter", "section", "subsection", "subsubsection", "paragraph"), 0)  # fmt: skip
-_DRAWN = re.compile(
+_SILENT_ENVIRONMENT = re.compile(
     r"\\begin\{(tikzpicture|axis|picture|pgfpicture|thebibliography|CCSXML|pgfonlayer|forest|circuitikz)\}"
 )
 _LENGTH = re.compile(
@@ -69,9 +69,19 @@ YEARS = range(1900, 2100)
 class TypedNumber:
     """A typed number.
 
-    `start` and `end` include an adjacent sign; `value` also has the sign of `$-$0.3`. `decimals` counts digits after
-    the point; `significant` counts significant digits, without zeros at the end of a whole number. `form` is the format
-    that prints the number as typed.
+    Attributes
+    ----------
+    source : LatexFile
+    start, end : int
+        Where the number, with an adjacent sign, begins and ends in the file.
+    value : Decimal
+        The number with its sign, which may also be separate as in `$-$0.3`.
+    decimals, significant : int
+        Digits after the point, and significant digits without zeros at the end of a whole number.
+    format : str
+        The format that prints the number as typed.
+    percent : bool
+        Whether a percent sign follows.
     """
 
     source: LatexFile
@@ -80,7 +90,7 @@ class TypedNumber:
     value: Decimal
     decimals: int
     significant: int
-    form: str
+    format: str
     percent: bool
 
     @property
@@ -95,24 +105,21 @@ class TypedNumber:
 
 
 def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> list[TypedNumber]:
-    """Return the numbers in a file that readers see: decimals, and whole numbers of three or more digits.
+    """Return the numbers with a decimal point or three or more digits that a file prints.
 
     `macro` is the command of bound values, whose keys are skipped; `names` are regular expressions of names that
     contain digits.
     """
     text = visible_text(file, macro, names)
-    numbers = []
-    for match in _NUMBER.finditer(text):
-        numeral = _typed_number(file, text, match)
-        if numeral is not None:
-            numbers.append(numeral)
-    return numbers
+    numbers = (_typed_number(file, text, match) for match in _NUMBER.finditer(text))
+    return [number for number in numbers if number is not None]
 
 
 def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
+    """Return the number of a match; None for a short whole number, a year, a reference, or one with `% bound: ok`."""
     whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
     digits = re.sub(r"\D", "", whole)
-    if not fraction and (len(digits) < 3 or (digits[0] == "0")):
+    if not fraction and (len(digits) < 3 or digits[0] == "0"):
         return None
     if not fraction and not match["parted"] and len(digits) == 4 and int(digits) in YEARS:
         return None
@@ -120,40 +127,39 @@ def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumb
     before = text[max(0, start - 40) : start]
     if _REFERRED.search(before):
         return None
-    rest = file.text[end : file.text.find("\n", end) if "\n" in file.text[end:] else None]
-    if _OKAY.search(rest):
+    rest_of_line = file.text[end:].partition("\n")[0]
+    if _OKAY.search(rest_of_line):
         return None
     signed, math_minus = _SIGNED.search(before), _MINUS.search(before)
     sign = signed["sign"] if signed else ""
     value = Decimal(f"{digits or '0'}.{fraction or '0'}")
-    negative = sign == "-" or math_minus is not None
+    is_negative = sign == "-" or math_minus is not None
     all_digits = (digits + fraction).lstrip("0")
-    spelled = next((sign for sign, text in SPELLED.items() if text == match["parted"]), "")
+    separator = next((char for char, latex in SPELLED.items() if latex == match["parted"]), "")
     kind = "n" if match["bare"] else "f"
-    form = ("!" if math_minus and not signed else "") + ("+" if sign == "+" else "") + spelled
-    form += f".{len(fraction)}{kind}" if fraction else "d"
+    format = ("!" if math_minus and not signed else "") + ("+" if sign == "+" else "") + separator
+    format += f".{len(fraction)}{kind}" if fraction else "d"
     return TypedNumber(
         source=file,
         start=start - len(sign),
         end=end,
-        value=-value if negative else value,
+        value=-value if is_negative else value,
         decimals=len(fraction),
         significant=len(all_digits if fraction else all_digits.rstrip("0")),
-        form=form,
+        format=format,
         percent=_PERCENT.match(text, end) is not None,
     )
 
 
 def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
-    """Return a file's text with everything but words and values replaced by blanks; offsets stay the same."""
-    text = file.code
-    text = blank_between(text, _DRAWN, "\\end{%s}", blank_out)
+    """Return a file's text with blanks for everything except words and values; offsets are those of the file."""
+    text = replace_between(file.code, _SILENT_ENVIRONMENT, "\\end{%s}", blank_out)
     for pattern in (_ASSIGNED, _LENGTH):
         text = pattern.sub(lambda match: blank_out(match[0]), text)
     text = _body_text(text)
     text = CITE.sub(lambda match: blank_out(match[0]), text)
-    bound = (macro, *(f"bound{each}" for each in ("val", "rows", "claim", "table", "figure")))
-    text = without_commands(text, _SILENT | dict.fromkeys(bound, 1))
+    bound_commands = (macro, *(f"bound{name}" for name in ("val", "rows", "claim", "table", "figure")))
+    text = without_commands(text, _SILENT | dict.fromkeys(bound_commands, 1))
     for pattern in (_DOI, _DATE, _POWER, _RAISED):
         text = pattern.sub(lambda match: blank_out(match[0]), text)
     for name in names:
@@ -161,52 +167,57 @@ def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
     return text
 
 
-def blank_between(text: str, opening: re.Pattern[str], closing: str, instead: Callable[[str], str]) -> str:
-    """Replace each part from a match of `opening` to the next `closing`; `%s` is the first group of the match."""
-    pieces, position = [], 0
+def replace_between(text: str, opening: re.Pattern[str], closing: str, replacement: Callable[[str], str]) -> str:
+    """Return a text in which each block from a match of `opening` to the next `closing` is replaced.
+
+    In `closing`, `%s` is the first group of the match. `replacement` returns the text for a block.
+    """
+    output, position = [], 0
     never_closed: set[str] = set()
     for match in opening.finditer(text):
         if match.start() < position or match[1] in never_closed:
             continue
-        mark = closing % match[1]
-        end = text.find(mark, match.end())
-        if end < 0:
+        end_mark = closing % match[1]
+        mark_start = text.find(end_mark, match.end())
+        if mark_start < 0:
             never_closed.add(match[1])
             continue
-        pieces += [text[position : match.start()], instead(text[match.start() : end + len(mark)])]
-        position = end + len(mark)
-    return "".join([*pieces, text[position:]])
+        end = mark_start + len(end_mark)
+        output += [text[position : match.start()], replacement(text[match.start() : end])]
+        position = end
+    return "".join([*output, text[position:]])
 
 
 def _body_text(text: str) -> str:
-    r"""Return the text with its preamble blanked, except the title and the text that the author's commands print."""
+    r"""Return a text with blanks for the preamble, except the title and the text of the author's own commands.
+
+    The text after the body is also replaced by blanks.
+    """
     begin = text.find(r"\begin{document}")
-    end = source.END.search(text)
-    stop = end.start() if end else len(text)
+    match = source.END.search(text)
+    end = match.start() if match else len(text)
     if begin < 0:
-        return text[:stop] + blank_out(text[stop:])
-    head = text[:begin]
-    closing = closing_places(head)
-    kept = [span for match in _TITLED.finditer(head) for span in _brace_groups(head, match.end(), closing)]
-    pieces, position = [], 0
-    for start, close in kept:
+        return text[:end] + blank_out(text[end:])
+    preamble = text[:begin]
+    closing = closing_places(preamble)
+    spans = (_last_group(preamble, match.end(), closing) for match in _TITLED.finditer(preamble))
+    output, position = "", 0
+    for start, stop in filter(None, spans):
         if start >= position:
-            pieces += [blank_out(head[position:start]), head[start:close]]
-            position = close
-    return "".join([*pieces, blank_out(head[position:])]) + text[begin:stop] + blank_out(text[stop:])
+            output += blank_out(preamble[position:start]) + preamble[start:stop]
+            position = stop
+    return output + blank_out(preamble[position:]) + text[begin:end] + blank_out(text[end:])
 
 
-def _brace_groups(head: str, at: int, closing: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the last brace group that follows each match: a title, or the body of a definition."""
-    last = None
+def _last_group(preamble: str, offset: int, closing: dict[int, int]) -> tuple[int, int] | None:
+    """Return start and end of the argument after a command: of its last brace group, after the name that it defines."""
+    group = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:
-        match = gap.match(head, at)
-        at = match.end() if match else at
-        if at in closing and (last is None or head[last[0] + 1 : last[1] - 1].strip().startswith("\\")):
-            last = (at, closing[at])
-            at = closing[at]
+        match = gap.match(preamble, offset)
+        offset = match.end() if match else offset
+        if offset in closing and (group is None or preamble[group[0] + 1 : group[1] - 1].strip().startswith("\\")):
+            group = (offset, closing[offset])
+            offset = closing[offset]
         elif match is None or match.end() == match.start():
-            break
-    if last is not None:
-        yield last
+            return group

@@ -1,4 +1,4 @@
-"""Ask LaTeX for properties of the author's preamble: column width, font, and citation package."""
+"""Ask LaTeX for the column width, font and citation package under the author's preamble."""
 
 import os
 import re
@@ -10,15 +10,15 @@ from boundpaper.errors import DataError
 
 TIMEOUT = 120.0
 BEGIN = r"\begin{document}"
-_TOLD = re.compile(r"^bound-page:(\w+)=(.+)$", re.MULTILINE)
+_MEASURE = re.compile(r"^bound-page:(\w+)=(.+)$", re.MULTILINE)
 _PROGRAM = re.compile(r"^%\s*+!\s*+TeX\s++(?:TS-)?program\s*+=\s*+(\w+)", re.IGNORECASE | re.MULTILINE)
-_OF_ANOTHER = re.compile(
+_NOT_FOR_PDFLATEX = re.compile(
     r"\\usepackage\s*+(?:\[[^\]]{0,300}\])?\s*+\{[^{}]{0,300}\b(fontspec|unicode-math|polyglossia|luacode)\b"
 )
 ENGINES = {"pdflatex": "-draftmode", "xelatex": "-no-pdf", "lualatex": "--draftmode"}
 """Programs that compile a paper, each with the option to write no pages."""
 _TITLE = re.compile(r"\\maketitle(?![A-Za-z@])")
-_ASKED = r"""x\par
+_QUESTIONS = r"""x\par
 \makeatletter
 \typeout{bound-page:column=\strip@pt\columnwidth}
 \typeout{bound-page:text=\strip@pt\textwidth}
@@ -33,19 +33,20 @@ _ASKED = r"""x\par
 
 
 def latex_program(main: LatexFile) -> str:
-    """Return the program that compiles a paper: from the line `% !TeX program = ...`, else from the packages."""
+    """Return the program that compiles a paper, as the line `% !TeX program = ...` or else the packages tell."""
     named = _PROGRAM.search(main.text)
     if named and named[1].lower() in ENGINES:
         return named[1].lower()
-    package = _OF_ANOTHER.search(main.code)
+    package = _NOT_FOR_PDFLATEX.search(main.code)
     return "pdflatex" if package is None else "lualatex" if package[1] == "luacode" else "xelatex"
 
 
 def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
-    """Return the page measures under a main file's preamble, and the name of a font that pdfLaTeX lacks, else "".
+    """Return the page measures under a main file's preamble, and its font family if pdfLaTeX lacks the font, else "".
 
-    LaTeX measures after the title and a first word, where some classes (acmart, revtex) begin two columns. `scratch` is
-    an empty folder for LaTeX's output. Raises DataError when the LaTeX program is missing or rejects the preamble.
+    LaTeX measures after the title and a first word, since some classes (acmart, revtex) only then begin two columns.
+    `scratch` is an empty folder for LaTeX's output. Raises DataError when the LaTeX program is missing or rejects the
+    preamble.
     """
     from boundpaper.build import process
     from boundpaper.paper.tex import latex
@@ -56,13 +57,13 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     begin = main.code.find(BEGIN) + len(BEGIN)
     title = _TITLE.search(main.code, begin)
     head = main.text[: title.end() if title else begin] + "\n"
-    (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _ASKED))
+    (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _QUESTIONS))
     environment = latex.environment()
     folders = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
     environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([folders] if folders else []), ""))
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     result = process.run(argv, scratch, TIMEOUT, environment)
-    measures = dict(_TOLD.findall(result.output))
+    measures = dict(_MEASURE.findall(result.output))
     try:
         column, text, height = (float(measures[name]) for name in ("column", "text", "height"))
         font = measures.get("font", "")

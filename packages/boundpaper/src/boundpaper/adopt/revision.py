@@ -1,8 +1,9 @@
-"""Read the data as they were at a git revision."""
+"""Read the files and the data of a paper at a git revision."""
 
 import io
 import subprocess
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 from boundpaper.adopt import cells
@@ -32,7 +33,10 @@ def require_revision(root: Path, revision: str) -> None:
 
 
 def unpack_files(root: Path, revision: str, folder: Path) -> Path:
-    """Write the files of `root` at a git revision into a new folder; raise SpecError if git lacks the revision."""
+    """Write the files of `root` at a git revision into the new folder `folder`, and return it.
+
+    Raises SpecError if the repository does not have the revision.
+    """
     require_revision(root, revision)
     folder.mkdir()
     with tarfile.open(fileobj=io.BytesIO(git_output(root, "archive", "--format=tar", revision) or b"")) as archive:
@@ -41,17 +45,14 @@ def unpack_files(root: Path, revision: str, folder: Path) -> Path:
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
-    """Return the cells at a revision, only those of data files that changed since then."""
+    """Return the cells at a revision of the data files that have changed since, by address."""
     file_by_table = cells.data_files(folder)
     diff = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *file_by_table.values())
     changed_files = {name.decode() for name in (diff or b"").split(b"\0") if name}
     old_cells: dict[str, DataCell] = {}
     for name, file in file_by_table.items():
         raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in changed_files else None
-        if raw is None:
-            continue
-        try:
-            old_cells |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
-        except (DataError, UnicodeDecodeError):
-            continue  # the old file has another form, so its cells cannot be compared
+        if raw is not None:
+            with suppress(DataError, UnicodeDecodeError):  # cells of an unreadable old file cannot be compared
+                old_cells |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
     return old_cells

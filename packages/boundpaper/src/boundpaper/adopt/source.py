@@ -1,4 +1,4 @@
-"""Read the author's LaTeX files: find the files of the paper, their code without comments, and the uses of values."""
+"""Find and read the LaTeX files of a paper, their code without comments, and the places where they use values."""
 
 import re
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from boundpaper.errors import SpecError
 from boundpaper.paper.visible import without_hidden
 
 LINE = rf"\input{{{GENERATED}/{GENERATED}}}"
-"""The one line of the main file that inputs the generated LaTeX."""
+"""The line of the main file that inputs the generated LaTeX."""
 READ = re.compile(
     r"\\(?P<command>input|include|subfile|subfileinclude|InputIfFileExists|(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\})"
     r"\s*(?:\{(?P<name>[^{}]*)\}|(?P<bare>[^\s{}\\]+))"
@@ -22,7 +22,10 @@ END = re.compile(r"\\end\{document\}")
 
 @dataclass(frozen=True)
 class LatexFile:
-    """A LaTeX file: its path, text with original line ends, encoding, and the number of its first line."""
+    """A LaTeX file: its path, its name in messages, its text, its encoding, and the number of its first line.
+
+    The text keeps the line ends of the file.
+    """
 
     path: Path
     shown: str
@@ -32,7 +35,7 @@ class LatexFile:
 
     @cached_property
     def code(self) -> str:
-        """Return the text with comments and verbatim parts replaced by blanks, so that offsets stay the same."""
+        """Return the text with blanks for comments and verbatim text; offsets are those of the text."""
         return without_hidden(self.text)
 
     def line(self, offset: int) -> int:
@@ -69,9 +72,9 @@ class Use:
 
 
 def read(path: Path, name: str) -> LatexFile:
-    """Read a file as UTF-8, or as Latin-1 if it is not UTF-8; writing the text gives the same bytes.
+    """Return a file decoded as UTF-8, or as Latin-1 if it is not UTF-8; `encoded` restores the same bytes.
 
-    Raises SpecError when it cannot be read.
+    `name` is its name in messages. Raises SpecError when the file cannot be read.
     """
     try:
         raw = path.read_bytes()
@@ -84,26 +87,26 @@ def read(path: Path, name: str) -> LatexFile:
 
 
 def sources(folder: Folder) -> list[LatexFile]:
-    """Return the main files and the files they input, each once, in reading order, without generated files."""
+    """Return the main files and the files that they input, without generated files, in the order of first reading."""
     files: dict[Path, LatexFile] = {}
-    waiting = [folder.root / main for main in reversed(folder.mains)]
-    while waiting:
-        path = waiting.pop()
+    pending = [folder.root / main for main in reversed(folder.mains)]
+    while pending:
+        path = pending.pop()
         if path in files:
             continue
         files[path] = source = read(path, folder.shown(path))
-        waiting += reversed(list(_input_files(source, folder)))
+        pending += reversed(list(_input_files(source, folder)))
     return list(files.values())
 
 
 def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
     for match in READ.finditer(source.code):
         name = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
-        inner = (match["folder"] or "").strip()
+        subfolder = (match["folder"] or "").strip()
         if not name or "#" in name or "\\" in name:
             continue
-        for base in (folder.paper / inner, source.path.parent / inner):
-            path = next((each for each in (base / f"{name}.tex", base / name) if each.is_file()), None)
+        for base in (folder.paper / subfolder, source.path.parent / subfolder):
+            path = next(filter(Path.is_file, (base / f"{name}.tex", base / name)), None)
             if path is not None:
                 path = Path(*path.parts) if ".." not in path.parts else path.resolve()
                 if not path.is_relative_to(folder.generated) and path.suffix not in (".sty", ".cls", ".pdf", ".pgf"):
@@ -112,12 +115,9 @@ def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
 
 
 def uses_in(source: LatexFile, macro: str) -> list[Use]:
-    """Return every use of a value in a file.
-
-    Raises SpecError for a command without braces.
-    """
-    commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim"}
-    commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}
+    """Return every use of a value in a file; raise SpecError for a command without braces."""
+    kinds = ("val", "rows", "claim", "table", "tabular", "figure")
+    commands = {macro: "val", **{f"bound{kind}": kind for kind in kinds}}
     pattern = re.compile(rf"\\({'|'.join(commands)})(?![A-Za-z@])(?:\s*\{{([^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*)\}})?")
     uses = []
     for match in pattern.finditer(source.code):
@@ -132,7 +132,7 @@ def uses_in(source: LatexFile, macro: str) -> list[Use]:
 
 
 def body_span(source: LatexFile) -> tuple[int, int]:
-    r"""Return start and end of the document's body, or of the whole text without `\begin{document}`."""
+    r"""Return the start and end of the document's body; in a file without `\begin{document}`, it starts at 0."""
     begin = source.code.find(r"\begin{document}")
     end = END.search(source.code)
     return max(begin, 0), end.start() if end else len(source.text)

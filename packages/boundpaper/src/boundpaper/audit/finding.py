@@ -1,4 +1,4 @@
-"""Describe findings (the printed and the expected value, and why), and the reasons that suppress them."""
+"""Describe findings, which say what is printed, what is expected and why, and read the reasons that suppress them."""
 
 import hashlib
 import math
@@ -18,25 +18,29 @@ from boundpaper.store.text_file import yaml_of
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 FIELDS = ("id", "kind", "printed", "reason")
+"""The fields of an entry in a file of suppressions."""
 FEWEST_WORDS = 5  # of a reason
 Entries = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula: a function of numbers or intervals, and its text, a template in braces or a joining operator."""
+    """A formula: a function of numbers or intervals, and its text.
+
+    The text is a template (`{0} / {1}`), an operator that joins the operands, or `mean`.
+    """
 
     text: str
     apply: Callable[..., Any]
 
     def of_intervals(self, operands: Sequence[Interval]) -> Interval | None:
-        """Apply the formula to intervals; None if a divisor may be 0."""
+        """Return the interval of the formula's value; None if a divisor may be 0."""
         with suppress(ValueError):
             return cast(Interval, self.apply(*operands))
         return None
 
     def of(self, operands: Sequence[str]) -> str:
-        """Return the formula's text with operands filled in."""
+        """Return the formula with these operands as text."""
         if "{" in self.text:
             return self.text.format(*operands)
         return f"({' + '.join(operands)}) / {len(operands)}" if self.text == "mean" else self.text.join(operands)
@@ -44,7 +48,10 @@ class Formula:
 
 @dataclass(frozen=True)
 class CellRelation:
-    """A relation between printed cells: a formula, the names of its result and operands, and their numbers by row."""
+    """A relation between printed cells: a formula, the names of its result and operands, and their numbers in each row.
+
+    Each of `rows` has the name of a row, and the numbers of the result and the operands.
+    """
 
     formula: Formula
     names: tuple[str, ...]
@@ -59,11 +66,11 @@ class Finding:
     level: Level
     place: FileLine
     what: str  # the printed value with its name: `gain = 3.1`
-    why: str  # the relation and its operands in words, and how many rows satisfy it
+    why: str  # the reason, such as a relation with its operands, and how many rows satisfy it
     expected: str = ""  # the expected value: `2.9 to 3.0`
     values: tuple[str, ...] = ()  # printed numbers and labels from which the id is made; if empty, `what` is used
-    other: FileLine | None = None  # the place that contradicts `place`
-    relation: CellRelation | None = None  # can become a check of a ledger
+    other: FileLine | None = None  # the line that contradicts the line `place`
+    relation: CellRelation | None = None  # the relation that is not satisfied, from which a claim can be made
 
     @property
     def id(self) -> str:
@@ -73,17 +80,17 @@ class Finding:
         return hashlib.sha256("\0".join(normal).encode()).hexdigest()[:8]
 
     @property
-    def told(self) -> str:
-        """Return one sentence on what is printed and what is expected."""
+    def summary(self) -> str:
+        """Return what is printed and what is expected, as one phrase."""
         return self.what + (f", expected {self.expected}" if self.expected else "")
 
     def __str__(self) -> str:
         second_place = f"\n    also {self.other}" if self.other else ""
-        return f"{self.place}: {self.level} [{self.kind}] {self.told}\n    {self.why} ({self.id}){second_place}"
+        return f"{self.place}: {self.level} [{self.kind}] {self.summary}\n    {self.why} ({self.id}){second_place}"
 
 
 def format_interval(interval: Interval) -> str:
-    """Write an interval with just enough digits to distinguish its ends."""
+    """Return an interval as text, with just enough digits to distinguish its ends."""
     low, high = interval.low, interval.high
     digits = 3 if high == low else min(12, max(0, 1 - math.floor(math.log10(high - low))))
     low_text, high_text = (f"{end:.{digits}f}" for end in (low, high))
@@ -93,34 +100,40 @@ def format_interval(interval: Interval) -> str:
 
 
 def suppressions(file: str) -> Entries:
-    """Return a suppression file's entries by id; DataError if it is absent or malformed, or a reason too short."""
+    """Return the entries of a file of suppressions by id.
+
+    Raises DataError if the file is absent or malformed, an id is repeated, or a reason is too short.
+    """
     try:
-        items = yaml_of(Path(), file)
+        parsed = yaml_of(Path(), file)
     except FileNotFoundError:
         raise DataError(f"{file}: no such file; give the file of suppressions, or leave --baseline out") from None
-    if not isinstance(items, list | type(None)):
+    if not isinstance(parsed, list | type(None)):
         raise DataError(f"{file}: expected a list of entries, each with {', '.join(FIELDS)}")
     entries: dict[str, Mapping[str, str]] = {}
-    for place, entry in enumerate(items or (), 1):
-        words = {key: str(value).strip() for key, value in (entry if isinstance(entry, dict) else {}).items()}
-        fault = "" if set(words) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
-        if not fault and len(words["reason"].split()) < FEWEST_WORDS:
-            fault = f"the reason {words['reason']!r} is too short; write at least {FEWEST_WORDS} words"
-        if not fault and words["id"] in entries:
-            fault = f"{words['id']} appears twice; keep one entry"
+    for number, parsed_entry in enumerate(parsed or (), 1):
+        fields = parsed_entry if isinstance(parsed_entry, dict) else {}
+        entry = {name: str(value).strip() for name, value in fields.items()}
+        fault = "" if set(entry) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
+        if not fault and len(entry["reason"].split()) < FEWEST_WORDS:
+            fault = f"the reason {entry['reason']!r} is too short; write at least {FEWEST_WORDS} words"
+        if not fault and entry["id"] in entries:
+            fault = f"{entry['id']} appears twice; keep one entry"
         if fault:
-            raise DataError(f"{file}: entry {place}: {fault}")
-        entries[words["id"]] = words
+            raise DataError(f"{file}: entry {number}: {fault}")
+        entries[entry["id"]] = entry
     return entries
 
 
 def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
     """Return the reason that suppresses each finding, or None; raise DataError if an entry matches no finding."""
-    by_id = {finding.id: finding for finding in findings}
+    finding_by_id = {finding.id: finding for finding in findings}
     for key, entry in entries.items():
-        match = by_id.get(key)
-        if match is None:
+        finding = finding_by_id.get(key)
+        if finding is None:
             raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
-        if (entry["kind"], entry["printed"]) != (match.kind, match.what):
-            raise DataError(f"{file}: {key} differs from the finding, [{match.kind}] {match.what}; copy both from it")
+        if (entry["kind"], entry["printed"]) != (finding.kind, finding.what):
+            raise DataError(
+                f"{file}: {key} differs from the finding, [{finding.kind}] {finding.what}; copy both from it"
+            )
     return [entries[finding.id]["reason"] if finding.id in entries else None for finding in findings]

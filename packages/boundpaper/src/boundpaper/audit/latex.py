@@ -1,4 +1,4 @@
-r"""Read LaTeX as a document: tables, captions, sentences and references; PGFPlots coordinates become tables."""
+r"""Read the tables, captions, sentences and references of LaTeX; the coordinates of PGFPlots become tables."""
 
 import re
 from collections.abc import Iterator
@@ -31,12 +31,12 @@ _RULES = re.compile(
     r"(?:\s*+(?:\[[^\]]{0,40}\]|\([^()]{0,20}\)|\{[^{}]{0,60}\}))*+"
 )
 _BLANK_OR_RULE = re.compile(rf"\s++|{_RULES.pattern}")
-_FOLLOWED = re.compile(
+_WITH_ARGUMENT = re.compile(
     r"\\(?:cite\w*|label|footnote|footnotemark|footnotetext|vspace|hspace|includegraphics|url|bibliography|"
     r"bibliographystyle|textcolor|color|cellcolor|rotatebox|resizebox|begin|end|thanks|tablefootnote|tnote)\*?+"
     r"\s*+(?:\[[^\]]{0,300}\]\s*+)*+\{[^{}]{0,2000}\}(?:\{[^{}]{0,60}\})?"
 )
-_SIGNS = {command: sign for sign, command in reversed(MATH.items())} | {
+_CHARACTERS = {command: char for char, command in reversed(MATH.items())} | {
     r"\%": "%", r"\&": "&", r"\#": "#", r"\_": "_", r"\sim": "~", r"\le": "≤", r"\ge": "≥", r"\to": "→",
     r"\dagger": "†", r"\ddagger": "‡", r"\ast": "*", r"\textminus": "-", r"\ldots": "...", r"\dots": "...", r"\S": "§",
     r"\epsilon": "ε", r"\phi": "φ", r"\sqrt": "√",
@@ -63,85 +63,86 @@ def plain(tex: str) -> str:
 
 def _printed(tex: str) -> str:
     """Return the text that LaTeX code prints, with the line breaks of the code."""
-    text = _FOLLOWED.sub(lambda match: " " + "\n" * match[0].count("\n"), tex).replace("{,}", ",")
+    text = _WITH_ARGUMENT.sub(lambda match: " " + "\n" * match[0].count("\n"), tex).replace("{,}", ",")
     text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
-    text = _COMMAND.sub(lambda match: _SIGNS.get(name := match[0].rstrip("*"), " " if len(name) > 2 else ""), text)
+    text = _COMMAND.sub(lambda match: _CHARACTERS.get(name := match[0].rstrip("*"), " " if len(name) > 2 else ""), text)
     text = _RAISED.sub(lambda match: match[1] if not match[1].isalpha() else "†", text)
     text = text.replace("---", "—").replace("--", "–").replace("``", '"').replace("''", '"').replace("~", " ")
     return re.sub(r"[{}$]", "", text)
 
 
 def read(text: str, file: str) -> ReadDocument:
-    """Read a LaTeX file, except comments, verbatim parts and the preamble."""
+    """Return the document in a LaTeX text, without comments, verbatim text and the preamble."""
     source = LatexFile(Path(file), file, text, "utf-8")
     (start, stop), code = body_span(source), source.code
     document, ends = ReadDocument(file, "\\begin{document}" in code), closing_places(code)
-    position, in_float, caption = start, 0, ""
+    position, first_table, caption = start, 0, ""  # the first table of the present float, and its caption
     for match in _BLOCK.finditer(code, start, stop):
         if match.start() < position:
             continue
-        document.say(source.line(position), _printed(code[position : match.start()]))
+        document.add_sentences(source.line(position), _printed(code[position : match.start()]))
         line, position = source.line(match.start()), match.end()
         if match["float"]:
             if caption and match["float"].startswith("\\end"):
-                document.tables[in_float:] = [replace(table, caption=caption) for table in document.tables[in_float:]]
-            in_float, caption = len(document.tables), ""
+                tables = document.tables[first_table:]
+                document.tables[first_table:] = [replace(table, caption=caption) for table in tables]
+            first_table, caption = len(document.tables), ""
         elif match["block"]:
-            close = f"\\end{{{match['block']}}}"
-            end = closing if (closing := code.find(close, position)) >= 0 else len(code)
+            end_command = f"\\end{{{match['block']}}}"
+            end = found if (found := code.find(end_command, position)) >= 0 else len(code)
             if match["grid"]:
-                while position < end and (group := _ARGUMENT.match(code, position, end)):
-                    position = ends.get(group.end(), len(code))
-                _tabulate(document, source, position, end, line)
+                while position < end and (argument := _ARGUMENT.match(code, position, end)):
+                    position = ends.get(argument.end(), len(code))
+                _add_tabular(document, source, position, end, line)
             elif match["block"] == "tikzpicture":
                 add_plot(document, code[match.start() : end], line)
-            position = min(len(code), end + len(close))
+            position = min(len(code), end + len(end_command))
         elif match["level"] or match["caption"]:
-            first, position = position + 1, ends.get(position, len(code))
-            text = plain(code[first : position - 1])
+            argument_start, position = position + 1, ends.get(position, len(code))
+            text = plain(code[argument_start : position - 1])
             if match["caption"]:
                 caption = text
-                document.say(line, text)
+                document.add_sentences(line, text)
             else:
-                document.head(line, _LEVELS[match["level"]], text)
-    document.say(source.line(position), _printed(code[position:stop]))
+                document.add_heading(line, _LEVELS[match["level"]], text)
+    document.add_sentences(source.line(position), _printed(code[position:stop]))
     for match in _REFERENCE.finditer(code, start, stop):
         place = FileLine(file, source.line(match.start()))
         document.references += [(name.strip(), place) for name in match[1].split(",")]
-    searched = source.text if _ESCAPED.search(source.text) else code  # then a listing may define labels
+    label_source = source.text if _ESCAPED.search(source.text) else code  # an escape in a listing may define a label
     names: set[str] = set()
-    for match in _LABEL.finditer(source.text):  # options of listings are read, but not their text
+    for match in _LABEL.finditer(source.text):  # also options of listings, which `code` does not contain
         name = match[match.lastindex or 0].strip()
-        if searched[match.start()] == "\\" if match[1] else name not in names:
+        if label_source[match.start()] == "\\" if match[1] else name not in names:
             names.add(name)
             document.labels.append((name, FileLine(file, source.line(match.start()))))
     return document
 
 
-def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, line: int) -> None:
-    """Add the table in a part of the source; its header is the rows above the first inner rule, at most three."""
+def _add_tabular(document: ReadDocument, source: LatexFile, start: int, stop: int, line: int) -> None:
+    """Add the table in a span of the source; the rows above the first inner rule, if at most three, are its header."""
     rows: list[Row] = []
     cells: list[str] = []
     rules: list[int] = []
-    for end, cell, sign in _split_code(_CELL_END, source.code, start, stop):
+    for end, cell, separator in _split_code(_CELL_END, source.code, start, stop):
         cells.append(cell)
-        if sign == "&":
+        if separator == "&":
             continue
         rules += [len(rows)] if rows and _INNER_RULE.search(cells[0]) else []
-        texts = [text for content in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(content)]
+        texts = [text for code in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(code)]
         if any(texts):
             while start < stop and (blank := _BLANK_OR_RULE.match(source.code, start, stop)):
                 start = blank.end()
             rows.append((source.line(start), texts))
         cells, start = [], end
-    heads = next((place for place in rules if place < len(rows)), 1)
-    document.add_table(line, rows, heads if heads <= 3 else 1)
+    header_rows = next((rule for rule in rules if rule < len(rows)), 1)
+    document.add_table(line, rows, header_rows if header_rows <= 3 else 1)
 
 
-def _split_code(parting: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
-    """Split code at separators outside brackets; yield end (after the separator), text and separator of each piece."""
+def _split_code(separators: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
+    """Yield the spans of code between separators outside brackets: end of the separator, text, and separator."""
     depth = 0
-    for match in parting.finditer(code, start, stop):
+    for match in separators.finditer(code, start, stop):
         depth += (match[0] in "{([") - (match[0] in "})]")
         if match["sign"] and depth <= 0:
             yield match.end(), code[start : match.start()], match[0]
@@ -150,35 +151,38 @@ def _split_code(parting: re.Pattern[str], code: str, start: int, stop: int) -> I
 
 
 def _repeat_spanned(cell: str) -> list[str]:
-    """Return the text of a cell, repeated for each column that the cell spans."""
+    """Return the text of a cell once for each column that the cell spans."""
     span = _SPAN.search(cell)
     if span is None:
         return [plain(cell)]
     ends, brace = closing_places(cell), cell.find("{", span.end())
     brace = cell.find("{", ends.get(brace, len(cell))) if brace >= 0 else -1  # after the alignment or the width
-    inner = plain(cell[brace + 1 : ends.get(brace, len(cell)) - 1]) if brace >= 0 else plain(cell)
+    text = plain(cell[brace + 1 : ends.get(brace, len(cell)) - 1]) if brace >= 0 else plain(cell)
     count = span["count"].strip() if span["kind"] == "column" else ""
-    return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
+    return [text] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
 
 def add_plot(document: ReadDocument, code: str, line: int) -> None:
-    """Add the coordinates of a plot as one table: one row per x value, one column per series."""
+    """Add the coordinates of a plot to a document as a table with a row per x value and a column per series."""
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
-    series = [{x.strip(): y.strip() for x, y in values} for values in points]
+    series = [{x.strip(): y.strip() for x, y in pairs} for pairs in points]
+    if not series:
+        return
     names, ends = list[str](), closing_places(code)
     for match in _LEGEND.finditer(code):
         start, stop = match.end() + 1, ends.get(match.end(), len(code)) - 1
-        entries = [name for _, name, _ in _split_code(_COMMA, code, start, stop)]
-        names += entries if match[0].startswith("\\legend") else [code[start:stop]]
-    if series:
-        top = line + code.count("\n", 0, plots[0].start())
-        legend = [plain(name) for name in names[: len(series)]]
-        legend += [f"series {index + 1}" for index in range(len(legend), len(series))]
-        labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
-        title = _TITLE.search(code)
-        xs = dict.fromkeys(x for values in series for x in values)
-        rows: list[Row] = [(top, [labels.get("x", ""), *legend])]
-        rows += [(top, [plain(x), *(values.get(x, "") for values in series)]) for x in xs]
-        caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
-        document.add_table(top, rows, 1, caption, "figure")
+        if match[0].startswith("\\legend"):
+            names += [name for _, name, _ in _split_code(_COMMA, code, start, stop)]
+        else:
+            names.append(code[start:stop])
+    line += code.count("\n", 0, plots[0].start())
+    legend = [plain(name) for name in names[: len(series)]]
+    legend += [f"series {index + 1}" for index in range(len(legend), len(series))]
+    labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
+    title = _TITLE.search(code)
+    xs = dict.fromkeys(x for y_by_x in series for x in y_by_x)
+    rows: list[Row] = [(line, [labels.get("x", ""), *legend])]
+    rows += [(line, [plain(x), *(y_by_x.get(x, "") for y_by_x in series)]) for x in xs]
+    caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
+    document.add_table(line, rows, 1, caption, "figure")

@@ -1,4 +1,4 @@
-"""Read Markdown as a document: convert it to HTML with markdown-it-py, keep the line numbers, and read the HTML."""
+"""Read Markdown as a document: markdown-it-py converts each block to HTML, which is read at the block's line."""
 
 import re
 
@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from boundpaper.audit import html, latex
 from boundpaper.audit.documents import ReadDocument
 
-_HEAD = re.compile(r"---\n.*?\n---", re.DOTALL)
+_FRONT_MATTER = re.compile(r"---\n.*?\n---", re.DOTALL)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)", re.MULTILINE)
 _MATHS = re.compile(r"\$([^$\n]{1,300})\$")
@@ -18,12 +18,12 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 
 
 def read(text: str, file: str) -> ReadDocument:
-    """Read headings, tables and sentences, also from embedded HTML and LaTeX figures; findings name the file `file`."""
-    blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
+    """Return the document in a Markdown text, with embedded HTML and LaTeX figures; `file` is its name in findings."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     reader, reader_line = html.HtmlReader(document := ReadDocument(file)), 0
-    if head := _HEAD.match(text):
-        text = "\n" * head[0].count("\n") + text[head.end() :]
-    for token in blocks.parse(_with_bars_escaped(text)):
+    if front_matter := _FRONT_MATTER.match(text):
+        text = "\n" * front_matter[0].count("\n") + text[front_matter.end() :]
+    for token in parser.parse(_with_bars_escaped(text)):
         line = token.map[0] if token.map else reader_line
         if token.type == "html_block":
             html.read("\n" * line + token.content, file, document)
@@ -32,30 +32,36 @@ def read(text: str, file: str) -> ReadDocument:
         elif token.type in ("fence", "code_block"):
             document.hidden += _HEADING.findall(token.content)
         else:
-            inner = [node for node in token.children or () if node.type != "html_inline" or _BREAK.match(node.content)]
-            token.children = inner
-            for node in inner:  # replace formulas by text, and keep only line breaks of HTML
+            # Of inline HTML keep only line breaks, and replace formulas by text.
+            children = token.children or ()
+            children = [node for node in children if node.type != "html_inline" or _BREAK.match(node.content)]
+            for node in children:
                 node.content = _MATHS.sub(lambda match: latex.plain(match[0]), node.content)
-            code = blocks.renderer.render([token], blocks.options, {}).strip("\n")
+            token.children = children
+            code = parser.renderer.render([token], parser.options, {}).strip("\n")
             reader.feed("\n" * (line - reader_line) + code)
             reader_line = max(reader_line, line) + code.count("\n")
-        if token.type == "table_open" and (before := document.sentences[-1:]):
-            is_near = not before[0].level and line - before[0].place.line < 4
-            reader.open[-1].caption = before[0].text if is_near else ""
+        if token.type == "table_open" and document.sentences:
+            previous = document.sentences[-1]
+            is_near = not previous.level and line - previous.place.line < 4
+            reader.open[-1].caption = previous.text if is_near else ""
     reader.close()
     reader.flush()
     return document
 
 
 def _with_bars_escaped(text: str) -> str:
-    """Escape bars in code and absolute values, in table rows that have more bars than the rule below the header."""
-    lines, bars = text.split("\n"), 0
+    """Return a text with the bars in code and absolute values escaped, so that they do not divide cells.
+
+    Only table rows that have more bars than the rule below the header are changed.
+    """
+    lines, expected_bars = text.split("\n"), 0
     for index, line in enumerate(lines):
         if "|" not in line:
-            bars = 0
-        elif _DELIMITER.fullmatch(following := "".join(lines[index + 1 : index + 2])):
-            bars = len(_BAR.findall(following))
-        if 0 < bars < len(_BAR.findall(line)):
+            expected_bars = 0
+        elif _DELIMITER.fullmatch(next_line := "".join(lines[index + 1 : index + 2])):
+            expected_bars = len(_BAR.findall(next_line))
+        if 0 < expected_bars < len(_BAR.findall(line)):
             line = _CODE.sub(lambda match: _BAR.sub(r"\\|", match[0]), line)
             lines[index] = _ABSOLUTE.sub(r"\\|\1\\|", line)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Read numbers in cells and sentences: the digits that state a quantity, and their rounding interval."""
+"""Read the numbers in cells and sentences that state a quantity, with their unit and rounding interval."""
 
 import math
 import re
@@ -29,7 +29,7 @@ _WORD_UNITS = {
     "×": "x", "times": "x", "fold": "x", "percent": "%", "pp": "points",
     "point": "points", "percentage point": "points", "percentage points": "points",
 }  # fmt: skip
-_NO_UNIT = re.compile(  # words of one to three letters that may follow a number but are not units
+_NO_UNIT = re.compile(  # short words that may follow a number and are not units
     "(?i)a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
     "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim"
 )
@@ -44,7 +44,7 @@ _ABOUT = re.compile(
     r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
 _YEARS = range(1900, 2100)
-_SIGNS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻✨\ufe0f"  # characters beside a number
+_ORNAMENTS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯🔥🚀🟢🟡🔴🟠📈📉🔺🔻✨\ufe0f"  # characters beside a number
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Number:
     start: int
     end: int
     qualifier: str  # empty, `about` or `bound`
-    marked: bool  # whether a footnote mark follows
+    has_mark: bool  # whether a footnote mark follows
 
     @cached_property
     def interval(self) -> Interval:
@@ -67,21 +67,25 @@ class Number:
         return printed_interval(self.value, min(self.decimals, digits))
 
     @cached_property
-    def loose(self) -> Interval:
-        """Return the interval that a sentence may mean, wider for round numbers and after words like "about"."""
+    def loose_interval(self) -> Interval:
+        """Return the interval of values that a sentence may mean by this number.
+
+        It is wider than the rounding interval after a word such as "about", and for whole numbers that end with zeros.
+        """
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
-        size, half = abs(self.value), self.interval.width / 2
+        size, half_width = abs(self.value), self.interval.width / 2
         if self.qualifier:
-            half = max(half, min(max(half * 10.0**zeros, 0.02 * size), 0.1 * size))
+            half_width = max(half_width, min(max(half_width * 10.0**zeros, 0.02 * size), 0.1 * size))
         elif zeros and size >= 100:
-            half = max(half, min(half * 10.0**zeros, (0.1 if self.unit == "x" else 0.05) * size))
-        return Interval(self.value - half, self.value + half)
+            largest = (0.1 if self.unit == "x" else 0.05) * size
+            half_width = max(half_width, min(half_width * 10.0**zeros, largest))
+        return Interval(self.value - half_width, self.value + half_width)
 
 
 def of_cell(text: str) -> Number | None:
-    """Read a cell with one number and perhaps a unit, spread or change; return None for other cells."""
-    match = _CELL.fullmatch(text.strip(_SIGNS))
+    """Return the number in a cell with one number and perhaps a unit, spread or change; None for other cells."""
+    match = _CELL.fullmatch(text.strip(_ORNAMENTS))
     if match is None:
         return None
     qualifier = {"": "", "~": "about", "≈": "about"}.get(match["qualifier"], "bound")
@@ -89,31 +93,32 @@ def of_cell(text: str) -> Number | None:
 
 
 def in_text(text: str) -> Iterator[Number]:
-    """Yield the quantities in a sentence; skip numbers in names, references, years, ranges and dimensions."""
+    """Yield the quantities in a sentence, without years, numbers in names or references, ranges and dimensions."""
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         about = _ABOUT.search(before)
         number = _number(match, "" if about is None else "bound" if about["bound"] else "about", False)
-        year = number and not number.unit and number.decimals == 0 and number.value in _YEARS
-        if number and not year and not _NAMED.search(before):
+        is_year = number and not number.unit and number.decimals == 0 and number.value in _YEARS
+        if number and not is_year and not _NAMED.search(before):
             yield number
 
 
-def _number(match: re.Match[str], qualifier: str, footnote: bool) -> Number | None:
+def _number(match: re.Match[str], qualifier: str, has_mark: bool) -> Number | None:
+    """Return the number of a match of `_NUMBER` or `_CELL`; None if it cannot be parsed."""
     try:
         parsed = parse(match["number"])
     except DataError:
         return None
     if parsed.value is None or parsed.decimals is None:
         return None
-    word = (match["unit"] or "").strip(" -")
-    word = "" if _NO_UNIT.fullmatch(word) else word
-    start, end = match.start("number"), match.end("unit" if word else "number")
-    unit = _WORD_UNITS.get(word, word)
-    return Number(match.string[start:end].strip(), parsed.value, parsed.decimals, unit, start, end, qualifier, footnote)
+    unit = (match["unit"] or "").strip(" -")
+    unit = "" if _NO_UNIT.fullmatch(unit) else unit
+    start, end = match.start("number"), match.end("unit" if unit else "number")
+    text = match.string[start:end].strip()
+    return Number(text, parsed.value, parsed.decimals, _WORD_UNITS.get(unit, unit), start, end, qualifier, has_mark)
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in order; append a count to a repeated name."""
+    """Return the names in order; the second and later occurrences of a name get a count, as in `name (2)`."""
     counts: Counter[str] = Counter()
     return tuple(f"{name} ({counts[name]})" if counts.update([name]) or counts[name] > 1 else name for name in names)

@@ -33,7 +33,7 @@ _GRIM = re.compile(
     "trials|users|tasks|examples|layers|people|documents|runs|problems|women|men|children|queries|annotators|"
     r"repositories|sentences|benchmarks|datasets|tests|files|experiments|adults|animals|studies|articles|teachers)\b"
 )
-_LAWS = {"z": ("ndtr", 0, 2), "Z": ("ndtr", 0, 2), "t": ("stdtr", 1, 2), "r": ("stdtr", 1, 2), "F": ("fdtrc", 2, 1)}
+_TAILS = {"z": ("ndtr", 0, 2), "Z": ("ndtr", 0, 2), "t": ("stdtr", 1, 2), "r": ("stdtr", 1, 2), "F": ("fdtrc", 2, 1)}
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)
 _OTHER_P = re.compile(
     r"(?i)\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
@@ -43,7 +43,7 @@ _HEDGED = re.compile(r"\b(?:about|around|roughly|approximately|nearly|almost|ove
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield the findings of each sentence."""
+    """Yield findings on the statistics in each sentence."""
     for sentence in document.sentences:
         text = sentence.text
         for match in _TEST.finditer(text) if "p" in text and not _OTHER_P.search(text) else ():
@@ -76,12 +76,12 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, reason: st
 
 
 def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """Find a test whose p-value does not follow from any statistic in the rounding interval."""
+    """Yield a finding if no statistic in the rounding interval of a test's printed statistic gives its p-value."""
     statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
     test, n = match["test"] or match["bare"], match["n"] or match["n2"]
     df1, df2 = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
-    lacking = df1 <= 0 or (test == "F" and df2 <= 0) or (test == "t" and df2 > 0)
-    if (lacking and test not in "zZ") or math.isinf(p.low) or math.isinf(statistic.low):
+    has_wrong_df = df1 <= 0 or (test == "F" and df2 <= 0) or (test == "t" and df2 > 0)
+    if (has_wrong_df and test not in "zZ") or math.isinf(p.low) or math.isinf(statistic.low):
         return
     if test == "r" and max(-statistic.high, statistic.low) > 1:
         yield _finding(sentence, match, "at most 1 in size", "a correlation lies between -1 and 1")
@@ -91,26 +91,31 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
         sizes = [size * math.sqrt(df1 / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
     from scipy import special  # loaded here, since most documents have no test
 
-    law, degrees, tails = _LAWS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of symmetric laws, else upper ones
+    tail, df_count, tails = _TAILS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of z and t, else upper tails
     ends = [-size if tails == 2 else size for size in sizes]
-    true = Interval(*(tails * float(getattr(special, law)(*(df1, df2)[:degrees], end)) for end in ends))
-    for exact in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
-        if exact.low <= p.middle if sign in "<≤" else exact.high >= p.middle if sign in ">≥" else meets(exact, p):
+    recomputed = Interval(*(tails * float(getattr(special, tail)(*(df1, df2)[:df_count], end)) for end in ends))
+    for possible in (recomputed, recomputed * 0.5) if _ONE_SIDED.search(sentence.text) else (recomputed,):
+        if sign in "<≤":
+            agrees = possible.low <= p.middle
+        else:
+            agrees = possible.high >= p.middle if sign in ">≥" else meets(possible, p)
+        if agrees:
             return
     is_below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
-    crosses = is_below != (true.low < 0.05) and not true.low < 0.05 < true.high
-    changes = p.middle >= 0.05 > true.high if sign in ">≥" else crosses
-    why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
-    yield _finding(sentence, match, f"p from {true.low:.2g} to {true.high:.2g}", why, "error" if changes else "warning")
+    crosses = is_below != (recomputed.low < 0.05) and not recomputed.low < 0.05 < recomputed.high
+    decision_changes = p.middle >= 0.05 > recomputed.high if sign in ">≥" else crosses
+    reason = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if decision_changes else "")
+    expected = f"p from {recomputed.low:.2g} to {recomputed.high:.2g}"
+    yield _finding(sentence, match, expected, reason, "error" if decision_changes else "warning")
 
 
 def _wrong_percent(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """Find a percentage that no count out of the stated total gives (the GRIM test)."""
-    n, percent, places = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
+    """Yield a finding if no count out of the stated total gives a percentage (the GRIM test)."""
+    n, percent, decimals = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
     low, high = percent.low * n / 100, percent.high * n / 100
-    fits = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)
-    if not fits and 2 <= n < 100 * 10**places and not _HEDGED.search(sentence.text[: match.start()]):
+    has_count = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)
+    if not has_count and 2 <= n < 100 * 10**decimals and not _HEDGED.search(sentence.text[: match.start()]):
         nearest = [100 * count / n for count in (math.floor(low), math.ceil(high))]
-        shares = " or ".join(f"{share:.{max(1, places)}f} %" for share in nearest)
+        shares = " or ".join(f"{share:.{max(1, decimals)}f} %" for share in nearest)
         reason = f"no whole number of {n} {match['noun']} is {match['percent']} % of them"
         yield _finding(sentence, match, shares, reason, "warning")

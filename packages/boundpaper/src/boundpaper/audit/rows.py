@@ -1,4 +1,4 @@
-"""Check a range or factor that a sentence states for several table rows, most of which agree."""
+"""Find a cell that differs from a range or factor that a sentence states for several rows, if the other rows agree."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,127 +23,147 @@ _RANGE = re.compile(
 _BOTH = re.compile(r"\b(?:both|each|all|every|identical|equal|similar)(?:ly)?\b|\b\w{1,12}/\w{1,12}\b", re.IGNORECASE)
 _TRIGGER = re.compile(f"(?:{_RANGE.pattern})|(?:{_BOTH.pattern})", re.IGNORECASE)
 Cells = dict[tuple[int, NumberColumn], Number]
-_DULL = words("overall total mean average magnitude level percent change")
+_VAGUE = words("overall total mean average magnitude level percent change")
 
 
-def _joined_name(text: str) -> str:
-    """Return a name in lower case without separators, so that `Pine-2 3B` and `pine2-3b` become equal."""
+def _bare_name(text: str) -> str:
+    """Return a name in small letters without separators, so that `Pine-2 3B` and `pine2-3b` become equal."""
     return re.sub(r"[^\w.%]|_", "", text.lower())
 
 
 @dataclass(frozen=True)
 class TableSentence:
-    """A sentence and a table: the rows and columns named in the sentence or just before it."""
+    """A sentence and a table that it may be about; `before` is the text just before the sentence."""
 
     sentence: Sentence
     table: ReadTable
     before: str
 
     @cached_property
-    def groups(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Return the end of each row name in the text, with the rows it names (several for `Pine 2 (3B/8B)`)."""
-        rows_by_name: dict[str, tuple[int, ...]] = {}  # rows by name, or by the words with which several names begin
+    def row_mentions(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Return where each mention of rows ends in the sentence, and the rows (several for `Pine 2 (3B/8B)`)."""
+        rows_by_name: dict[str, tuple[int, ...]] = {}  # by the first words of their keys, which several may share
         for row, key in enumerate(self.table.keys):
-            for name in {_joined_name(key[: word.end()]) for word in _PART.finditer(key)}:
+            for name in {_bare_name(key[: word.end()]) for word in _PART.finditer(key)}:
                 rows_by_name[name] = (*rows_by_name.get(name, ()), row)
-        rows_by_name |= {_joined_name(key): (row,) for row, key in enumerate(self.table.keys)}
+        rows_by_name |= {_bare_name(key): (row,) for row, key in enumerate(self.table.keys)}
         mentions: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
         for token, following in pairwise([*_TOKEN.finditer(text), None]):
             if token is None or (mentions and token.start() < mentions[-1][0]):
                 continue
             for end in (following, token) if following and following[0][0].isdigit() else (token,):
-                name = _joined_name(text[token.start() : end.end()])
+                name = _bare_name(text[token.start() : end.end()])
                 if len(name) > 2 and name[0].isalpha() and (rows := rows_by_name.get(name)):
                     sizes = _SIZES.match(text, end.end())
                     named_sizes = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
                     row_sizes = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
-                    fitting = tuple(row for row, size in row_sizes if size and size[0] in named_sizes)
-                    mentions.append((end.end(), fitting or rows))
+                    rows_of_sizes = tuple(row for row, size in row_sizes if size and size[0] in named_sizes)
+                    mentions.append((end.end(), rows_of_sizes or rows))
                     break
         return mentions
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
-        """Return columns whose header words (except vague ones) or initials all occur in or before the sentence."""
+        """Return the columns whose header words, except vague words, all occur in or before the sentence.
+
+        A header may also be the initials of a name in the text.
+        """
         text = f"{self.before} {self.sentence.text}"
-        initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
+        initials = ("".join(filter(str.isupper, name)).lower() for name in _CAPITALS.findall(text))
         terms = words(text) | frozenset(word for word in initials if len(word) > 1)
-        return [column for column in self.table.columns if (header := words(column.name) - _DULL) and header <= terms]
+        return [column for column in self.table.columns if (header := words(column.name) - _VAGUE) and header <= terms]
 
     def cells(self, column: NumberColumn, rows: Sequence[int]) -> Cells:
-        """Return the numbers of a column in the given rows."""
-        return {(row, column): number for row in rows if (number := column.numbers[row]) and not number.marked}
+        """Return the numbers of a column in these rows, by row and column."""
+        return {(row, column): number for row in rows if (number := column.numbers[row]) and not number.has_mark}
 
-    def odd_cell(self, quote: str, cells: Cells, odd: tuple[int, NumberColumn]) -> Finding:
-        """Make a finding on the only cell that differs from what the sentence says."""
-        (row, column), text = odd, cells[odd].text
+    def finding(self, quote: str, cells: Cells, cell: tuple[int, NumberColumn]) -> Finding:
+        """Return a finding on the only one of `cells` that differs from a quotation from the sentence."""
+        (row, column), text = cell, cells[cell].text
         name, source = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
         reason = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
         return Finding("rows", "warning", self.sentence.place, quote.strip(), reason, text, (quote, name), source)
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield findings of each sentence against the tables of its document, the nearest tables above it first."""
-    tables = [item for item in document.tables if item.columns and len(item.rows) > 1]
+    """Yield at most one finding on a range and one on a factor in each sentence.
+
+    A sentence is compared with all tables of the document, the nearest table above it first.
+    """
+    tables = [table for table in document.tables if table.columns and len(table.rows) > 1]
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
             file, line = sentence.place.file, sentence.place.line
-            previous = document.sentences[max(0, index - 3) : index]
-            context = [item.text for item in previous if item.place.file == file and line - item.place.line <= 2]
-            order = sorted(tables, key=lambda item: (item.file != file, item.line > line, abs(item.line - line)))
-            candidates = [TableSentence(sentence, table, " ".join(context)) for table in order]
-            yield from filter(None, (next(look(candidates), None) for look in (_ranges, _factors)))
+            before = " ".join(
+                previous.text
+                for previous in document.sentences[max(0, index - 3) : index]
+                if previous.place.file == file and line - previous.place.line <= 2
+            )
+            nearest = sorted(tables, key=lambda table: (table.file != file, table.line > line, abs(table.line - line)))
+            candidates = [TableSentence(sentence, table, before) for table in nearest]
+            yield from filter(None, (next(search(candidates), None) for search in (_ranges, _factors)))
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Find the only value of the named rows outside a range such as `Pines at 37-40`; skip ranges from 0."""
+    """Yield findings on the only value of the named rows that is outside a range, such as `Pines at 37-40`.
+
+    Ranges from 0 are skipped.
+    """
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
-        broken: list[Finding] = []
-        for candidate, column, cells in _groups(candidates, match.start()) if 0 < ends[0] <= ends[1] else ():
+        findings: list[Finding] = []
+        for candidate, column, cells in _named_cells(candidates, match.start()) if 0 < ends[0] <= ends[1] else ():
             end_rows = [{row for (row, _), number in cells.items() if abs(number.value - end) <= unit} for end in ends]
             if not all(end_rows) or len(end_rows[0] | end_rows[1]) < 2:
                 continue
-            wide = Interval(ends[0] - unit, ends[1] + unit)
-            outside = [place for place, number in cells.items() if not meets(number.interval, wide)]
+            allowed = Interval(ends[0] - unit, ends[1] + unit)
+            outside = [cell for cell, number in cells.items() if not meets(number.interval, allowed)]
             if not outside:
                 break
             if len(outside) == 1 and column in candidate.columns:
-                broken.append(candidate.odd_cell(match[0], cells, outside[0]))
+                findings.append(candidate.finding(match[0], cells, outside[0]))
         else:
-            yield from broken[:1]
+            yield from findings[:1]
 
 
-def _groups(candidates: Sequence[TableSentence], offset: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
-    """Yield each column's cells in the rows that the text names last before an offset."""
+def _named_cells(
+    candidates: Sequence[TableSentence], offset: int
+) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
+    """Yield each column's cells in the rows that the sentence mentions last before an offset."""
     for candidate in candidates:
-        rows = next((rows for end, rows in reversed(candidate.groups) if end <= offset), ())
+        rows = next((rows for end, rows in reversed(candidate.row_mentions) if end <= offset), ())
         for column in candidate.table.columns if len(rows) > 1 else ():
             yield candidate, column, candidate.cells(column, rows)
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Find the only cell that differs from a factor stated for several rows, as in `both about 4x`."""
+    """Yield findings on the only cell that differs from a factor of several rows, as in `both about 4x`."""
     sentence = candidates[0].sentence
+    stated = [number.loose_interval for number in sentence.numbers]
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for candidate in candidates if number.unit == "x" and number.qualifier != "bound" else ():
             cells = _factor_cells(candidate)
-            failing = [place for place, cell in cells.items() if not meets(cell.loose, number.loose)]
-            is_stated = any(meets(cells[place].loose, value.loose) for place in failing for value in sentence.numbers)
-            if is_stated or (cells and not failing):
+            intervals = {cell: factor.loose_interval for cell, factor in cells.items()}
+            outside = [cell for cell, interval in intervals.items() if not meets(interval, number.loose_interval)]
+            is_stated = any(meets(intervals[cell], interval) for cell in outside for interval in stated)
+            if is_stated or (cells and not outside):
                 break
-            if len(failing) == 1 < len(cells):
-                yield candidate.odd_cell(number.text, cells, failing[0])
+            if len(outside) == 1 < len(cells):
+                yield candidate.finding(number.text, cells, outside[0])
 
 
 def _factor_cells(candidate: TableSentence) -> Cells:
-    """Return factors (`x`) of rows whose words are in the sentence: all of one row, or one of each for `A/B`."""
+    """Return the factors (`x`) in the rows whose words are all in the sentence.
+
+    There must be two or three factors, all of one row, or of two rows for a sentence with `A/B`; else the result is
+    empty.
+    """
     text, table = candidate.sentence.text, candidate.table
     terms = words(text)
     word_counts = {row: len(key_words) for row, key in enumerate(table.keys) if (key_words := words(key)) <= terms}
     most_words = max(word_counts.values(), default=0)
-    best = [row for row, count in word_counts.items() if count == most_words > 1]
-    cells = {place: number for column in table.columns for place, number in candidate.cells(column, best).items()}
-    factors = {place: number for place, number in cells.items() if number.unit == "x" and not number.qualifier}
-    return factors if len(factors) in (2, 3) and (len(best) == 1) != ("/" in text and len(best) == 2) else {}
+    rows = [row for row, count in word_counts.items() if count == most_words > 1]
+    cells = {cell: number for column in table.columns for cell, number in candidate.cells(column, rows).items()}
+    factors = {cell: number for cell, number in cells.items() if number.unit == "x" and not number.qualifier}
+    return factors if len(factors) in (2, 3) and (len(rows) == 1) != ("/" in text and len(rows) == 2) else {}

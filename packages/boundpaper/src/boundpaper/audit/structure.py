@@ -1,9 +1,9 @@
-"""Check the numbers of sections, captions and references: missing, repeated, or without a target."""
+"""Check the numbers of sections and captions, and references to captions and labels."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import LEVELS, Finding
@@ -21,46 +21,49 @@ _VERSIONS = re.compile(r"\b(?:change ?log|releases?|versions?|history|news|updat
 
 def check(document: ReadDocument) -> Iterator[Finding]:
     """Yield findings on the headings, captions and references of one document."""
-    labels = _labels(document) if document.whole else ()
+    labels = _labels(document) if document.is_complete else ()
     yield from (*_sections(document), *_captions(document, "Figure"), *_captions(document, "Table"), *labels)
 
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
-    """Find section numbers below one parent that are repeated, skipped or out of order."""
-    by_parent: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
-    headings = [item for item in document.sentences if item.level]
-    texts = [*document.hidden, *(item.text for item in headings)]
-    numbers = [number for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
-    parts = [number.strip().split(".") for number in numbers]
-    used_numbers = {".".join(part[:end]) for part in parts for end in range(1, len(part) + 1)}
+    """Yield findings on section numbers below the same parent that are repeated, skipped or out of order."""
+    sections_by_parent: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
+    headings = [sentence for sentence in document.sentences if sentence.level]
+    texts = [*document.hidden, *(heading.text for heading in headings)]
+    numbers = [number.strip() for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
+    used_numbers = {prefix for number in numbers for prefix in accumulate(number.split("."), "{}.{}".format)}
     for heading in headings:
         match = _NUMBERED.match(heading.text)
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
-            *outer, position = map(int, match["number"].split("."))
-            by_parent.setdefault((heading.path, tuple(outer)), []).append((position, heading))
-    levels = Counter((path, len(outer)) for path, outer in by_parent)
-    for (path, parent), sections in by_parent.items():
-        falls = [b for (a, _), (b, _) in pairwise(sections) if a > b]
-        present = {position for position, _ in sections}
-        slips = max(present) + len(sections) - 2 * len(present) + len(falls)  # numbers left out, repeated, out of order
-        if len(sections) < max(3, 3 * slips) or levels[path, len(parent)] > 1:
-            continue  # numbers with many slips are names of something else
-        one_fall = len(falls) == 1 != falls[0] and len(present) == len(sections)
-        for (n, previous), (m, heading) in pairwise(sections):
-            if m == n:
+            *outer_numbers, number = map(int, match["number"].split("."))
+            sections_by_parent.setdefault((heading.path, tuple(outer_numbers)), []).append((number, heading))
+    parent_counts = Counter((path, len(parent)) for path, parent in sections_by_parent)
+    for (path, parent), sections in sections_by_parent.items():
+        falls = [number for (previous_number, _), (number, _) in pairwise(sections) if previous_number > number]
+        distinct_numbers = {number for number, _ in sections}
+        omitted, repeated = max(distinct_numbers) - len(distinct_numbers), len(sections) - len(distinct_numbers)
+        if len(sections) < max(3, 3 * (omitted + repeated + len(falls))) or parent_counts[path, len(parent)] > 1:
+            continue  # numbers with so many faults are not section numbers
+        has_one_fall = len(falls) == 1 != falls[0] and not repeated
+        for (previous_number, previous), (number, heading) in pairwise(sections):
+            if number == previous_number:
                 reason = f"follows a section of the same number, {previous.text!r}"
-            elif m < n and one_fall:
+            elif number < previous_number and has_one_fall:
                 reason = f"it comes after {previous.text!r}"
-            elif n + 1 < m <= n + 3 and ".".join(map(str, (*parent, n + 1))) not in used_numbers:
+            elif (
+                previous_number + 1 < number <= previous_number + 3
+                and ".".join(map(str, (*parent, previous_number + 1))) not in used_numbers
+            ):
                 reason = f"follows {previous.text!r}: a number is skipped"
             else:
                 continue
-            level, statement, values = LEVELS[m != n], f"heading {heading.text!r}", (heading.text, previous.text)
+            level = LEVELS[number != previous_number]
+            statement, values = f"heading {heading.text!r}", (heading.text, previous.text)
             yield Finding("section-number", level, heading.place, statement, reason, values=values)
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
-    """Find caption numbers that are repeated or skipped, and references to absent captions."""
+    """Yield findings on caption numbers that are repeated or skipped, and on references to absent captions."""
     captions, references = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
@@ -71,27 +74,28 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
             references += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not elsewhere else []
     if len(captions) < 2:
         return
-    by_number: dict[int, list[Sentence]] = {}
+    captions_by_number: dict[int, list[Sentence]] = {}
     for number, sentence in captions:
-        by_number.setdefault(number, []).append(sentence)
-    for number, (top, *more) in by_number.items():
-        if more and top.text != more[-1].text:
-            reason, values = f"{len(more) + 1} captions have this number", (kind, str(number), more[-1].text[:60])
-            yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", reason, "", values, top.place)
-    gaps = sorted(set(range(1, max(by_number))).difference(by_number))
+        captions_by_number.setdefault(number, []).append(sentence)
+    for number, (first, *repeats) in captions_by_number.items():
+        if repeats and first.text != (last := repeats[-1]).text:
+            reason, values = f"{len(repeats) + 1} captions have this number", (kind, str(number), last.text[:60])
+            yield Finding("caption-number", "error", last.place, f"{kind} {number}", reason, "", values, first.place)
+    gaps = sorted(set(range(1, max(captions_by_number))).difference(captions_by_number))
     if len(gaps) == 1 != gaps[0] and len(captions) > 2:
         next_caption = next(sentence for number, sentence in captions if number > gaps[0])
-        name, reason = f"{kind} {gaps[0]}", f"no caption has this number, but {len(by_number)} others have one"
+        name, reason = f"{kind} {gaps[0]}", f"no caption has this number, but {len(captions_by_number)} others have one"
         yield Finding("caption-number", "error", next_caption.place, name, reason, values=(kind, str(gaps[0])))
     for number, sentence in references:
-        if number not in by_number:
+        if number not in captions_by_number:
             name, values = f"{kind} {number}", (kind, str(number), sentence.text[:60])
-            reason = f"no caption has this number; {len(captions)} captions are numbered up to {max(by_number)}"
+            last_number = max(captions_by_number)
+            reason = f"no caption has this number; {len(captions)} captions are numbered up to {last_number}"
             yield Finding("reference", "error", sentence.place, name, reason, values=values)
 
 
 def _labels(document: ReadDocument) -> Iterator[Finding]:
-    r"""Find each `\ref` without a `\label`."""
+    r"""Yield a finding on each `\ref` without a `\label`."""
     labels = dict(document.labels)
     for name, place in document.references:
         if name not in labels:

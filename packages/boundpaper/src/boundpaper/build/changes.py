@@ -16,32 +16,32 @@ from boundpaper.store.canonical import same_cells
 from boundpaper.store.text_file import MARK
 
 Columns = dict[str, list[str]]
-"""A table's cells as text, column by column."""
+"""A table's columns by name, with cells as text."""
 PAGE = 45
 """Number of lines on a page."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A cell, row or column that differs; `place` names it within `result`."""
+    """A cell, row or column of a result that differs; `location` says where it is in the result."""
 
     result: str
-    place: str
+    location: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        return f"result {self.result}: {self.words}"
+        return f"result {self.result}: {self.description}"
 
     @property
-    def words(self) -> str:
-        """Return the place and the values before and after."""
-        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._size_in_words()}"
+    def description(self) -> str:
+        """Return the location and the values before and after."""
+        return f"{self.location}: {self.before or '(none)'} -> {self.after or '(none)'}{self._size_in_words()}"
 
     @property
     def weight(self) -> tuple[int, float]:
-        """Return a sort key: verdicts first, then added or removed cells, then the largest relative change."""
-        if self.result == "claims" and self.place.endswith(", verdict"):
+        """Return a sort key, largest first: verdicts, then added or removed cells, then relative changes."""
+        if self.result == "claims" and self.location.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:
             return 2, 0.0
@@ -56,15 +56,12 @@ class Change:
             before, after = float(self.before), float(self.after)
         except ValueError:
             return ""
-        share = f", {100 * (after / before - 1):+.3g} %" if before else ""
-        return f" ({after - before:+.4g}{share})"
+        percent = f", {100 * (after / before - 1):+.3g} %" if before else ""
+        return f" ({after - before:+.4g}{percent})"
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """Summarise changes on one page: verdicts, then one line per result, the largest change first.
-
-    Return at most `most` lines; if all changes fit, each has its line.
-    """
+    """Return at most `most` lines on changes: one line each if all fit, else verdicts and one line per result."""
     ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
     by_result: dict[str, list[Change]] = {}
     for change in ranked:
@@ -77,16 +74,18 @@ def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
     ]
     if len(changes) < most:
         return lines + [str(change) for change in changes]
-    shown = [str(change) for change in verdicts[: most // 3]]
-    if len(verdicts) > len(shown):
-        shown.append(f"... and {len(verdicts) - len(shown)} more verdicts; `python build.py claims --check` names them")
-    room = most - len(lines) - len(shown) - 1
-    for name, group in list(by_result.items())[:room]:
-        shown.append(f"result {name}: {len(group)} differences" if len(group) > 1 else str(group[0]))
+    most_verdicts = most // 3
+    lines += [str(change) for change in verdicts[:most_verdicts]]
+    if len(verdicts) > most_verdicts:
+        hidden = len(verdicts) - most_verdicts
+        lines.append(f"... and {hidden} more verdicts; `python build.py claims --check` names them")
+    most_results = most - len(lines) - 1
+    for name, group in list(by_result.items())[:most_results]:
+        lines.append(f"result {name}: {len(group)} differences" if len(group) > 1 else str(group[0]))
         if len(group) > 1 and group[0].weight[0] < 3:
-            shown[-1] += f", the largest {group[0].words}"
-    rest = f"... and {len(by_result) - room} more results; " if len(by_result) > room else ""
-    return [*lines, *shown, f"{rest}--all lists every cell"]
+            lines[-1] += f", the largest {group[0].description}"
+    more = f"... and {count - most_results} more results; " if count > most_results else ""
+    return [*lines, f"{more}--all lists every cell"]
 
 
 def at_revision(root: Path, revision: str, path: str) -> str | None:
@@ -95,18 +94,15 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     Raises DataError when the folder is not a git checkout, or the revision is unknown.
     """
     try:
-        result = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        commit = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except FileNotFoundError:
-        raise DataError("git is not installed; `apt-get install -y git`") from None
-    if result.returncode:
-        inside = _run_git(root, "rev-parse", "--git-dir").returncode == 0
-        raise DataError(
-            f"no revision {revision!r}; `git log --oneline` lists them"
-            if inside
-            else f"{root} is not a git repository; create one: git init && git add -A && git commit -m 'Begin'"
-        )
-    text = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
-    return text.stdout if text.returncode == 0 else None
+        raise DataError("git is not installed; install it: apt-get install -y git") from None
+    if commit.returncode:
+        if _run_git(root, "rev-parse", "--git-dir").returncode == 0:
+            raise DataError(f"no revision {revision!r}; `git log --oneline` lists them")
+        raise DataError(f"{root} is not a git repository; create one: git init && git add -A && git commit -m 'Begin'")
+    file = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
+    return file.stdout if file.returncode == 0 else None
 
 
 def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -114,20 +110,20 @@ def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def files_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
-    """Return the names, at a revision, of a folder's files with `suffix`."""
+    """Return the names of a folder's files with `suffix` at a git revision, without the suffix."""
     at_revision(root, revision, folder)
     listing = _run_git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
     return {name.removesuffix(suffix) for name in listing.stdout.split("\n") if name.endswith(suffix)}
 
 
 def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
-    """Yield changes of the results since a revision; numbers that differ by at most `tolerance` count as equal.
+    """Yield the changes of the results since a git revision.
 
-    `built` is the folder of the present results; `tolerance` is relative.
+    `built` is the folder of the present results. Numbers whose relative difference is at most `tolerance` count as
+    equal.
     """
     folder = "artifacts/results"
-    now = {path.stem for path in built.glob("*.csv")}
-    for name in sorted(now | files_at(root, revision, folder, ".csv")):
+    for name in sorted({path.stem for path in built.glob("*.csv")} | files_at(root, revision, folder, ".csv")):
         path = built / f"{name}.csv"
         old = at_revision(root, revision, f"{folder}/{name}.csv")
         new = path.read_text(encoding="utf-8-sig") if path.is_file() else None
@@ -146,8 +142,8 @@ def _columns_of(text: str) -> Columns:
     header, *rows = [row for row in csv.reader(io.StringIO(text.removeprefix(MARK), newline="")) if row] or [[]]
     if not header or max(map(len, rows), default=0) > len(header):
         raise ValueError("not a table: it has no header, or a row with more cells than the header")
-    full = [[*row, *[""] * (len(header) - len(row))] for row in rows]
-    return {name: [row[place] for row in full] for place, name in enumerate(header)}
+    columns = itertools.zip_longest(header, *rows, fillvalue="")
+    return {name: list(cells) for name, *cells in columns}
 
 
 def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) -> Iterator[Change]:
@@ -169,20 +165,20 @@ def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
         if left == right:
             continue
         differs = ~same_cells(column, pd.Series(left, dtype=object), pd.Series(right, dtype=object), tolerance)
-        for key, then, now in itertools.compress(zip(common, left, right, strict=True), differs):
-            cells[key].append(Change(result, f"{key}, {column}", then, now))
+        for key, before, after in itertools.compress(zip(common, left, right, strict=True), differs):
+            cells[key].append(Change(result, f"{key}, {column}", before, after))
     for key in new_rows:
         yield from cells[key] if key in old_rows else [Change(result, f"row {key}", "", "present")]
 
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:
-    """Return the fewest leading text columns that identify the rows of both tables; empty if none do."""
-    chosen: list[str] = []
-    for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
-        chosen.append(name)
-        rows = [list(zip(*(table[column] for column in chosen), strict=True)) for table in (old, new)]
-        if all(len(set(each)) == len(each) for each in rows):
-            return chosen
+    """Return the fewest leading text columns, at most six, that identify the rows of both tables; else none."""
+    text_columns = [name for name, cells in new.items() if not all(map(_is_number, cells))]
+    for count in range(1, min(len(text_columns), 6) + 1):
+        keys = text_columns[:count]
+        row_keys = [list(zip(*(table[name] for name in keys), strict=True)) for table in (old, new)]
+        if all(len(set(table_keys)) == len(table_keys) for table_keys in row_keys):
+            return keys
     return []
 
 
@@ -196,5 +192,5 @@ def _is_number(cell: str) -> bool:
 def _rows_by_name(table: Columns, keys: list[str]) -> dict[str, int]:
     """Map row names to indices; a name is the values of the key columns or, without key columns, the row number."""
     if not keys:
-        return {str(place + 1): place for place in range(len(next(iter(table.values()))))}
-    return {", ".join(key): place for place, key in enumerate(zip(*(table[name] for name in keys), strict=True))}
+        return {str(i + 1): i for i in range(len(next(iter(table.values()))))}
+    return {", ".join(values): i for i, values in enumerate(zip(*(table[name] for name in keys), strict=True))}

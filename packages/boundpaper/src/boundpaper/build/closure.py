@@ -10,7 +10,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.places import package_folders
 from boundpaper.store.text_file import text_of
 
-ROOMS = ("analysis", "tables", "figures")  # folders of a project that contain Python
+CODE_FOLDERS = ("analysis", "tables", "figures")  # folders of a project that contain Python
 
 
 class Closures:
@@ -18,7 +18,7 @@ class Closures:
 
     def __init__(self, reader: FactReader) -> None:
         self.reader = reader
-        self.folders = {**{room: room for room in ROOMS}, **package_folders(reader.root)}
+        self.folders = {**{folder: folder for folder in CODE_FOLDERS}, **package_folders(reader.root)}
         self._closures: dict[str, frozenset[str]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
         self._modules: dict[str, tuple[str, ...]] = {}
@@ -37,9 +37,7 @@ class Closures:
         return self._closures[path]
 
     def of_module(self, name: str) -> frozenset[str]:
-        """Return the closure of a module by dotted name; empty unless the module belongs to the project or its
-        packages.
-        """
+        """Return the closure of a module by dotted name; empty for a module outside the project and its packages."""
         first, _, rest = name.partition(".")
         return self.of(f"{self.folders.get(first, first)}/{rest.replace('.', '/')}.py")
 
@@ -47,30 +45,33 @@ class Closures:
         """Return the project's files that `file` imports directly."""
         if file not in self._imports:
             names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in self.folders]
-            parts = [part for name in names for part in (*self._files_of_module(name), *self._stub_files(name))]
-            self._imports[file] = tuple(dict.fromkeys(parts))
+            files = [file for name in names for file in (*self._files_of_module(name), *self._stub_files(name))]
+            self._imports[file] = tuple(dict.fromkeys(files))
         return self._imports[file]
 
     def _stub_files(self, name: str) -> list[str]:
-        """Return a package's stub `__init__.pyi` and the files that define `name`, `package.name` or `package.*`."""
-        package, _, wanted = name.rpartition(".")
-        first, *rest = package.split(".")
-        stub = "/".join([self.folders.get(first, first), *rest, "__init__.pyi"])
+        """Return the stub `__init__.pyi` of a package, and the files that define the name that is imported from it.
+
+        `name` is `package.name`, or `package.*` for all names.
+        """
+        package, _, imported = name.rpartition(".")
+        first, *subfolders = package.split(".")
+        stub = "/".join([self.folders.get(first, first), *subfolders, "__init__.pyi"])
         if not self._exists(stub):
             return []
-        homes = self.reader.python(stub)["imports"]
-        matching = [home for home in homes if home != name and wanted in ("*", home.rpartition(".")[2])]
-        modules = [part for home in matching for part in (home, home.rpartition(".")[0])]
-        inner = [part for home in matching if home.endswith(".*") for part in self._stub_files(home)]
-        return [stub, *inner, *(file for module in modules if module for file in self._files_of_module(module))]
+        definitions = self.reader.python(stub)["imports"]
+        matches = [match for match in definitions if match != name and imported in ("*", match.rpartition(".")[2])]
+        modules = [module for match in matches for module in (match, match.rpartition(".")[0])]
+        inner_files = [file for match in matches if match.endswith(".*") for file in self._stub_files(match)]
+        return [stub, *inner_files, *(file for module in modules if module for file in self._files_of_module(module))]
 
     def _files_of_module(self, name: str) -> tuple[str, ...]:
         """Return the files that importing a dotted name reads: each package's `__init__.py`, and the module."""
         if name not in self._modules:
-            first, *rest = name.split(".")
-            parts = [self.folders[first], *rest]
-            files = ["/".join(parts[:end]) + "/__init__.py" for end in range(1, len(parts) + 1)]
-            self._modules[name] = tuple(file for file in [*files, "/".join(parts) + ".py"] if self._exists(file))
+            first, *subfolders = name.split(".")
+            folders = [self.folders[first], *subfolders]
+            files = ["/".join(folders[:end]) + "/__init__.py" for end in range(1, len(folders) + 1)]
+            self._modules[name] = tuple(file for file in [*files, "/".join(folders) + ".py"] if self._exists(file))
         return self._modules[name]
 
     def _exists(self, path: str) -> bool:
@@ -84,10 +85,10 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
     """
     closures = Closures(FactReader(root))
     files = set().union(*(closures.of_module(name) for name in modules))
-    state = hashlib.blake2b(digest_size=16)
+    code_hash = hashlib.blake2b(digest_size=16)
     for file in sorted(files):
-        state.update(f"{file}\0{_bare_code(text_of(root, file))}\0".encode())
-    return state.hexdigest()
+        code_hash.update(f"{file}\0{_bare_code(text_of(root, file))}\0".encode())
+    return code_hash.hexdigest()
 
 
 @lru_cache(1024)  # experiments share most of their files
@@ -98,8 +99,7 @@ def _bare_code(text: str) -> str:
     except SyntaxError:
         return text
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
-            node.body = node.body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            has_docstring = bool(ast.get_docstring(node, clean=False))
+            node.body = node.body[has_docstring:]
     return ast.dump(tree)

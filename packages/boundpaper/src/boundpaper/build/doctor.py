@@ -10,7 +10,7 @@ from boundpaper.build.tex import PROGRAMS, TEX_INSTALL
 from boundpaper.errors import install_line
 from boundpaper.store.project_file import described_project
 
-_PURPOSE = {
+_PURPOSES = {
     "": "tables, figures, paper",
     "test": "the test suite",
     "press": "`watch` and `publish`",
@@ -21,34 +21,34 @@ _PURPOSE = {
 
 def report(root: Path) -> tuple[list[str], bool]:
     """Return lines that say what is installed, and whether the paper can be built."""
-    described = described_project(root)
-    project = described["project"]
-    purposes = {**_PURPOSE, **described.get("tool", {}).get("boundpaper", {}).get("purposes", {})}
+    configuration = described_project(root)
+    project = configuration["project"]
+    purposes = {**_PURPOSES, **configuration.get("tool", {}).get("boundpaper", {}).get("purposes", {})}
     version = ".".join(map(str, sys.version_info[:3]))
     lines = [f"Python {version} ({sys.executable}); needs {project['requires-python']}"]
     groups = {"": project["dependencies"], **project.get("optional-dependencies", {})}
-    sound = True
-    for group, needs in groups.items():
-        missing = [need for need in needs if not _is_installed(need)]
+    can_build = True
+    for group, requirements in groups.items():
+        missing = [requirement for requirement in requirements if not _is_installed(requirement)]
         title = f"[{group}]" if group else "light"
         purpose = f" ({purposes[group]})" if group in purposes else ""
         if not missing:
-            lines.append(f"ok       {title}: {len(needs)} packages{purpose}")
+            lines.append(f"ok       {title}: {len(requirements)} packages{purpose}")
             continue
-        sound = sound and bool(group)
+        can_build = can_build and bool(group)
         lines.append(f"missing  {title}: {', '.join(missing)}{purpose}")
         lines.append(f"         {install_line(group)}")
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
-        sound = False
+        can_build = False
         lines += [f"missing  TeX and poppler: {', '.join(absent)} (figures, paper)", f"         {TEX_INSTALL}"]
     else:
         lines.append("ok       TeX and poppler")
-    return lines, sound
+    return lines, can_build
 
 
-def _is_installed(need: str) -> bool:
-    name = re.split(r"[<>=!~;\[ ]", need, maxsplit=1)[0]
+def _is_installed(requirement: str) -> bool:
+    name = re.split(r"[<>=!~;\[ ]", requirement, maxsplit=1)[0]
     try:
         importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

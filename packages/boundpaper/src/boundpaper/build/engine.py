@@ -26,8 +26,9 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.files import write
 
-WORTH = 4.0  # start processes if the due steps last took this many seconds: importing takes each process a second
-MANY = 40  # or if this many due steps were never timed
+# Processes are started if the steps that they would run last took this many seconds, since imports take each a second.
+POOL_SECONDS = 4.0
+POOL_STEPS = 40  # so many steps that were never timed also start processes
 MOST_WORKERS = 8  # most processes; each needs about 400 MB
 
 Report = Callable[[str, str, str], None]
@@ -35,7 +36,11 @@ Report = Callable[[str, str, str], None]
 
 @dataclass
 class BuildOutcome:
-    """What a build did: keys of steps built, up to date, or skipped because a needed step failed; failures by key."""
+    """What a build did with each step, by key.
+
+    `fresh` steps were up to date. `left_out` maps a step that was not built to the step that failed or was left out
+    before it.
+    """
 
     built: list[str] = field(default_factory=list)
     fresh: list[str] = field(default_factory=list)
@@ -62,12 +67,12 @@ class Engine:
         order = self.graph.order(targets)
         sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in order})
         sorter.prepare()
-        ahead = self._longest_chains(order)
+        chain_seconds = self._longest_chains(order)
         serial: deque[str] = deque()
-        parallel: list[str] = []
-        apart: list[str] = []
+        for_threads: list[str] = []
+        for_processes: list[str] = []
         running: dict[Future[StepOutput], str] = {}
-        before: dict[str, dict[str, str]] = {}
+        input_hashes: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
         preparation = pool.submit(self._prepare, order)
         workers = ProcessWorkers(min(self.jobs, MOST_WORKERS))
@@ -76,44 +81,45 @@ class Engine:
             self._remove_old_outputs()
             while sorter.is_active():
                 for key in sorter.get_ready():
-                    (parallel if self.graph.steps[key].kind.parallel else serial).append(key)
-                parallel.sort(key=ahead.__getitem__)
-                while parallel and len(running) < self.jobs and not (workers.begun and apart):
-                    key = parallel.pop()
+                    (for_threads if self.graph.steps[key].kind.in_thread else serial).append(key)
+                for_threads.sort(key=chain_seconds.__getitem__)
+                while for_threads and len(running) < self.jobs and not (workers.begun and for_processes):
+                    key = for_threads.pop()
                     hashes = self._hashes_if_due(self.graph.steps[key])
                     if hashes is None:
                         sorter.done(key)
                     else:
-                        before[key] = hashes
+                        input_hashes[key] = hashes
                         running[pool.submit(self._run, self.graph.steps[key])] = key
                 if serial:
                     key = serial.popleft()
                     step = self.graph.steps[key]
                     hashes = self._hashes_if_due(step)
-                    if hashes is not None and step.kind.apart and not step.fault:
-                        before[key] = hashes
-                        apart.append(key)
+                    if hashes is not None and step.kind.in_process and not step.fault:
+                        input_hashes[key] = hashes
+                        for_processes.append(key)
                     else:
                         if hashes is not None:
                             self._finish_step(step, partial(self._run, step), hashes)
                         sorter.done(key)
-                apart.sort(key=ahead.__getitem__, reverse=True)
+                for_processes.sort(key=chain_seconds.__getitem__, reverse=True)
                 may_begin = self.jobs > 1 and not (serial or workers.begun or workers.broken)
-                if may_begin and sum(self._last_seconds(key) or WORTH / MANY for key in apart) >= WORTH:
+                if may_begin and sum(map(self._expected_seconds, for_processes)) >= POOL_SECONDS:
                     workers.begin()
                 most = workers.number + 1 if preparation.done() else workers.number - 1  # one waits, unless TeX runs
-                while workers.begun and apart and len(running) < most:
-                    step = self.graph.steps[apart[0]]
+                while workers.begun and for_processes and len(running) < most:
+                    step = self.graph.steps[for_processes[0]]
                     if call := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
-                        running[call] = apart.pop(0)
-                if apart and not workers.begun and not serial:
-                    key = apart.pop(0)
-                    self._finish_step(self.graph.steps[key], partial(self._run, self.graph.steps[key]), before.pop(key))
+                        running[call] = for_processes.pop(0)
+                if for_processes and not workers.begun and not serial:
+                    key = for_processes.pop(0)
+                    step = self.graph.steps[key]
+                    self._finish_step(step, partial(self._run, step), input_hashes.pop(key))
                     sorter.done(key)
-                busy = serial or (apart and not workers.begun)
-                for future in wait(running, 0 if busy else 0.2, FIRST_COMPLETED).done if running else ():
+                is_busy = serial or (for_processes and not workers.begun)
+                for future in wait(running, 0 if is_busy else 0.2, FIRST_COMPLETED).done if running else ():
                     key = running.pop(future)
-                    self._finish_step(self.graph.steps[key], partial(workers.result, future), before.pop(key))
+                    self._finish_step(self.graph.steps[key], partial(workers.result, future), input_hashes.pop(key))
                     sorter.done(key)
         except BaseException:
             process.end_all()
@@ -133,21 +139,21 @@ class Engine:
                 function_named(builder)(self.root)
 
     def _longest_chains(self, order: Sequence[str]) -> dict[str, float]:
-        """Return by step the seconds of the longest chain that begins with it; long chains are built first."""
-        after = dict.fromkeys(order, 0.0)
+        """Return the expected seconds of the longest chain of steps that begins with each step, by key."""
+        seconds = dict.fromkeys(order, 0.0)
         for key in reversed(order):
-            after[key] += self._last_seconds(key) or WORTH / MANY
+            seconds[key] += self._expected_seconds(key)
             for need in self.graph.steps[key].needs:
-                after[need] = max(after[need], after[key])
-        return after
+                seconds[need] = max(seconds[need], seconds[key])
+        return seconds
 
     def _hashes_if_due(self, step: Step) -> dict[str, str] | None:
         """Return the hashes of the step's inputs if the step must be built, else None."""
-        blocked = [need for need in step.needs if need in self.outcome.failed or need in self.outcome.left_out]
-        if blocked:
-            self.outcome.left_out[step.key] = blocked[0]
-            self.report("left out", step.key, f"needs {blocked[0]}")
-            return None
+        for need in step.needs:
+            if need in self.outcome.failed or need in self.outcome.left_out:
+                self.outcome.left_out[step.key] = need
+                self.report("left out", step.key, f"needs {need}")
+                return None
         hashes = self._hashes(step)
         if not step.fault and not self.reasons(step, hashes):
             self.outcome.fresh.append(step.key)
@@ -165,7 +171,7 @@ class Engine:
         return sorted({*step.inputs, *outputs})
 
     def stamp(self, step: Step) -> str:
-        """Return a hash of the present content of all that a step depends on."""
+        """Return a hash of the present content of all files that a step depends on."""
         return hash_bytes(repr(self._hashes(step)).encode()).decode()
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
@@ -173,20 +179,20 @@ class Engine:
         entry = self.state.steps.get(step.key)
         if entry is None:
             return ["never built here"]
-        now = hashes if hashes is not None else self._hashes(step)
-        then = entry["inputs"]
-        words: list[str] = []
-        if now and not then:
-            words.append("its last build failed")
-        elif now != then:
-            words += [f"{path} changed" for path in now if path in then and now[path] != then[path]]
-            words += [f"{path} is new" for path in now if path not in then]
-            words += [f"{path} is gone" for path in then if path not in now]
-        for path, recorded in entry["outputs"].items():
+        present = hashes if hashes is not None else self._hashes(step)
+        recorded = entry["inputs"]
+        reasons: list[str] = []
+        if present and not recorded:
+            reasons.append("its last build failed")
+        elif present != recorded:
+            reasons += [f"{path} changed" for path in present if recorded.get(path, present[path]) != present[path]]
+            reasons += [f"{path} is new" for path in present if path not in recorded]
+            reasons += [f"{path} is gone" for path in recorded if path not in present]
+        for path, output_hash in entry["outputs"].items():
             digest = self.reader.digest(path)
-            if digest != recorded:
-                words.append(f"{path} changed since it was built" if digest else f"{path} was removed")
-        return words
+            if digest != output_hash:
+                reasons.append(f"{path} changed since it was built" if digest else f"{path} was removed")
+        return reasons
 
     def _job_of(self, step: Step) -> Job:
         identity, inputs = (step.kind.name, step.name, step.file, step.function), tuple(self._inputs(step))
@@ -199,11 +205,10 @@ class Engine:
         return run_builder(self._job_of(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
-        """Return the sources of the results that a step's error names; empty if it names none."""
+        """Say from which artifacts the results are computed that a step's error names; empty if it names none."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
-        sources_of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
-        origins = [f"{name} is computed from {sources}" for name, sources in sources_of.items()]
-        return f"; {'; '.join(origins)}" if origins else ""
+        sources = (", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results)
+        return "".join(f"; {name} is computed from {names}" for name, names in zip(results, sources, strict=True))
 
     def _finish_step(self, step: Step, result: Callable[[], StepOutput], hashes: dict[str, str]) -> None:
         try:
@@ -233,23 +238,23 @@ class Engine:
         for path in outputs:
             before = self.reader.digest(path)  # the hash from when the step was found out of date
             self.reader.forget(path)
-            if (after := self.reader.digest(path)) != before:
-                outputs[path] = after
+            if (digest := self.reader.digest(path)) != before:
+                outputs[path] = digest
         if outputs != entry["outputs"]:
             self.state.record(step.key, {**entry, "inputs": {}, "outputs": outputs})
 
     def _store_outputs(self, step: Step, contents: Contents, hashes: dict[str, str], seconds: float) -> None:
         for path in hashes:
             self.reader.forget(path)
-        changed = [path for path, known in hashes.items() if self.reader.digest(path) != known]
+        changed = [path for path, digest in hashes.items() if self.reader.digest(path) != digest]
         if changed:
             raise ThesisError(f"{', '.join(changed)} changed while {step.key} was being built; run the command again")
         entry = self.state.steps.get(step.key, {"outputs": {}})
         outputs = {}
         for path, content in contents.items():
-            digest, known = self.reader.digest(path), entry["outputs"].get(path, "")
+            before, recorded = self.reader.digest(path), entry["outputs"].get(path, "")
             is_written = write(self.root / path, content.encode() if isinstance(content, str) else content)
-            if is_written and digest and known and digest != known:  # no edit is lost if the new content is the same
+            if is_written and before and recorded and before != recorded:  # no edit is lost if the content is the same
                 self.report("rewritten", step.key, path)
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)
@@ -257,15 +262,16 @@ class Engine:
             (self.root / path).unlink(missing_ok=True)
         self.state.record(step.key, {"inputs": hashes, "outputs": outputs, "seconds": round(seconds, 3)})
 
-    def _last_seconds(self, key: str) -> float:
-        return float(self.state.steps.get(key, {}).get("seconds", 0))
+    def _expected_seconds(self, key: str) -> float:
+        """Return the seconds that a step last took, or a guess if it was never timed."""
+        return float(self.state.steps.get(key, {}).get("seconds", 0)) or POOL_SECONDS / POOL_STEPS
 
     def _remove_old_outputs(self) -> None:
-        """Remove outputs of steps that no longer exist, unless a file is unreadable, whose steps only seem gone."""
-        gone = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
-        for key in gone:
-            for path, known in self.state.steps[key]["outputs"].items():
-                if self.reader.digest(path) == known:
+        """Remove outputs of steps that no longer exist; none if the graph has faults, which may hide steps."""
+        removed = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
+        for key in removed:
+            for path, recorded in self.state.steps[key]["outputs"].items():
+                if self.reader.digest(path) == recorded:
                     (self.root / path).unlink()
                     self.reader.forget(path)
             self.report("note", key, "no longer exists; its outputs were removed")

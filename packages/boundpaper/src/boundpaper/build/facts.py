@@ -13,13 +13,13 @@ from typing import Any
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.cached_files import keep_value, read_kept
-from boundpaper.store.files import Stamp, digest, stamp_of
+from boundpaper.store.files import Stamp, digest, status_stamp
 
 Facts = dict[str, Any]
 _FORMAT = 4
-_DECLARING = {kind.declared for kind in KINDS if kind.declared}
+_STEP_CLASSES = {kind.declared for kind in KINDS if kind.declared}
+_ARTIFACT_CLASS = "Artifact"  # a declaration names an artifact by a call: Artifact("heights")
 SETTLED = 2_000_000_000  # ns
-_READING = "Artifact"  # the call that names an artifact in a declaration: Artifact("heights")
 
 
 @lru_cache(1024)
@@ -78,7 +78,7 @@ def _declarations(tree: ast.Module) -> Iterator[Facts]:
     definitions: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     definitions |= variables
     for name, value in variables.items():
-        if _called_name(value) in _DECLARING and not name.startswith("_"):
+        if _called_name(value) in _STEP_CLASSES and not name.startswith("_"):
             yield {
                 "name": name,
                 "line": value.lineno,
@@ -96,8 +96,8 @@ def _called_name(node: ast.AST) -> str:
 
 def _first_text(call: ast.AST) -> list[str]:
     """Return the first argument of a call if it is a string literal; an empty list otherwise."""
-    first = call.args[:1] if isinstance(call, ast.Call) else []
-    return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    arguments = call.args[:1] if isinstance(call, ast.Call) else []
+    return [node.value for node in arguments if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def _assigned_variables(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
@@ -110,13 +110,13 @@ def _assigned_variables(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 def _artifacts_named(node: ast.AST, definitions: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
     """Yield the artifacts that an expression names, directly or through variables of the file, in order."""
-    if _called_name(node) == _READING:
+    if _called_name(node) == _ARTIFACT_CLASS:
         yield from _first_text(node)
     if isinstance(node, ast.Name) and node.id in definitions and node.id not in seen:
         seen.add(node.id)
         yield from _artifacts_named(definitions[node.id], definitions, seen)
-    for part in ast.iter_child_nodes(node):
-        yield from _artifacts_named(part, definitions, seen)
+    for child in ast.iter_child_nodes(node):
+        yield from _artifacts_named(child, definitions, seen)
 
 
 def function_named(name: str) -> Callable[..., Any]:
@@ -126,15 +126,15 @@ def function_named(name: str) -> Callable[..., Any]:
 
 
 class FactReader:
-    """Reader of facts that hashes each file once per run and caches facts by content hash in the file `cache`.
+    """Reader of facts that hashes each file once per run, and keeps facts by content hash in a file `cache`, if any.
 
-    Without a `cache`, nothing is cached. A forgotten file is read again only if its time stamps, size or inode differ,
-    or if it was younger than `SETTLED` when it was read: a change in the same moment would not show in its stamps.
+    A forgotten file is read again only if its time stamps, size or inode differ, or if it was younger than `SETTLED`
+    when it was read: a change in the same moment would not show in its stamps.
     """
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
         self.root = root
-        self._place = str(root)
+        self._root_path = str(root)
         self._cache = cache
         self._hashes: dict[str, str] = {}
         self._settled: dict[str, tuple[Stamp, str]] = {}
@@ -150,11 +150,13 @@ class FactReader:
     def digest(self, path: str) -> str:
         """Return the content hash of a file, memoised for this run."""
         if path not in self._hashes:
-            self._hashes[path] = self._digest(os.path.join(self._place, path))  # thousands of calls: no path objects
+            self._hashes[path] = self._digest(
+                os.path.join(self._root_path, path)
+            )  # thousands of calls: no path objects
         return self._hashes[path]
 
     def _digest(self, place: str) -> str:
-        now, stamp = time.time_ns(), stamp_of(place)
+        now, stamp = time.time_ns(), status_stamp(place)
         if stamp and (known := self._settled.get(place)) and known[0] == stamp:
             return known[1]
         content_hash = digest(place)
@@ -163,12 +165,9 @@ class FactReader:
         return content_hash
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return content hashes of files, in order; one call per step is fast for tens of thousands of inputs."""
-        hashes, names = self._hashes, list(paths)
-        for path in names:
-            if path not in hashes:
-                self.digest(path)
-        return {path: hashes[path] for path in names}
+        """Return content hashes of files, in order; faster than `digest` for tens of thousands of files."""
+        hashes = self._hashes
+        return {path: hashes[path] if path in hashes else self.digest(path) for path in paths}
 
     def forget(self, path: str) -> None:
         """Drop the memoised hash of a file that may have changed."""
@@ -197,9 +196,9 @@ class FactReader:
                 facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
             except UnicodeDecodeError as error:
                 line = error.object.count(b"\n", 0, error.start) + 1
-                place = f"{line}" if reader else f"line {line}"
-                words = f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding"
-                facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": words}
+                place = str(line) if reader else f"line {line}"
+                fault = f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding"
+                facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": fault}
             entry = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
         return entry

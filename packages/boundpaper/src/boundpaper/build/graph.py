@@ -11,7 +11,7 @@ from pathlib import Path
 
 from boundpaper.build.closure import Closures
 from boundpaper.build.facts import FactReader, Facts
-from boundpaper.build.kinds import KINDS, NAMED, Kind
+from boundpaper.build.kinds import KINDS, VOCABULARY_TABLES, Kind
 from boundpaper.errors import SpecError
 from boundpaper.places import file_of
 from boundpaper.store.paths import DOCUMENTS, PLACES, SCHEMA, SUFFIXES, TABLES, VOCABULARY
@@ -46,7 +46,7 @@ class Step:
         return tuple(target.format(name=self.name) for target in self.kind.targets)
 
     def about(self, root: Path) -> str:
-        """Return one line on the step: the first docstring line of an exhibit's file, or of another step's function."""
+        """Return one line on the step: the first docstring line of an exhibit's file, else of the step's function."""
         title = None
         if self.kind.name in ("table", "figure"):
             title = ast.get_docstring(ast.parse((root / self.file).read_text(encoding="utf-8")))
@@ -73,13 +73,13 @@ class Graph:
             raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in steps)}")
         if steps:
             return steps[0]
-        kind, _, bare = name.rpartition(":")
+        kind, _, step_name = name.rpartition(":")
         if kind and kind not in kinds:
             raise SpecError(f"{name!r}: unknown kind {kind!r}; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
-        searched = [kind] if kind else kinds
-        names = [step.name for step in self.steps.values() if step.kind.name in searched]
-        label = " or ".join(searched) if len(searched) < 4 else "step"
-        raise SpecError(f"no {label} called {bare!r}; {suggest(bare, names)}`python build.py list` shows all")
+        kinds = [kind] if kind else kinds
+        names = [step.name for step in self.steps.values() if step.kind.name in kinds]
+        label = " or ".join(kinds) if len(kinds) < 4 else "step"
+        raise SpecError(f"no {label} called {step_name!r}; {suggest(step_name, names)}`python build.py list` shows all")
 
     def order(self, targets: Iterable[str]) -> list[str]:
         """Return `targets` and all steps they need, each step after those that it needs.
@@ -94,7 +94,7 @@ class Graph:
                 return
             if key in path:
                 circle = " -> ".join([*path[path.index(key) :], key])
-                raise SpecError(f"steps depend on each other in a circle: {circle}")
+                raise SpecError(f"steps depend on each other in a circle: {circle}; remove one of these dependencies")
             path.append(key)
             for need in self.steps[key].needs:
                 visit(need)
@@ -122,11 +122,10 @@ class _Loader:
         self.makers: dict[str, str] = {}
         self.artifacts: dict[str, str] = {}
         self.faults: list[str] = []
-        self.unread: dict[str, list[str]] = {}  # by kind, files that cannot be read, so that their steps are unknown
+        self.unreadable: dict[str, list[str]] = {}  # faults of unreadable files, whose steps are unknown, by kind
         self._closures = Closures(reader)
-        self._calls: dict[str, list[list[str]]] = {}
-        self._globbed: dict[str, frozenset[str]] = {}
-        self._parts: dict[tuple[str, bool], frozenset[str]] = {}
+        self._matches: dict[str, frozenset[str]] = {}
+        self._tables: dict[tuple[str, bool], frozenset[str]] = {}
 
     def collect(self) -> None:
         for kind in KINDS:
@@ -136,15 +135,15 @@ class _Loader:
 
     def _files_of_kind(self, kind: Kind) -> Iterator[str]:
         if kind.single:
-            single = kind.single if "/" in kind.single else file_of(self.root, kind.single)
-            if (self.root / single).is_file():
-                yield single
+            file = kind.single if "/" in kind.single else file_of(self.root, kind.single)
+            if (self.root / file).is_file():
+                yield file
         if not kind.folder:
             return
-        room = self.root / kind.folder
-        for path in room.glob(kind.pattern):
-            hidden = any(part.startswith(("_", ".")) for part in path.relative_to(room).parts)
-            if not hidden and path.is_dir() == kind.folders:
+        folder = self.root / kind.folder
+        for path in folder.glob(kind.pattern):
+            is_hidden = any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+            if not is_hidden and path.is_dir() == kind.folders:
                 yield path.relative_to(self.root).as_posix()
 
     def _steps_in_file(self, kind: Kind, path: str) -> Iterator[Step]:
@@ -155,27 +154,24 @@ class _Loader:
         facts = self.reader.python(path)
         if facts["error"]:
             self.faults.append(f"{path}: {facts['error']}")
-            self.unread.setdefault(kind.name, []).append(self.faults[-1])
-        functions = [item for item in facts["functions"] if kind.function in ("", item["name"])]
-        declared = [item for item in facts["declared"] if item["by"] == kind.declared]
-        for item in sorted([*functions, *declared], key=lambda item: int(item["line"])):
-            step_name = item["name"] if kind.function == "" else name
+            self.unreadable.setdefault(kind.name, []).append(self.faults[-1])
+        functions = [function for function in facts["functions"] if kind.function in ("", function["name"])]
+        declarations = [declaration for declaration in facts["declared"] if declaration["by"] == kind.declared]
+        for definition in sorted([*functions, *declarations], key=lambda definition: int(definition["line"])):
+            step_name = definition["name"] if kind.function == "" else name
             yield Step(
                 key=f"{kind.name}:{step_name}",
                 kind=kind,
                 name=step_name,
                 file=path,
-                line=item["line"],
-                function=item["name"],
-                doc=item["doc"],
-                artifacts=dict.fromkeys(item["artifacts"], ""),
+                line=definition["line"],
+                function=definition["name"],
+                doc=definition["doc"],
+                artifacts=dict.fromkeys(definition["artifacts"], ""),
             )
         if kind.function and not functions:
-            fault = (
-                f"{path}: "
-                f"{facts['error'] or f'no function {kind.function}(); define it with its artifacts as parameters'}"
-            )
-            yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path, fault=fault)
+            fault = facts["error"] or f"no function {kind.function}(); define it with its artifacts as parameters"
+            yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path, fault=f"{path}: {fault}")
 
     def _add_step(self, step: Step) -> None:
         if step.key in self.steps:
@@ -209,7 +205,7 @@ class _Loader:
             faults += read_faults
         for need in kind.gathers:
             needs.update(dict.fromkeys(key for key, other in self.steps.items() if other.kind.name == need))
-            faults += self.unread.get(need, ())
+            faults += self.unreadable.get(need, ())
         if kind.name == "thesis":
             for other in self.steps.values():
                 if other.kind.calls:
@@ -217,15 +213,15 @@ class _Loader:
         artifacts = {}
         for name in reads:
             if name not in self.makers:
-                place = f"{step.file}:{reads[name] or step.line}"
                 hint = suggest(name, self.makers)
-                faults.append(f"{place}: {step.key} reads {name!r}, but no artifact has this name; {hint}".rstrip("; "))
+                fault = f"{step.key} reads {name!r}, but no artifact has this name; {hint}".rstrip("; ")
+                faults.append(f"{step.file}:{reads[name] or step.line}: {fault}")
                 continue
             artifacts[name] = self.artifacts[name]
             needs[self.makers[name]] = None
         needs.pop(step.key, None)
         inputs = self._input_files(step, artifacts)
-        if VOCABULARY in inputs and (facts := self._tables_by_chapter()) and (error := facts["error"]):
+        if VOCABULARY in inputs and (facts := self._vocabulary_facts()) and (error := facts["error"]):
             faults.append(error if error.startswith(VOCABULARY) else f"{VOCABULARY}:{error}")
         return replace(step, artifacts=artifacts, needs=tuple(needs), inputs=inputs, fault="\n".join(faults))
 
@@ -236,8 +232,8 @@ class _Loader:
         elif not step.kind.follows and step.file and not step.kind.folders:
             files.add(step.file)
         if step.kind.checks:
-            files |= {SCHEMA, DOCUMENTS, PLACES, *self._matching_files(NAMED)}
-        for pattern in step.kind.also:
+            files |= {SCHEMA, DOCUMENTS, PLACES, *self._matching_files(VOCABULARY_TABLES)}
+        for pattern in step.kind.extra_inputs:
             files |= self._matching_files(pattern)
         if SCHEMA in files:
             files |= {f"{folder}/{TABLES}" for folder in self._closures.folders.values()}
@@ -247,40 +243,37 @@ class _Loader:
 
     def _matching_files(self, pattern: str) -> frozenset[str]:
         """Return the files that match a pattern; cached, since hundreds of steps use the same pattern."""
-        if pattern not in self._globbed and pattern == NAMED:
-            self._globbed[pattern] = self._vocabulary_tables()
-        if pattern not in self._globbed:
-            package, _, rest = pattern.partition("/")
+        if pattern not in self._matches and pattern == VOCABULARY_TABLES:
+            facts = self._vocabulary_facts()
+            self._matches[pattern] = frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
+        if pattern not in self._matches:
+            package, _, package_pattern = pattern.partition("/")
             folder = self._closures.folders.get(package, "")
-            paths = (path for path in (self.root / folder).glob(rest if folder else pattern) if path.is_file())
-            before = str(self.root) + "/" if not Path(folder).is_absolute() else ""
-            self._globbed[pattern] = frozenset(path.as_posix().removeprefix(before) for path in paths)
-        return self._globbed[pattern]
+            paths = (self.root / folder).glob(package_pattern if folder else pattern)
+            prefix = str(self.root) + "/" if not Path(folder).is_absolute() else ""
+            self._matches[pattern] = frozenset(p.as_posix().removeprefix(prefix) for p in paths if p.is_file())
+        return self._matches[pattern]
 
-    def _vocabulary_tables(self) -> frozenset[str]:
-        """Return the tables that the paper's vocabulary names."""
-        facts = self._tables_by_chapter()
-        return frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
-
-    def _tables_by_chapter(self) -> Facts | None:
+    def _vocabulary_facts(self) -> Facts | None:
         """Return the tables that the paper's vocabulary names, as calls, and the fault of the vocabulary, if any."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
-    def _tables_at(self, path: str, sealed: bool) -> frozenset[str]:
-        """Return the tables in a folder, with `sealed` also their manifests; for a file, return only that file."""
-        if (path, sealed) not in self._parts:
+    def _tables_at(self, path: str, with_manifests: bool) -> frozenset[str]:
+        """Return the tables of a folder, and their manifests if requested; for a file, return only that file."""
+        if (path, with_manifests) not in self._tables:
             tables = frozenset({path})
             if (self.root / path).is_dir():
-                suffixes = (*SUFFIXES, ".json") if sealed else SUFFIXES
-                parts = (part for suffix in suffixes for part in (self.root / path).glob(f"*{suffix}"))
-                tables = frozenset(part.relative_to(self.root).as_posix() for part in parts)
-            self._parts[path, sealed] = tables
-        return self._parts[path, sealed]
+                suffixes = (*SUFFIXES, ".json") if with_manifests else SUFFIXES
+                files = (file for suffix in suffixes for file in (self.root / path).glob(f"*{suffix}"))
+                tables = frozenset(file.relative_to(self.root).as_posix() for file in files)
+            self._tables[path, with_manifests] = tables
+        return self._tables[path, with_manifests]
 
     def _facts(self, step: Step) -> Facts:
         return self.reader.calls(step.file, step.kind.calls)
 
     def _chapter_reads(self, step: Step) -> tuple[dict[str, str], list[str]]:
+        """Return the artifacts that a chapter reads, each with its first line, and the chapter's faults."""
         facts = self._facts(step)
         faults = [f"{step.file}:{facts['error']}"] if facts["error"] else []
         reads: dict[str, str] = {}

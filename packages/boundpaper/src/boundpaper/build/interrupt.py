@@ -1,8 +1,8 @@
 """Handle Ctrl-C: a command ends within a second, even if native code or a thread keeps running.
 
-Python handles a signal only between two bytecode instructions, but the main thread may be in a library for a minute. So
-the signal is also written to a pipe, and a thread that reads the pipe ends the process after a second. Finished outputs
-are on disk, and started programs end with this process.
+Python handles a signal only between two bytecode instructions, but the main thread may be in a library for a minute.
+Therefore the signal is also written to a pipe, and a thread that reads the pipe ends the process soon after. Finished
+outputs are on disk, and started programs end with this process.
 """
 
 import atexit
@@ -15,40 +15,40 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-WORDS = "interrupted; finished work is kept, and the same command continues from there"
-SECONDS = 0.4
+MESSAGE = "interrupted; finished work is kept, and the same command continues from there"
+SECONDS = 0.4  # between Ctrl-C and the end of a process that does not end by itself
 CODE = 130
 
-_said = threading.Lock()
-_patient = threading.Event()
-_heard = threading.Event()
-_prompt = threading.Event()
+_is_announced = threading.Lock()  # locked once the message is printed
+_is_delayed = threading.Event()
+_is_interrupted = threading.Event()
+_is_program = threading.Event()
 
 
 def reset() -> None:
     """Mark the command as not interrupted, even if an earlier command in this process was."""
-    if _said.locked():
-        _said.release()
+    if _is_announced.locked():
+        _is_announced.release()
 
 
-def say() -> None:
+def announce() -> None:
     """Print to standard error, once per command, that the command was interrupted."""
-    if _said.acquire(blocking=False):
-        print(WORDS, file=sys.stderr, flush=True)
+    if _is_announced.acquire(blocking=False):
+        print(MESSAGE, file=sys.stderr, flush=True)
 
 
 def was_interrupted() -> bool:
     """Return whether Ctrl-C was pressed; later errors from libraries may result from it."""
-    return _heard.is_set()
+    return _is_interrupted.is_set()
 
 
 def exit_now() -> None:
-    """End an interrupted program at once; return if another program runs the command as a function.
+    """End an interrupted program at once; return if the command runs as a function of another program.
 
-    A normal exit would unload the modules of libraries such as torch, which is slow, and would wait for every thread.
+    A normal exit would wait for every thread, and for libraries such as torch to unload their modules.
     """
-    say()
-    if _prompt.is_set():
+    announce()
+    if _is_program.is_set():
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -60,34 +60,34 @@ def end_promptly(seconds: float = SECONDS) -> None:
 
     Call this once, from the main thread.
     """
-    read, written = os.pipe()
-    os.set_blocking(written, False)
-    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
-    threading.Thread(target=_end_after, args=(read, seconds), name="interrupt", daemon=True).start()
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    threading.Thread(target=_end_after_signal, args=(read_end, seconds), name="interrupt", daemon=True).start()
     signal.signal(signal.SIGINT, _interrupt)
-    _prompt.set()
+    _is_program.set()
 
 
 @contextmanager
 def delay_exit() -> Iterator[None]:
     """Let the block finish after Ctrl-C, since it cleans up on other machines."""
-    _patient.set()
+    _is_delayed.set()
     try:
         yield
     finally:
-        _patient.clear()
+        _is_delayed.clear()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    _heard.set()
+    _is_interrupted.set()
     raise KeyboardInterrupt
 
 
-def _end_after(read: int, seconds: float) -> None:
-    while signal.SIGINT not in os.read(read, 1):
+def _end_after_signal(read_end: int, seconds: float) -> None:
+    while signal.SIGINT not in os.read(read_end, 1):
         pass
     time.sleep(seconds)
-    while _patient.is_set():
+    while _is_delayed.is_set():
         time.sleep(seconds)
-    say()
+    announce()
     os._exit(CODE)

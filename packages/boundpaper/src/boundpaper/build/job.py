@@ -1,8 +1,9 @@
-"""Describe to a builder the step that it builds."""
+"""Define `Job`, which tells a builder what to build."""
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"[^'\"\[\](),]+")
 
-NAMED = 5  # most artifacts that a message names
-TYPESET = frozenset({"table", "figure", "chapter"})
+MOST_NAMED = 5  # artifacts that a message names
+TYPESETTING = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
 
 
@@ -34,8 +35,8 @@ class Job:
     """A step to build.
 
     All paths are relative to `root`, the project's folder. `function` is empty for steps that are not Python functions,
-    `artifacts` has the file or folder of each artifact that the step reads, and `inputs` is every file that it depends
-    on. `note` reports a line on the step.
+    `artifacts` has the file or folder of each artifact that the step reads, and `inputs` are all files that it depends
+    on. A builder calls `note` with a line to report.
     """
 
     root: Path
@@ -51,30 +52,31 @@ class Job:
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return every artifact of the step as a DataFrame, by name.
 
-        Steps that typeset text get armoured text (`boundpaper.typeset.armour`); studies and claims get only the source
-        rows of the documents they are about (`boundpaper.store.documents`).
+        Steps that typeset text get armoured text (`boundpaper.typeset.armour`). Studies and claims get source rows only
+        of the documents that they are about (`boundpaper.store.documents`).
         """
         from boundpaper.store.reader import read
         from boundpaper.typeset import armour
 
         by_name = {name: read(self.root, name) for name in self.artifacts}
-        if self.kind in TYPESET:
-            return {name: armour.frame(each) for name, each in by_name.items()}
+        if self.kind in TYPESETTING:
+            return {name: armour.frame(frame) for name, frame in by_name.items()}
         return self._examined_rows(by_name) if self.kind in EXAMINING else by_name
 
     def _examined_rows(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """Drop source rows that only concern other documents; results are unchanged."""
+        """Return the frames without source rows that only concern other documents; results keep all rows."""
         from boundpaper.store.documents import THESIS, document_scope
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
         if not sources:
             return frames
-        place = getattr(self.load(), "stated", None)
-        scope = document_scope(self.root, place.document if place else THESIS)
-        tables = [each for each in vocabulary(self.root).named if each.table in frames]
-        foreign_keys = {each.key: scope.foreign_keys(frames[each.table], each.key) for each in tables}
-        return {name: scope.examined(each, foreign_keys) if name in sources else each for name, each in frames.items()}
+        statement = getattr(self.load(), "stated", None)
+        scope = document_scope(self.root, statement.document if statement else THESIS)
+        tables = [named for named in vocabulary(self.root).named if named.table in frames]
+        foreign_keys = {named.key: scope.foreign_keys(frames[named.table], named.key) for named in tables}
+        examined = {name: scope.examined(frames[name], foreign_keys) for name in frames if name in sources}
+        return frames | examined
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""
@@ -83,16 +85,16 @@ class Job:
         try:
             function = getattr(module, self.function)
         except AttributeError:
-            raise SpecError(f"{self.file}: no function {self.function}()") from None
+            raise SpecError(f"{self.file}: no function {self.function}(); define it") from None
         if not callable(function):
-            raise SpecError(f"{self.file}: {self.function} is not a function")
+            raise SpecError(f"{self.file}: {self.function} is not a function; define it with def")
         return function  # type: ignore[no-any-return]
 
     def call(self) -> Any:
         """Call the step's function with its artifacts and return the result.
 
-        Raises what the function raises: a KeyError with a note that lists the existing columns, other foreign errors
-        with a note that lists the artifacts read, as one of these may be the cause.
+        Raises what the function raises. A KeyError gets a note that lists the existing columns; any other error that is
+        not a ThesisError gets a note that lists the artifacts, since one of them may be the cause.
         """
         import pandas as pd
 
@@ -129,18 +131,20 @@ class Job:
 
 
 def _artifact_list(frames: Mapping[str, pd.DataFrame]) -> str:
-    """List the artifacts that a step reads, the first five by name."""
-    more = f" and {len(frames) - NAMED} more" if len(frames) > NAMED else ""
-    return f"; it reads {', '.join(list(frames)[:NAMED])}{more}" if frames else ""
+    """Return a note that names the first artifacts that a step reads, and counts the others."""
+    more = f" and {len(frames) - MOST_NAMED} more" if len(frames) > MOST_NAMED else ""
+    return f"; it reads {', '.join(list(frames)[:MOST_NAMED])}{more}" if frames else ""
 
 
 def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
-    """List the columns of a step's frames, or only of the frame with the column name nearest to the missing one."""
-    absent = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
+    """Return a note with the columns of the frame that has a name near to the missing one, or of the only frame."""
+    missing = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
-    for word in absent:
-        for near in similar_names(word, (column for each in columns.values() for column in each), most=1):
-            name = next(name for name, each in columns.items() if near in each)
-            return f"; {name} has the columns {', '.join(columns[name])}; did you mean {near!r}?"
-    lines = [f"{name} has the columns {', '.join(each)}" for name, each in columns.items()]
-    return f"; {'; '.join(lines)}" if len(lines) == 1 else ""
+    for word in missing:
+        for column in similar_names(word, itertools.chain(*columns.values()), most=1):
+            name = next(name for name, names in columns.items() if column in names)
+            return f"; {name} has the columns {', '.join(columns[name])}; did you mean {column!r}?"
+    if len(columns) != 1:
+        return ""
+    ((name, names),) = columns.items()
+    return f"; {name} has the columns {', '.join(names)}"

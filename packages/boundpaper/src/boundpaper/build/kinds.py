@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from boundpaper.store.paths import DOCUMENTS, SCHEMA, VOCABULARY
 
-NAMED = f"{VOCABULARY}: tables"
-"""Placeholder in `also` for the source tables that the vocabulary names."""
+VOCABULARY_TABLES = f"{VOCABULARY}: tables"
+"""Placeholder in `extra_inputs` for the source tables that the vocabulary names."""
 
 
 @dataclass(frozen=True)
@@ -19,29 +19,35 @@ class Kind:
     builder : str
         `module:function`, imported when a step runs; takes a `Job`, returns contents by target path.
     folder, pattern : str
-        Where the step files are; files and folders whose name begins with `_` define no steps.
+        Where the files of steps are; files and folders whose name begins with `_` define no steps.
     function : str or None
-        The function that is the step; "" if every public function is a step; None if the file is not Python.
+        Name of the function that is the step; "" if every public function is a step; None if the file is not Python.
     declared : str
         The class that declares a step, as in `name = Cells(...)`; empty if steps cannot be declared.
     targets : tuple of str
         Files that a step makes, with `{name}`; a builder may return more.
     artifact : str
-        The artifact that a step makes or checks, with `{name}`; empty for none.
+        The artifact that a step makes or checks, with `{name}`; empty if there is none.
     calls : str
         `module:function` that lists the calls in a template of this kind.
-    also : tuple of str
-        Patterns of further files that every step depends on (templates, settings), and `NAMED`.
+    extra_inputs : tuple of str
+        Patterns of further files that every step depends on (templates, settings), or `VOCABULARY_TABLES`.
     follows : str
-        A kind of step; each of its steps is followed by a step of this kind.
+        Another kind; each step of that kind is followed by a step of this kind with the same name.
     single : str
-        For a kind with one step, called `step`: its file, or the dotted name of the module that makes it.
+        For a kind with one step: its file, or the dotted name of the module that makes it.
+    step : str
+        The name of that step.
     gathers : tuple of str
-        Kinds whose steps all come first; an unreadable file of these kinds is a fault of this step, which would
-        otherwise gather too little.
-    parallel : bool
+        Kinds whose steps must all be built before a step of this kind. An unreadable file of these kinds is a fault of
+        the step, which would otherwise gather too little.
+    folders : bool
+        Whether a step is a folder instead of a file.
+    checks : bool
+        Whether steps check an artifact against the data package, on whose files they depend.
+    in_thread : bool
         Whether steps may run in a thread beside others (only if an outside program does the work).
-    apart : bool
+    in_process : bool
         Whether steps may run in other processes: the builder has no effect but its return value.
     prepare : str
         `module:function`, called with the paper's folder as soon as a build begins in which such a step is built for
@@ -57,15 +63,15 @@ class Kind:
     targets: tuple[str, ...] = ()
     artifact: str = ""
     calls: str = ""
-    also: tuple[str, ...] = ()
+    extra_inputs: tuple[str, ...] = ()
     follows: str = ""
     single: str = ""
     step: str = ""
     gathers: tuple[str, ...] = ()
     folders: bool = False
     checks: bool = False
-    parallel: bool = False
-    apart: bool = False
+    in_thread: bool = False
+    in_process: bool = False
     prepare: str = ""
 
     @property
@@ -83,7 +89,7 @@ KINDS = (
         targets=("out/checked/{name}.json",),
         artifact="artifacts/sources/{name}.csv",
         checks=True,
-        apart=True,
+        in_process=True,
     ),
     Kind(
         name="measurement",
@@ -94,7 +100,7 @@ KINDS = (
         artifact="artifacts/measurements/{name}",
         folders=True,
         checks=True,
-        apart=True,
+        in_process=True,
     ),
     Kind(
         name="result",
@@ -103,8 +109,8 @@ KINDS = (
         function="",
         targets=("artifacts/results/{name}.csv", "out/checked/{name}.json"),
         artifact="artifacts/results/{name}.csv",
-        also=(DOCUMENTS, VOCABULARY, NAMED),
-        apart=True,
+        extra_inputs=(DOCUMENTS, VOCABULARY, VOCABULARY_TABLES),
+        in_process=True,
     ),
     Kind(
         name="claim",
@@ -113,8 +119,8 @@ KINDS = (
         function="",
         declared="Cells",
         targets=("out/claims/{name}.json",),
-        also=(DOCUMENTS, VOCABULARY, NAMED),
-        apart=True,
+        extra_inputs=(DOCUMENTS, VOCABULARY, VOCABULARY_TABLES),
+        in_process=True,
     ),
     Kind(
         name="ledger",
@@ -133,7 +139,7 @@ KINDS = (
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
         gathers=("claim",),
-        also=("paper/chapters/*.tex.j2", "artifacts/sources/claim_anchors.csv"),
+        extra_inputs=("paper/chapters/*.tex.j2", "artifacts/sources/claim_anchors.csv"),
     ),
     Kind(
         name="inventory",
@@ -143,8 +149,8 @@ KINDS = (
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
         gathers=("source", "measurement", "result", "ledger", "places"),
-        also=(SCHEMA, "artifacts/measurements/*/*.json"),
-        apart=True,
+        extra_inputs=(SCHEMA, "artifacts/measurements/*/*.json"),
+        in_process=True,
     ),
     Kind(
         name="table",
@@ -152,8 +158,8 @@ KINDS = (
         folder="tables",
         function="table",
         targets=("out/tables/{name}.tex",),
-        also=("boundpaper/tables/templates/*", VOCABULARY),
-        apart=True,
+        extra_inputs=("boundpaper/tables/templates/*", VOCABULARY),
+        in_process=True,
     ),
     Kind(
         name="figure",
@@ -161,15 +167,15 @@ KINDS = (
         folder="figures",
         function="figure",
         targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
-        also=("boundpaper/figures/templates/*", VOCABULARY, NAMED),
-        apart=True,
+        extra_inputs=("boundpaper/figures/templates/*", VOCABULARY, VOCABULARY_TABLES),
+        in_process=True,
     ),
     Kind(
         name="picture",
         builder="boundpaper.paper.tex.figure_pdf:build",
         follows="figure",
         targets=("out/figures/{name}.pdf",),
-        parallel=True,
+        in_thread=True,
         prepare="boundpaper.paper.tex.figure_pdf:prepare",
     ),
     Kind(
@@ -179,8 +185,8 @@ KINDS = (
         pattern="*.tex.j2",
         targets=("out/chapters/{name}.tex",),
         calls="boundpaper.paper.calls:dependencies",
-        also=("paper/metadata.yaml", VOCABULARY),
-        apart=True,
+        extra_inputs=("paper/metadata.yaml", VOCABULARY),
+        in_process=True,
     ),
     Kind(
         name="thesis",
@@ -190,7 +196,7 @@ KINDS = (
         targets=("out/thesis.tex", "out/thesis.pdf"),
         prepare="boundpaper.paper.document:prepare",
         gathers=("chapter",),
-        also=(
+        extra_inputs=(
             *("paper/preamble.tex", "paper/thesis.tex.j2", "boundpaper/paper/templates/*"),
             *("paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
         ),

@@ -33,7 +33,7 @@ def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
 
 def _open_locked(path: Path, waiting: Callable[[str], None]) -> int:
     """Open and lock the file at `path`; repeat if the file was removed while waiting."""
-    announced = False
+    is_announced = False
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,9 +44,9 @@ def _open_locked(path: Path, waiting: Callable[[str], None]) -> int:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if not announced:
+                if not is_announced:
                     waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
-                announced = True
+                is_announced = True
                 fcntl.flock(stream, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(stream), os.stat(path)):

@@ -1,4 +1,4 @@
-"""Create a folder with the files of an empty paper, which pins the engine's version."""
+"""Create a folder with the files of an empty paper that depends on this version of the engine."""
 
 import csv
 import io
@@ -23,8 +23,8 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
     `title` and `date` go on the title page. Raises SpecError when the folder exists and is not empty, or is inside
     another paper.
     """
-    if outer := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
-        raise SpecError(f"{folder}: is inside the paper {outer}; name a folder outside it")
+    if paper := next((parent for parent in folder.resolve().parents if (parent / MARK).is_file()), None):
+        raise SpecError(f"{folder}: is inside the paper {paper}; name a folder outside it")
     files = {HIDDEN.get(name, name): text for name, text in _frame_files(title, date).items()}
     with new_folder(folder) as frame:
         for name, text in sorted(files.items()):
@@ -33,7 +33,7 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
 
 
 def _frame_files(title: str, date: str) -> dict[str, str]:
-    """Return the files of an empty paper by path, with title, date and name filled in."""
+    """Return the files of an empty paper by path, with title, date and other values filled in."""
     cell = io.StringIO()
     csv.writer(cell, lineterminator="").writerow([title])
     replacements = {
@@ -54,5 +54,5 @@ def _frame_files(title: str, date: str) -> dict[str, str]:
 
 def _package_name(title: str) -> str:
     """Turn a title into a package name: lower-case letters, digits and hyphens."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "paper"
+    ascii_title = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_title)[:60].strip("-") or "paper"

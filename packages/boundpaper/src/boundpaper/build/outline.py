@@ -1,4 +1,4 @@
-"""Convert the graph to plain nodes, which pages can show and traverse without the engine."""
+"""Convert the graph of steps to plain nodes, which the site can show and traverse without the engine."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ class _Step(Protocol):
 class Node:
     """A step in the form that the site shows.
 
-    `makes` is true for an artifact (source, measurement or result) that other steps may name as a parameter. `doc` is
-    the first line of the docstring; empty if the file is not Python.
+    `makes` says whether the step makes an artifact (source, measurement or result), which other steps may name as a
+    parameter. `doc` is the first line of the docstring; empty if the file is not Python.
     """
 
     key: str
@@ -62,23 +62,23 @@ class Node:
 class Outline:
     """The nodes of a project by key, and the edges between them in both directions.
 
-    `uses` has further edges, from a node's key to the keys it uses, such as a chapter's exhibits and claims. Raises
-    SpecError for an edge to a node that does not exist.
+    `down` has the keys of the nodes that a node uses, `up` those of the nodes that use it, and `maker` the key of the
+    node that makes each artifact. `uses` has edges besides `Node.reads`, from a node's key to the keys that it uses,
+    such as a chapter's exhibits and claims. Raises SpecError for an edge to a node that does not exist.
     """
 
     def __init__(self, nodes: Iterable[Node], uses: Mapping[str, Iterable[str]]) -> None:
         self.nodes = {node.key: node for node in nodes}
-        makers = {node.name: node.key for node in self.nodes.values() if node.makes}
-        self.maker = makers
+        self.maker = {node.name: node.key for node in self.nodes.values() if node.makes}
         self.down: dict[str, tuple[str, ...]] = {}
         up: dict[str, dict[str, None]] = {key: {} for key in self.nodes}
         for key, node in self.nodes.items():
-            below = dict.fromkeys([*(makers[name] for name in node.reads), *uses.get(key, ())])
-            for other in below:
-                if other not in self.nodes:
-                    raise SpecError(f"{node.file}: {key} uses {other}, which does not exist")
-                up[other][key] = None
-            self.down[key] = tuple(below)
+            used_keys = dict.fromkeys([*(self.maker[name] for name in node.reads), *uses.get(key, ())])
+            for used_key in used_keys:
+                if used_key not in self.nodes:
+                    raise SpecError(f"{node.file}: {key} uses {used_key}, which does not exist; correct the name")
+                up[used_key][key] = None
+            self.down[key] = tuple(used_keys)
         self.up = {key: tuple(keys) for key, keys in up.items()}
 
     def below(self, key: str) -> tuple[str, ...]:
@@ -91,12 +91,12 @@ class Outline:
 
     @staticmethod
     def _reachable(key: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        reach: dict[str, None] = {}
+        reachable: dict[str, None] = {}
         front = list(edges[key])
         while front:
-            reach.update(dict.fromkeys(front))
-            front = [far for near in front for far in edges[near] if far not in reach]
-        return tuple(reach)
+            reachable.update(dict.fromkeys(front))
+            front = [target for source in front for target in edges[source] if target not in reachable]
+        return tuple(reachable)
 
 
 def outline_nodes(steps: Iterable[_Step]) -> list[Node]:

@@ -1,6 +1,6 @@
 """Run many small calls in a pool of processes, which end when this process ends, even if it is killed.
 
-Imports only the standard library and the watchman, so that a worker watches its parent before it imports more.
+This module imports little besides the standard library, so that a worker watches its parent before it imports more.
 """
 
 import gc
@@ -19,10 +19,9 @@ from typing import Any, TypeVar
 from boundpaper.build import watchman
 from boundpaper.errors import ThesisError
 
-SELDOM = 1_000_000
-"""Garbage collection threshold in a build, which has many objects but few reference cycles."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-
+GC_THRESHOLD = 1_000_000
+"""New objects after which a build collects garbage; it has many objects but few reference cycles."""
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 Result = TypeVar("Result")
 
@@ -47,9 +46,9 @@ class _WatchedContext(SpawnContext):
     Process = _WatchedProcess
 
 
-def process_pool(workers: int, seldom: int = 0) -> ProcessPoolExecutor:
-    """Return a pool of workers that ignore Ctrl-C; `seldom` is the garbage collection threshold, 0 for the default."""
-    return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (seldom,))
+def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
+    """Return a pool of workers that ignore Ctrl-C and collect garbage as `gc_threshold` says; 0 is the default."""
+    return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (gc_threshold,))
 
 
 class ProcessWorkers:
@@ -63,7 +62,7 @@ class ProcessWorkers:
     def begin(self) -> None:
         """Accept calls; processes start at the first call."""
         self._stack.enter_context(limit_to_one_thread())
-        self._pool = process_pool(self.number, SELDOM)
+        self._pool = process_pool(self.number, GC_THRESHOLD)
         self.begun = True
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result] | None:
@@ -114,7 +113,7 @@ def end_pool(pool: ProcessPoolExecutor) -> None:
 @contextmanager
 def limit_to_one_thread() -> Iterator[None]:
     """Limit each process started in the block to one thread, since the processes share the cores."""
-    before = {name: os.environ.get(name) for name in (*THREADS, "PYTHONDONTWRITEBYTECODE")}
+    before = {name: os.environ.get(name) for name in (*THREAD_VARIABLES, "PYTHONDONTWRITEBYTECODE")}
     os.environ.update(dict.fromkeys(before, "1"))
     try:
         yield
@@ -128,19 +127,19 @@ def limit_to_one_thread() -> Iterator[None]:
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """In the block, collect garbage only after every `SELDOM` new objects."""
+    """In the block, collect garbage only after each `GC_THRESHOLD` new objects."""
     before = gc.get_threshold()
-    gc.set_threshold(SELDOM, *before[1:])
+    gc.set_threshold(GC_THRESHOLD, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
 
 
-def _begin_worker(seldom: int) -> None:
+def _begin_worker(gc_threshold: int) -> None:
     """Set up a worker process: it ignores Ctrl-C, and ends when its parent ends."""
-    if seldom:
-        gc.set_threshold(seldom, *gc.get_threshold()[1:])
+    if gc_threshold:
+        gc.set_threshold(gc_threshold, *gc.get_threshold()[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

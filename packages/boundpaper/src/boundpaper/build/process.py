@@ -24,7 +24,8 @@ from boundpaper.errors import MissingDependency, ThesisError
 TEX_PROGRAMS = frozenset(
     {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts", "pdfinfo"}
 )
-# A program starts once the watchman has its id; if this process ends before, the program never starts.
+# A shell that starts a program once it reads a line, which is written when the watchman has the program's id. If this
+# process ends before, the program never starts.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
@@ -37,7 +38,8 @@ class ProgramEnded(ThesisError):
 class CompletedProgram:
     """How a program ended.
 
-    A negative `returncode` is the signal that ended the program; `output` has standard output and error, interleaved.
+    A negative `returncode` is minus the number of the signal that ended the program; `output` has standard output and
+    error, interleaved.
     """
 
     returncode: int
@@ -46,19 +48,19 @@ class CompletedProgram:
 
 
 _lock = threading.Condition()
-_live: set[subprocess.Popen[bytes]] = set()
-_held: set[int] = set()
-_closed = False
+_running: set[subprocess.Popen[bytes]] = set()
+_inherited: set[int] = set()  # descriptors of open files
+_is_stopping = False
 
 
 @contextmanager
 def inherited(descriptor: int) -> Iterator[None]:
     """Let programs started in this block inherit an open file, so that its lock lasts until they have all ended."""
-    _held.add(descriptor)
+    _inherited.add(descriptor)
     try:
         yield
     finally:
-        _held.discard(descriptor)
+        _inherited.discard(descriptor)
 
 
 def missing(*programs: str) -> list[str]:
@@ -67,10 +69,7 @@ def missing(*programs: str) -> list[str]:
 
 
 def require(*programs: str) -> None:
-    """Raise an error unless the programs are installed.
-
-    Raises MissingDependency, which names the absent programs and ends with the command that installs them.
-    """
+    """Raise MissingDependency, which names absent programs and says how to install them, unless all are installed."""
     absent = missing(*programs)
     if not absent:
         return
@@ -123,7 +122,7 @@ def _start_program(
     if program is None:
         require(argv[0])
     with _lock:
-        if _closed:
+        if _is_stopping:
             raise ProgramEnded(f"{argv[0]}: not started, because the build is stopping")
         process = subprocess.Popen(
             [*GATE, program or argv[0], *argv[1:]],
@@ -133,9 +132,9 @@ def _start_program(
             stdout=output,
             stderr=None if output is None else subprocess.STDOUT,
             start_new_session=True,
-            pass_fds=tuple(_held),
+            pass_fds=tuple(_inherited),
         )
-        _live.add(process)
+        _running.add(process)
     watchman.watch(process.pid)
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin:
@@ -155,10 +154,10 @@ def _wait_for(process: subprocess.Popen[bytes], name: str) -> int:
         _signal_group(process, signal.SIGKILL)  # end what is left of its process group
         watchman.forget_group(process.pid)
         with _lock:
-            _live.discard(process)
-            ended = _closed
+            _running.discard(process)
+            is_ended = _is_stopping
             _lock.notify_all()
-    if ended:
+    if is_ended:
         raise ProgramEnded(f"{name}: ended before it finished")
     return returncode
 
@@ -168,24 +167,24 @@ def end_all() -> None:
 
     Call this in the main thread on Ctrl-C: the threads that wait in `run` then raise `ProgramEnded`.
     """
-    global _closed
+    global _is_stopping
     with _lock:
-        _closed = True
-        processes = list(_live)
+        _is_stopping = True
+        processes = list(_running)
     _end_groups(processes)
     with _lock:
-        _lock.wait_for(lambda: not _live, timeout=GRACE)
+        _lock.wait_for(lambda: not _running, timeout=GRACE)
 
 
 def start_again() -> None:
     """Allow programs to start again after `end_all`; for watch mode and tests."""
-    global _closed
+    global _is_stopping
     with _lock:
-        _closed = False
+        _is_stopping = False
 
 
 def _end_at_limit(process: subprocess.Popen[bytes], expired: threading.Event) -> None:
-    if process in _live:
+    if process in _running:
         expired.set()
         _end_groups([process])
 

@@ -1,4 +1,4 @@
-"""Run a step: call its builder, in this or another process, and add file and line to an error."""
+"""Run a step: call its builder, and add file and line to an error."""
 
 import re
 import sys
@@ -27,10 +27,10 @@ class StepOutput:
 
 
 def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
-    """Return the output of a step's builder, and its duration.
+    """Return the output of a step's builder.
 
-    Raises ThesisError with file and line (`located_error`) for any error; also if the builder made other files than it
-    may.
+    Raises ThesisError with file and line (`located_error`) for any error, and if the builder did not make `targets` or
+    made files elsewhere than steps may.
     """
     start = time.monotonic()
     notes: list[str] = []
@@ -41,12 +41,10 @@ def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
             error.args = (f"{error}{job.artifact_with(str(error))}",)
             raise
         missing = [path for path in targets if path not in contents]
-        astray = [path for path in contents if not is_writable(path)]
-        if missing or astray:
-            raise SpecError(
-                f"the builder of {job.kind}:{job.name} made {astray or 'not'} {missing or ''}; "
-                "see boundpaper/build/kinds.py"
-            )
+        forbidden = [path for path in contents if not is_writable(path)]
+        if missing or forbidden:
+            fault = f"did not make {missing}" if missing else f"made {forbidden}, where steps may not write"
+            raise SpecError(f"the builder of {job.kind}:{job.name} {fault}; see boundpaper/build/kinds.py")
     except ThesisError as error:
         located_error(job, error)
         raise
@@ -61,47 +59,47 @@ def located_error(job: Job, error: Exception) -> ThesisError:
     """Convert a step's error to a ThesisError, and add the step's file to a message that names no file."""
     if isinstance(error, ModuleNotFoundError):
         return MissingDependency.package(error.name)
-    if not isinstance(error, ThesisError):  # the user must correct errors in a step's code: add the place
+    if not isinstance(error, ThesisError):  # an error in a step's code, which the user must correct
         text = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
-        return SpecError(f"{_place_of_error(job, error)}: {text}")
+        return SpecError(f"{_error_location(job, error)}: {text}")
     is_project_file = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
-    if is_project_file and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
-        error.args = (f"{_place_in_file(job, error) or job.file}: {error}",)
+    if is_project_file and job.file not in str(error) and not _begins_with_file(job.root, str(error)):
+        error.args = (f"{_location_in_file(job, error) or job.file}: {error}",)
     return error
 
 
 _PATH = re.compile(r"[\w.-]++(?:/[\w.-]++)++")
 
 
-def _begins_with_a_file(root: Path, message: str) -> bool:
+def _begins_with_file(root: Path, message: str) -> bool:
     """Return whether a message begins with the name of a project file."""
     path = _PATH.match(message)
     return path is not None and (root / path[0]).is_file()
 
 
-def _place_of_error(job: Job, error: BaseException) -> str:
+def _error_location(job: Job, error: BaseException) -> str:
     """Return `file:line` of the deepest frame in the step's file, else of the step and the deepest project frame."""
-    places = _project_frames(job, error)
-    own = _place_in_file(job, error)
-    deepest = f"{places[-1][0]}:{places[-1][1]}" if places else ""
-    return own or ": ".join(filter(None, (job.file and f"{job.file}:{job.line}", deepest)))
+    if location := _location_in_file(job, error):
+        return location
+    frames = [f"{file}:{line}" for file, line in _project_frames(job, error)]
+    return ": ".join([*([f"{job.file}:{job.line}"] if job.file else []), *frames[-1:]])
 
 
-def _place_in_file(job: Job, error: BaseException) -> str:
+def _location_in_file(job: Job, error: BaseException) -> str:
     """Return `file:line` of the deepest frame in the step's file; empty if there is none."""
-    own = [line for file, line in _project_frames(job, error) if file == job.file]
-    return f"{job.file}:{own[-1]}" if own else ""
+    lines = [line for file, line in _project_frames(job, error) if file == job.file]
+    return f"{job.file}:{lines[-1]}" if lines else ""
 
 
 def _project_frames(job: Job, error: BaseException) -> list[tuple[str, int | None]]:
     """Return file (relative to the project) and line of each traceback frame in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    place = (job.root / job.file).resolve()  # below another root if the project is built in a copy
-    inside_project = job.file and not Path(job.file).is_absolute()
-    code = place.parents[len(Path(job.file).parts) - 1] if inside_project else job.root
+    roots = {job.root: None}
+    if job.file and not Path(job.file).is_absolute():  # links lead to another root if the project is built in a copy
+        roots[(job.root / job.file).resolve().parents[len(Path(job.file).parts) - 1]] = None
     return [
-        (path.relative_to(base).as_posix(), line)
+        (path.relative_to(root).as_posix(), line)
         for path, line in frames
-        for base in dict.fromkeys((job.root, code))
-        if path.is_relative_to(base)
+        for root in roots
+        if path.is_relative_to(root)
     ]

@@ -33,11 +33,11 @@ class Session:
     """A project's graph and engine.
 
     `jobs` is the number of processes at a time, 0 for the number of cores. With `debug`, failures show their traceback.
-    `watch` has the project's file stamps, to be saved after a build; if None, none are saved.
+    `stamps` are the project's file stamps, to be saved after a build; if None, none are saved.
     """
 
-    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: FileStamps | None = None) -> None:
-        self.root, self.debug, self._watch = root, debug, watch
+    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, stamps: FileStamps | None = None) -> None:
+        self.root, self.debug, self._stamps = root, debug, stamps
         reader = FactReader(root, root / "out/state/facts.json")
         self.graph = load(root, reader)
         self.progress = Progress()
@@ -47,8 +47,8 @@ class Session:
     @contextmanager
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
         """Open a session that holds the build lock; a second build waits until the first ends."""
-        waits = lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it"))
-        with waits, rare_collection():
+        build_lock = lock(root / LOCK, lambda holder: say(f"another build ({holder}) is running; waiting for it"))
+        with build_lock, rare_collection():
             for folder in ("out", "artifacts/results"):
                 remove_drafts(root / folder)
             yield cls(root, jobs, debug, FileStamps(root, root / LOCK))
@@ -58,27 +58,27 @@ class Session:
 
         Raises ThesisError when a step failed, after printing every failure.
         """
-        reached = set(self.graph.order(targets))
-        step_faults = {line for key in reached for line in self.graph.steps[key].fault.splitlines()}  # as errors, below
+        keys = set(self.graph.order(targets))
+        step_faults = {line for key in keys for line in self.graph.steps[key].fault.splitlines()}  # errors, see below
         for fault in self.graph.faults:
             if fault not in step_faults:
                 say(f"warning: {fault}")
         for step in self.graph.steps.values():
-            if step.fault and step.key not in reached:
+            if step.fault and step.key not in keys:
                 say(f"warning: {step.fault.splitlines()[0]}")
-        with self.progress.shown(len(reached)):
+        with self.progress.shown(len(keys)):
             outcome = self.engine.build(targets)
         if outcome.failed:
             for key, error in outcome.failed.items():
                 say(f"{key}: {error}")
                 if self.debug:
                     traceback.print_exception(error)
-            left = _left_out_sentence(len(outcome.left_out), len(outcome.failed))
-            raise ThesisError(f"{len(outcome.failed)} of {counted(len(reached), 'step')} failed{left}")
+            left_out = _left_out_sentence(len(outcome.left_out), len(outcome.failed))
+            raise ThesisError(f"{len(outcome.failed)} of {counted(len(keys), 'step')} failed{left_out}")
         if self.progress.seconds > LONG and sys.stderr.isatty():
-            say(f"{len(outcome.built)} of {counted(len(reached), 'step')} built in {self.progress.seconds:.1f} s")
-        if self._watch and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
-            self._watch.keep(reached, [self.engine.state.steps[key] for key in reached])
+            say(f"{len(outcome.built)} of {counted(len(keys), 'step')} built in {self.progress.seconds:.1f} s")
+        if self._stamps and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
+            self._stamps.keep(keys, [self.engine.state.steps[key] for key in keys])
         return outcome
 
     def job(self, step: Step) -> Job:
@@ -89,22 +89,22 @@ class Session:
 
     def why(self, key: str) -> list[str]:
         """Return lines on what would be built for `key` and why, dependencies first; steps never built share a line."""
-        never, lines, due = [], [], set()
+        never_built, lines, due = [], [], set()
         for name in self.graph.order([key]):
             step = self.graph.steps[name]
             reasons = [step.fault] if step.fault else self.engine.reasons(step)
-            behind = [need for need in step.needs if need in due]
+            due_needs = [need for need in step.needs if need in due]
             if reasons == ["never built here"]:
-                never.append(name)
+                never_built.append(name)
             elif reasons:
                 lines += [f"{name}: {reason}" for reason in reasons]
-            elif behind:
-                lines.append(f"{name}: only if {behind[0]} changes")
+            elif due_needs:
+                lines.append(f"{name}: only if {due_needs[0]} changes")
             else:
                 continue
             due.add(name)
-        shown = ", ".join(never[:4]) + (f" and {len(never) - 4} more" if len(never) > 4 else "")
-        return ([f"never built here: {shown}"] if never else []) + lines
+        more = f" and {len(never_built) - 4} more" if len(never_built) > 4 else ""
+        return ([f"never built here: {', '.join(never_built[:4])}{more}"] if never_built else []) + lines
 
 
 def clean_out(root: Path) -> bool:
@@ -119,11 +119,11 @@ def clean_out(root: Path) -> bool:
         return False
     if not out.is_dir():
         raise ThesisError("out: is not a folder; remove it yourself")
-    with lock(root / LOCK, lambda who: say(f"a build ({who}) is running; waiting for it")):
+    with lock(root / LOCK, lambda holder: say(f"a build ({holder}) is running; waiting for it")):
         try:
             shutil.rmtree(out)
         except OSError as error:
-            raise ThesisError(f"{error.filename}: cannot be removed ({error.strerror})") from error
+            raise ThesisError(f"{error.filename}: cannot be removed ({error.strerror}); remove it yourself") from error
     return True
 
 
@@ -206,5 +206,5 @@ def _edits_sentence(paths: Sequence[str], most: int = 3) -> list[str]:
     if not paths:
         return []
     more = f" and {len(paths) - most} more" if len(paths) > most else ""
-    built = "it was" if len(paths) == 1 else "they were"
-    return [f"note: {', '.join(paths[:most])}{more} changed since {built} last built; built again"]
+    subject = "it was" if len(paths) == 1 else "they were"
+    return [f"note: {', '.join(paths[:most])}{more} changed since {subject} last built; built again"]

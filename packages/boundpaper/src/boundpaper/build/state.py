@@ -11,20 +11,20 @@ WRITABLE = ("out/", "artifacts/results/")
 
 
 class State:
-    """The recorded builds: for each step the hashes of its inputs and outputs, and its duration."""
+    """The last build of each step: the hashes of its inputs and outputs, and its duration in seconds."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._changed, self._next_save = False, 0.0
         try:
-            content = read_kept(path)
-            steps = _restore_entries(content["steps"], content["files"]) if content["format"] == _FORMAT else {}
+            record = read_kept(path)
+            steps = _restore_entries(record["steps"], record["files"]) if record["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _is_state(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self.steps = {}  # unreadable or damaged state: build everything
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if `entry` is None; saving takes at most 1/30 of the time of a build."""
+        """Set a step's entry, or remove it if `entry` is None; save at times, in at most 1/30 of the build's time."""
         if entry is None:
             del self.steps[key]
         else:
@@ -36,20 +36,20 @@ class State:
     def save(self) -> None:
         """Write the state atomically if it changed."""
         if self._changed:
-            begun = time.monotonic()
+            start = time.monotonic()
             keep_steps(self.path, self.steps)
-            ended = time.monotonic()
-            self._changed, self._next_save = False, ended + max(1.0, 30 * (ended - begun))
+            end = time.monotonic()
+            self._changed, self._next_save = False, end + max(1.0, 30 * (end - start))
 
 
 def keep_steps(path: Path, steps: dict[str, Any]) -> None:
     """Save the entries of steps, writing each shared file name and hash only once."""
-    places: dict[tuple[str, str], int] = {}
-    numbered = {
-        key: {**entry, "inputs": [places.setdefault(file, len(places)) for file in entry["inputs"].items()]}
+    numbers: dict[tuple[str, str], int] = {}
+    compact_steps = {
+        key: {**entry, "inputs": [numbers.setdefault(file, len(numbers)) for file in entry["inputs"].items()]}
         for key, entry in steps.items()
     }
-    keep_value(path, {"format": _FORMAT, "files": list(places), "steps": numbered})
+    keep_value(path, {"format": _FORMAT, "files": list(numbers), "steps": compact_steps})
 
 
 def is_writable(path: str) -> bool:
@@ -59,7 +59,7 @@ def is_writable(path: str) -> bool:
 
 def _restore_entries(steps: dict[str, Any], files: list[list[str]]) -> dict[str, Any]:
     """Return the entries from the compact form that `keep_steps` writes."""
-    return {key: {**entry, "inputs": dict(files[place] for place in entry["inputs"])} for key, entry in steps.items()}
+    return {key: {**entry, "inputs": dict(files[number] for number in entry["inputs"])} for key, entry in steps.items()}
 
 
 def _is_state(steps: object) -> bool:
@@ -69,8 +69,8 @@ def _is_state(steps: object) -> bool:
     for entry in steps.values():
         if not isinstance(entry, dict) or not isinstance(entry.get("seconds"), (int, float)):
             return False
-        for side in ("inputs", "outputs"):
-            hashes = entry.get(side)
+        for field in ("inputs", "outputs"):
+            hashes = entry.get(field)
             if not isinstance(hashes, dict) or not set(map(type, hashes.values())) <= {str}:
                 return False
         if not all(is_writable(path) for path in entry["outputs"]):

@@ -15,7 +15,7 @@ TEX_INSTALL = (
 def install_tex() -> bool:
     """Install TeX and poppler from the system's packages if absent; return whether they are installed.
 
-    Needs apt-get and root; without them, only print the command to run.
+    This needs apt-get and root; without them, it only prints the command to run.
     """
     if all(shutil.which(program) for program in PROGRAMS):
         return True

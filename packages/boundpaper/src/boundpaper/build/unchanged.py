@@ -2,8 +2,9 @@
 
 A build with nothing to do would have to read and hash some five thousand files. If times, sizes and inodes of all files
 and folders of the project and of all outputs are unchanged, nothing has to be read. Folders are included to notice new
-files. A file that changes at the moment in which its time is read would look unchanged, so stamps are saved only if
-every file is older than a mark file just written. In all other cases, such as a copied project, hashes decide.
+files. A file that changes just after its time is read could get the same time again and look unchanged. Therefore
+stamps are saved only if every file is older than a mark file just written. In all other cases, such as a copied
+project, hashes decide.
 """
 
 import hashlib
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.store.cached_files import keep_value, read_kept
-from boundpaper.store.files import Stamp, digest, stamp_of
+from boundpaper.store.files import Stamp, digest, status_stamp
 
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"
-ROOMS = ("artifacts", "analysis", "tables", "figures", "paper", "packages")
-MADE = "artifacts/results"  # written by steps, and searched by none
+PROJECT_FOLDERS = ("artifacts", "analysis", "tables", "figures", "paper", "packages")
+RESULTS = "artifacts/results"  # not searched: its files are outputs of steps
 _FORMAT = 1
 _TICK = 0.02  # s, more than the time resolution of a file system
 _TRIES = 5
@@ -48,9 +49,9 @@ class FileStamps:
         An existing valid record of more steps is kept.
         """
         names = set(steps)
-        hashes = {
-            path: value for entry in entries for side in ("inputs", "outputs") for path, value in entry[side].items()
-        }
+        hashes: dict[str, str] = {}
+        for entry in entries:
+            hashes |= entry["inputs"] | entry["outputs"]
         hashes[STATE] = digest(self.root / STATE)  # removing it is a request to build again
         outside = sorted(path for path in hashes if path not in self._before)
         if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
@@ -63,9 +64,9 @@ class FileStamps:
         record = _read_kept_stamps(self.root)
         if record is not None and names < set(record["steps"]) and _is_unchanged(self.root, record):
             return True
-        content = {"format": _FORMAT, "steps": sorted(names), "paths": [*self._before, *outside]}
-        content["stamps"] = _stamps_hash({**self._before, **stamps})
-        keep_value(self.root / FILE, content)
+        stamps_hash = _stamps_hash({**self._before, **stamps})
+        paths = [*self._before, *outside]
+        keep_value(self.root / FILE, {"format": _FORMAT, "steps": sorted(names), "paths": paths, "stamps": stamps_hash})
         return True
 
     def _stamps_after_build(self, paths: list[str], hashes: Mapping[str, str]) -> dict[str, Stamp | None] | None:
@@ -73,8 +74,8 @@ class FileStamps:
         mark, stamps = self._since, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
-                late = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._since]
-                return stamps if all(digest(self.root / path) == hashes.get(path) for path in late) else None
+                recent = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._since]
+                return stamps if all(digest(self.root / path) == hashes.get(path) for path in recent) else None
             time.sleep(_TICK)
             os.utime(self.mark)
             mark, stamps = self.mark.stat().st_mtime_ns, _stamps_of(self.root, paths)
@@ -83,25 +84,24 @@ class FileStamps:
 
 def _project_paths(root: Path) -> Iterator[str]:
     """Yield every file and folder below the project's top folders, except outputs of steps."""
-    for room in ROOMS:
-        queue = [room] if (root / room).is_dir() else []
-        while queue:
-            folder = queue.pop()
-            yield folder
-            with os.scandir(root / folder) as entries:
-                for entry in entries:
-                    path = f"{folder}/{entry.name}"
-                    if path == MADE or entry.name == "__pycache__":
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        queue.append(path)
-                    else:
-                        yield path
+    queue = [folder for folder in PROJECT_FOLDERS if (root / folder).is_dir()]
+    while queue:
+        folder = queue.pop()
+        yield folder
+        with os.scandir(root / folder) as entries:
+            for entry in entries:
+                path = f"{folder}/{entry.name}"
+                if path == RESULTS or entry.name == "__pycache__":
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    queue.append(path)
+                else:
+                    yield path
 
 
 def _stamps_of(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
-    place, join = str(root), os.path.join
-    return {path: stamp_of(join(place, path)) for path in paths}
+    folder, join = str(root), os.path.join
+    return {path: status_stamp(join(folder, path)) for path in paths}
 
 
 def _stamps_hash(stamps: Mapping[str, Stamp | None]) -> str:
@@ -115,9 +115,10 @@ def _is_unchanged(root: Path, record: Mapping[str, Any]) -> bool:
 
 def _read_kept_stamps(root: Path) -> dict[str, Any] | None:
     try:
-        kept: dict[str, Any] = read_kept(root / FILE)
-        sound = kept["format"] == _FORMAT and isinstance(kept["stamps"], str)
-        listed = isinstance(kept["steps"], list) and isinstance(kept["paths"], list)
-        return kept if sound and listed and {*map(type, kept["steps"]), *map(type, kept["paths"])} <= {str} else None
+        record: dict[str, Any] = read_kept(root / FILE)
+        steps, paths = record["steps"], record["paths"]
+        is_valid = record["format"] == _FORMAT and isinstance(record["stamps"], str)
+        is_valid = is_valid and isinstance(steps, list) and isinstance(paths, list)
+        return record if is_valid and set(map(type, [*steps, *paths])) <= {str} else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

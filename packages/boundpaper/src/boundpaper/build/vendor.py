@@ -13,7 +13,7 @@ from boundpaper.store.files import write
 
 FOLDER = "vendor"
 TIME = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file, so that equal wheels have equal bytes
-_RECORDED = ("METADATA", "entry_points.txt", "licenses/LICENSE")
+_METADATA_FILES = ("METADATA", "entry_points.txt", "licenses/LICENSE")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: boundpaper\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -47,7 +47,9 @@ def _wheel_content(name: str, installed: Distribution) -> bytes:
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".nbi", ".nbc")
     }
     contents |= {
-        f"{dist_info}/{file}": text.encode() for file in _RECORDED if (text := installed.read_text(file)) is not None
+        f"{dist_info}/{file}": text.encode()
+        for file in _METADATA_FILES
+        if (text := installed.read_text(file)) is not None
     }
     contents[f"{dist_info}/WHEEL"] = _WHEEL.encode()
     contents[f"{dist_info}/RECORD"] = _record_file(contents, f"{dist_info}/RECORD").encode()

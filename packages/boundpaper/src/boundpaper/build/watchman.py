@@ -1,8 +1,8 @@
-"""Run a watchman: a process that briefly outlives this process, to end the programs that it started.
+"""Run a watchman: a process that ends the programs that this process started, once this process has ended.
 
-SIGKILL, SIGTERM, SIGHUP and SIGQUIT end Python without time to end other processes. The watchman reads from a pipe a
-list of the running process groups and single processes; when the writer ends, the pipe closes, and the watchman kills
-the processes on the list. It is a script that imports only the standard library.
+SIGKILL, SIGTERM, SIGHUP and SIGQUIT end Python without time to end other processes. The watchman reads from a pipe
+which process groups and single processes are running. When this process ends, the pipe closes, and the watchman kills
+what still runs. It is a script that imports only the standard library.
 """
 
 import os
@@ -14,44 +14,44 @@ from contextlib import suppress
 from typing import IO
 
 _lock = threading.Lock()
-_line: IO[bytes] | None = None
+_pipe: IO[bytes] | None = None
 
 
 def watch(group: int) -> None:
     """Add a process group to the watchman's list."""
-    _tell_watchman(f"+{-group}\n")
+    _send(f"+{-group}\n")
 
 
 def forget_group(group: int) -> None:
     """Remove a process group from the watchman's list."""
-    _tell_watchman(f"-{-group}\n")
+    _send(f"-{-group}\n")
 
 
 def watch_process(process: int) -> None:
     """Add a single process, which shares its group with others, to the watchman's list."""
-    _tell_watchman(f"+{process}\n")
+    _send(f"+{process}\n")
 
 
 def forget_process(process: int) -> None:
     """Remove a process from the watchman's list, after waiting for it."""
-    _tell_watchman(f"-{process}\n")
+    _send(f"-{process}\n")
 
 
-def _tell_watchman(word: str) -> None:
-    """Write to the watchman; start it first if it is not running."""
-    global _line
+def _send(line: str) -> None:
+    """Write a line to the watchman; start it first if it is not running."""
+    global _pipe
     with _lock:
         for _ in range(2):
-            if _line is None:
-                _line = _start_watchman()
+            if _pipe is None:
+                _pipe = _start_watchman()
             try:
-                _line.write(word.encode())
-                _line.flush()
+                _pipe.write(line.encode())
+                _pipe.flush()
                 return
             except BrokenPipeError:
                 with suppress(BrokenPipeError):
-                    _line.close()
-                _line = None
+                    _pipe.close()
+                _pipe = None
 
 
 def _start_watchman() -> IO[bytes]:

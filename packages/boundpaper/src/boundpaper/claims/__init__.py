@@ -1,13 +1,14 @@
-"""Claims: functions whose docstring is a statement and whose return value is its verdict.
+"""Judge claims: a claim is a function whose docstring is a statement and which returns the verdict on it.
 
-@claim("beans, Results")
-def growth_doubles(bean_heights) -> Verdict:
-    '''The growth of beans doubles under the sun.'''
+    @claim("beans, Results")
+    def growth_doubles(bean_heights) -> Verdict:
+        '''The growth of beans doubles under the sun.'''
 
-`compare` judges a printed number at its printed precision, `about` an approximate number by the range it allows,
-`directed` an asserted effect by its interval, and `equivalent` a statement that nothing differs by a margin. Printed
-cells that follow from other cells or repeat them are declared as a variable, `Cells(...)` (`claims/relations.py`).
-`claims/verdict.py` defines the verdicts; a `Verdict` that contradicts its definition raises an error.
+`compare` judges a printed number at its printed precision, and `about` judges an approximate number by the range that
+it allows. `directed` judges an asserted effect by its interval, and `equivalent` judges by a margin a statement that
+nothing differs. A module variable `Cells(...)` declares checks of printed cells that follow from other cells or repeat
+them (`claims/relations.py`). `claims/verdict.py` defines the verdicts; a `Verdict` whose numbers contradict it is an
+error.
 """
 
 from boundpaper.claims.copies import Copies, Repeats

@@ -1,14 +1,17 @@
-"""Locate each claim in the documents: by a heading, a line and a hash of the sentence.
+"""Locate each claim in the documents, by a heading, a line and a hash of the sentence.
 
     python -m boundpaper.claims.anchor FOLDER
 
-FOLDER has the documents as Markdown, each called `CODE*.md` after its key in `artifacts/sources/documents.csv`. Only
-this command reads them. It writes `artifacts/sources/claim_anchors.csv`, with which a reader who has the documents
-finds each judged sentence and sees whether it has changed. A statement is searched for under the headings that its
-section names, by the numbers and words that it shares with each sentence; if no sentence shares enough, only the
-heading is recorded. A cell check is located in the table row that it names and that prints its value, else in the only
-sentence under its heading that prints the value. The value that a claim reports is searched for in the whole document;
-if every part of it is printed, the hash of its words is recorded, else none.
+FOLDER has the documents as Markdown files `CODE*.md`, in which CODE is the key of the document in
+`artifacts/sources/documents.csv`. Only this command reads the documents. It writes
+`artifacts/sources/claim_anchors.csv`: with this table, a reader who has the documents finds each judged sentence and
+sees whether it has changed.
+
+A statement is searched for under the headings that its section names, by the numbers and words that it shares with each
+sentence; if no sentence shares enough, only the heading is recorded. A cell check is located in the table row that the
+check names, if the row prints the value, else in the only sentence under its heading that prints the value. The value
+that a claim reports is searched for in the whole document. If every part of the value is printed, the hash of its words
+is recorded; otherwise, `reported` is empty.
 """
 
 import csv
@@ -28,7 +31,7 @@ COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the anchors of all claims about the documents in a folder, and print counts by kind."""
+    """Write the anchors of all claims in the documents of a folder, print counts by kind, and return the exit code."""
     root = places.project()
     if len(arguments) != 1:
         print("usage: python -m boundpaper.claims.anchor FOLDER", file=sys.stderr)
@@ -38,11 +41,11 @@ def main(arguments: Sequence[str]) -> int:
     texts = {source: _read_document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
     documents = {source: sentences(text) for source, text in texts.items()}
     anchors = [anchor_of(row, documents[row["source"]], texts[row["source"]]) for row in rows]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    output = io.StringIO()
+    writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(anchors)
-    write(root / ANCHORS, text.getvalue().encode())
+    write(root / ANCHORS, output.getvalue().encode())
     for kind in ("statement", "cell check"):
         anchors_of_kind = [anchor for anchor, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
         lines = sum(bool(anchor["line"]) for anchor in anchors_of_kind)
@@ -54,9 +57,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _read_document(folder: Path, source: str) -> str:
+    """Return the text of the only file of a document in the folder."""
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
-        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")
+        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder with one file per document")
     return paths[0].read_text(encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.paths import DOCUMENTS
 from boundpaper.suggestions import suggest
 
-# A word to capitalise at the start of a sentence, not a symbol or a name.
+# A word that is capitalised at the start of a sentence; symbols and names are not.
 _WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")
 _SAME = re.compile(
     r"\b(preserv\w+|unchanged|unaffected|unimpaired|intact|identical|no (?:difference|effect|change)"
@@ -26,15 +26,15 @@ _SAME = re.compile(
 )
 _HEADLINE = re.compile(r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|question$", re.I)
 
-_INNER = ("estimate", "sign", "null", "margin")  # inputs of the verdict, checked when it was created
-_LEFT_OPEN = ("overreach", "reading")
+_NOT_IN_LEDGER = ("estimate", "sign", "null", "margin")  # only the check of a new verdict needs these
+_DEFAULT_FAILURES = ("overreach", "reading")  # the failure kinds of verdicts that name no kind
 
 
 def build(job: Job) -> dict[str, str]:
-    """Build one claim: `out/claims/NAME.json`, a list of ledger rows.
+    """Return the file `out/claims/NAME.json` of a claim, by its path: a list of ledger rows.
 
     Raises SpecError when the docstring or the decorator is missing, the function returns anything but verdicts, two
-    verdicts share a key, or a p-value alone decides.
+    verdicts share a key, or a verdict rests only on a p-value.
     """
     function = job.load()
     context = f"{job.file}: {job.function}()"
@@ -51,10 +51,10 @@ def build(job: Job) -> dict[str, str]:
             f"{context}: no document {place.document!r}; {suggest(place.document, codes)}{DOCUMENTS} has "
             f"{', '.join(codes)}: add a row there with its title"
         )
-    answer = job.call()
-    verdicts = answer if isinstance(answer, list) else [answer]
+    result = job.call()
+    verdicts = result if isinstance(result, list) else [result]
     if not verdicts or not all(isinstance(verdict, Verdict) for verdict in verdicts):
-        raise SpecError(f"{context} returned {type(answer).__name__}; return a Verdict or a list of Verdicts with keys")
+        raise SpecError(f"{context} returned {type(result).__name__}; return a Verdict or a list of Verdicts with keys")
     keys = [verdict.key for verdict in verdicts]
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
         raise SpecError(f"{context}: several verdicts need a key each, and no key twice")
@@ -64,7 +64,7 @@ def build(job: Job) -> dict[str, str]:
         _require_margin(verdict, verdict.statement or statement, context)
     rows = [
         {
-            **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
+            **{name: value for name, value in asdict(verdict).items() if name not in _NOT_IN_LEDGER},
             "failure": _failure_kind(verdict, place.failure),
             "severity": severity(verdict, place.section, place.severity, words.headlines),
             "reason": _as_sentence(typeset(verdict.reason, words.ledger)),
@@ -81,7 +81,7 @@ def build(job: Job) -> dict[str, str]:
 
 
 def _require_margin(verdict: Verdict, statement: str, context: str) -> None:
-    """Refuse `holds` without a margin on a statement that nothing differs, since a large p proves nothing."""
+    """Raise SpecError for `holds` by a p-value, without a margin, on a statement that nothing differs."""
     has_p_value = verdict.p_value is not None or verdict.p_adjusted is not None
     if verdict.verdict == "holds" and has_p_value and verdict.margin is None and _SAME.search(statement):
         raise SpecError(
@@ -91,10 +91,10 @@ def _require_margin(verdict: Verdict, statement: str, context: str) -> None:
 
 
 def severity(verdict: Verdict, section: str, declared_severity: str, headlines: Sequence[str] = ()) -> str:
-    """Return the severity of a claim: the declared severity, else one derived from its kind and section.
+    """Return the severity of a verdict: `detail` for a cell check, else the declared severity if there is one.
 
-    A cell check is a detail. A statement in a summary, conclusion, hypothesis or section of key findings, or in a
-    section that the paper's vocabulary names, is a headline. Any other statement is supporting.
+    Without a declared severity, a statement is a headline in an abstract, summary, conclusion, hypothesis, section of
+    key findings or section that the paper's vocabulary names, and supporting elsewhere.
     """
     if verdict.kind == "cell check":
         return "detail"
@@ -103,13 +103,13 @@ def severity(verdict: Verdict, section: str, declared_severity: str, headlines: 
 
 
 def _failure_kind(verdict: Verdict, declared: str) -> str:
-    """Return the failure kind of the verdict, or if it has none, the kind that the claim's decorator declares."""
-    fails = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
-    return declared if fails else verdict.failure
+    """Return the failure kind of the verdict; where this is only the default, the kind that the decorator declares."""
+    is_default = verdict.verdict in ("not supported", "contradicted") and verdict.failure in _DEFAULT_FAILURES
+    return declared if declared and is_default else verdict.failure
 
 
-def _as_sentence(docstring: str) -> str:
-    """Return a statement with a capital and a full stop; a symbol or name at its start stays unchanged."""
-    text = docstring.strip()
+def _as_sentence(text: str) -> str:
+    """Return a text with a capital and a full stop; a symbol or name at its start stays unchanged."""
+    text = text.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

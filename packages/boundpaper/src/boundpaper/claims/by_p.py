@@ -1,4 +1,4 @@
-"""Refuse claims that are judged by a p-value alone, since a large p-value contradicts nothing."""
+"""Refuse claims that are contradicted by a large p-value alone, since a large p-value contradicts nothing."""
 
 import ast
 import functools
@@ -13,20 +13,20 @@ _WRAPPERS = ("bool", "float")
 
 
 def refuse_by_p(root: Path, file: str, function: str) -> None:
-    """Refuse `judge(p < .05, ...)` in a claim's function: it would print `contradicted` for a p-value of .10.
+    """Raise SpecError if a claim's function calls `judge(p < .05, ...)`, which returns `contradicted` for p = .10.
 
-    Raises SpecError with the line and a replacement.
+    The error names the line and a replacement.
     """
-    for line in _p_judgements(str(root / file)).get(function, ()):
+    if lines := _p_judgements(str(root / file)).get(function):
         raise SpecError(
-            f"{file}:{line}: judge(p < ...) says `contradicted` where p is large, and a large p contradicts nothing; "
-            "use directed(estimate, ci, sign, reason, p_value=p), or give otherwise='not supported'"
+            f"{file}:{lines[0]}: judge(p < ...) says `contradicted` where p is large, and a large p contradicts "
+            "nothing; use directed(estimate, ci, sign, reason, p_value=p), or give otherwise='not supported'"
         )
 
 
 @functools.cache
 def _p_judgements(path: str) -> dict[str, list[int]]:
-    """Return the lines of calls `judge(p < level, ...)` by function; empty for a file that cannot be read."""
+    """Return the lines of calls `judge(p < level, ...)` by function; empty for a file that cannot be parsed."""
     try:
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):

@@ -1,15 +1,16 @@
-"""Compare two versions of the ledger: list the verdicts that differ, and count other differing cells."""
+"""Compare two versions of the ledger: list the verdicts that differ, and count the other cells that differ."""
 
 import csv
 import io
 
 from boundpaper.store.canonical import agree
+from boundpaper.typeset.plural import counted
 
 Rows = dict[str, dict[str, str]]
 
 
 def changes(old: str, new: str) -> list[str]:
-    """Return the differences between two ledgers, one per line: changed, lost and new verdicts, then other columns.
+    """Return lines on the differences between two ledgers: changed, lost and new verdicts, then other columns.
 
     `old` and `new` are two versions of `claims.csv`. The list is empty if both have the same rows, with numbers
     equal within the tolerance of results.
@@ -33,23 +34,23 @@ def _rows_by_claim(text: str) -> Rows:
 
 
 def _other_columns(old: Rows, new: Rows) -> list[str]:
-    """Return one line per differing column, except the verdict, with an example row."""
-    differing: dict[str, list[str]] = {}
+    """Return a line for each column, except the verdict, that differs in rows of both ledgers."""
+    changed_claims: dict[str, list[str]] = {}
     for claim, row in new.items():
-        then = old.get(claim, row)
+        old_row = old.get(claim, row)
         for column in [name for name in row if name != "verdict"]:
-            if column not in then:
-                differing.setdefault(f"{column} (a new column)", []).append(claim)
-            elif then[column] != row[column] and not _nearly_equal(then[column], row[column]):
-                differing.setdefault(column, []).append(claim)
+            if column not in old_row:
+                changed_claims.setdefault(f"{column} (a new column)", []).append(claim)
+            elif old_row[column] != row[column] and not _nearly_equal(old_row[column], row[column]):
+                changed_claims.setdefault(column, []).append(claim)
     lost = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
     lines = [
-        f"{column}: differs in {len(claims)} {'row' if len(claims) == 1 else 'rows'}, for example {claims[0]}"
-        for column, claims in differing.items()
+        f"{column}: differs in {counted(len(claims), 'row')}, for example {claims[0]}"
+        for column, claims in changed_claims.items()
     ]
-    lines += [f"{column}: no longer a column" for column in lost]
-    return lines
+    return lines + [f"{column}: no longer a column" for column in lost]
 
 
 def _nearly_equal(a: str, b: str) -> bool:
-    return agree(f"x\n{a}\n".encode(), f"x\n{b}\n".encode()) if a and b and '"' not in a + b else False
+    """Return whether two cells are numbers that are equal within the tolerance of results."""
+    return bool(a and b) and '"' not in a + b and agree(f"x\n{a}\n".encode(), f"x\n{b}\n".encode())

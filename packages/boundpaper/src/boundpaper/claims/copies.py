@@ -1,35 +1,35 @@
-"""Check copied values: values that a text repeats from a table, and cells that occur in two tables."""
+"""Check values that a text repeats from a table, and cells that two tables have in common."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import pandas as pd
 
-from boundpaper.claims.judge import QuotedCell, about, compare, judge, quote
+from boundpaper.claims.judge import about, compare, judge, quote, quoted
 from boundpaper.claims.relations import DeclarationPart
 from boundpaper.claims.repeats import mark_repeat
-from boundpaper.claims.terms import Artifact, ArtifactCell, Frames
+from boundpaper.claims.terms import Artifact, ArtifactCell, Frames, cell_in_words
 from boundpaper.claims.verdict import Verdict
 from boundpaper.claims.worded_numbers import stated_number
-from boundpaper.statistics.rounding import Interval
 from boundpaper.store.frames import pick
 from boundpaper.store.paper_vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
 class Repeats(DeclarationPart):
-    """Values in prose or captions that repeat cells.
+    """A check that values in prose or captions repeat cells of tables.
 
     Attributes
     ----------
     of : Artifact
-        Values with the columns `statement`, `quantity`, and one of the columns in the vocabulary's `stated_of`. A value
+        The values, with the columns `statement` and `quantity`, and a column in the vocabulary's `stated_of`. A value
         whose `qualifier` is "about" is judged as an approximate number.
     origins : mapping of str to ArtifactCell
-        By statement, the cell whose rounded value it repeats; if the artifact has no label, reasons name the cell's
-        section.
+        The cell that each statement repeats, perhaps rounded. Reasons name the label of the cell's artifact; without a
+        label, they name the cell's section.
     words : bool
-        Whether the values are given in words (`zero`).
+        Whether the values are printed as words (`zero`).
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Repeats(DeclarationPart):
     words: bool = False
 
     def reads(self) -> Iterator[Artifact]:
-        """Yield the artifacts read: the stated values, and the tables that they repeat."""
+        """Yield the artifact of the values, and those of the cells that they repeat."""
         yield self.of
         yield from (cell.artifact for cell in self.origins.values())
 
@@ -65,10 +65,13 @@ class Repeats(DeclarationPart):
     def _verdict(self, frames: Frames, key: str, cell: ArtifactCell) -> Verdict:
         values, original = self.of.frame(frames), cell.read(frames, {})
         row = pick(values, statement=key)
-        reported = _cell_in_words(row) if self.words else quote(values, statement=key)
-        label = cell.artifact.label or _place_name(original.row)
+        reported = (
+            cell_in_words(str(row["printed"]), stated_number(row)) if self.words else quoted(row, {"statement": key})
+        )
+        label = cell.artifact.label or _section_name(original.row)
         reason = f"{label[:1].upper()}{label[1:]} prints {original.printed}."
-        statement = f"The {_place_in_words(row)} gives {_quantity_name(row)} as {row['printed']}."
+        source = f"caption of Figure {row['figure']}" if "figure" in row else "text"
+        statement = f"The {source} gives {_quantity_name(row)} as {row['printed']}."
         if original.value is None:
             is_same = reported.value is None and reported.interval == original.interval
             verdict = judge(
@@ -91,32 +94,24 @@ class Repeats(DeclarationPart):
         return mark_repeat(verdict, *cell.judged)
 
 
-def _cell_in_words(row: pd.Series) -> QuotedCell:
-    number = stated_number(row)
-    return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
-
-
-def _place_name(row: pd.Series) -> str:
-    """Return the name of a place in the text: the row's section, or a part of the document."""
+def _section_name(row: pd.Series) -> str:
+    """Return the name of the section that prints a cell, `section 2.1` or `the part Summary`."""
     section = str(row["source"]).partition(" ")[2]
     return f"section {section}" if section[0].isdigit() else f"the part {section}"
 
 
-def _place_in_words(row: pd.Series) -> str:
-    """Return words for where a repeated value is printed: a figure's caption, or a place in the text."""
-    return f"caption of Figure {row['figure']}" if "figure" in row else "text"
-
-
 def _quantity_name(row: pd.Series) -> str:
-    """Name the quantity and its owner, from the first column of the vocabulary's `stated_of` that the row has.
+    """Return the quantity of a value and what it belongs to, such as `height of beans`.
 
-    A quantity written with a capital gets a small first letter, except a symbol (`Q`).
+    The owner is the value in the first column of the vocabulary's `stated_of` that the row has. If the vocabulary says
+    that the column goes with headings, a quantity that begins with a capital gets a small letter, except a symbol such
+    as `QK`.
     """
     quantity = str(row["quantity"])
     for column, style in vocabulary().stated_of.items():
         if column in row:
-            word = quantity.split()[0]
-            if style == "heading" and (len(word) == 1 or word[1:].islower()):
+            first_word = quantity.split()[0]
+            if style == "heading" and (len(first_word) == 1 or first_word[1:].islower()):
                 quantity = quantity[0].lower() + quantity[1:]
             return f"{quantity} of {row[column]}" if row[column] else quantity
     return quantity
@@ -124,20 +119,20 @@ def _quantity_name(row: pd.Series) -> str:
 
 @dataclass(frozen=True)
 class Copies(DeclarationPart):
-    """A check that cells in two tables are equal; cells that are empty in either table are skipped.
+    """A check that the common cells of two tables are equal, without cells that are empty in either table.
 
     Attributes
     ----------
     of : Artifact
         The copy.
     original : Artifact or tuple of Artifact
-        The copied artifact, with a label; several if the columns come from different tables.
+        The table that is copied, with a label; a tuple if the cells come from several tables.
     on : tuple of str
         Key columns of both tables.
     prefix : str
-        Prefix of each key, for a claim that compares with several originals.
+        Prefix of each ledger key, for a claim that compares with several originals.
     judged : mapping of str to str
-        By key, the ledger rows (separated by blanks) that judge the original's number.
+        For a ledger key, the ledger rows (separated by blanks) that judge the original's number.
 
     Examples
     --------
@@ -176,15 +171,15 @@ class Copies(DeclarationPart):
         copy = self.of.frame(frames)
         original = pd.concat([table.frame(frames) for table in self._original_tables])
         pairs = copy[copy["low"].notna()].merge(original[original["low"].notna()], on=list(self.on))
-        places = pairs[list(self.on)].to_dict("records")
-        return [self._verdict(copy, original, {str(name): value for name, value in place.items()}) for place in places]
+        selections = pairs[list(self.on)].to_dict("records")
+        return [self._verdict(copy, original, cast("dict[str, object]", selection)) for selection in selections]
 
-    def _verdict(self, copy: pd.DataFrame, original: pd.DataFrame, place: Mapping[str, object]) -> Verdict:
-        cell, label = quote(original, **place), self._original_tables[0].label
-        names = [str(value) for value in place.values()]
+    def _verdict(self, copy: pd.DataFrame, original: pd.DataFrame, selection: Mapping[str, object]) -> Verdict:
+        cell, label = quote(original, **selection), self._original_tables[0].label
+        names = list(map(str, selection.values()))
         key = self.prefix + "-".join(names)
         verdict = compare(
-            quote(copy, **place),
+            quote(copy, **selection),
             cell.number,
             cell.interval,
             reason=f"{label} prints {cell.printed}.",

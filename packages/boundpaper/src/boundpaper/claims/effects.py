@@ -1,4 +1,4 @@
-"""Judge effects: whether an interval shows a difference, or shows that there is none."""
+"""Judge by an interval whether an effect exists, or whether nothing differs by more than a margin."""
 
 from boundpaper.claims.verdict import ALPHA, Verdict
 from boundpaper.claims.words import number_text
@@ -20,12 +20,12 @@ def directed(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """Judge from an interval a statement that an effect exists; return the verdict.
+    """Return the verdict on a statement that an effect exists, judged by the effect's interval.
 
-    `holds`: the interval is on the asserted side of `null` and p (the corrected p, if given) is below `ALPHA`.
-    `contradicted`: the interval is on the other side. `not significant`: the interval includes `null` and the estimate
-    has the asserted sign. `not supported`: the estimate has the other sign, or the interval shows the effect but the
-    corrected test does not.
+    `holds`: the interval is on the asserted side of `null`, and the p-value (the corrected p-value, if given) is below
+    `ALPHA`. `contradicted`: the interval is on the other side. `not significant`: the interval includes `null`, and the
+    estimate has the asserted sign. `not supported`: the interval includes `null`, and the estimate has the other sign;
+    or the interval is on the asserted side, but the p-value is not below `ALPHA`.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def directed(
     ci : pair of float
         Confidence interval of the effect at 1 - `ALPHA`, in the same unit.
     sign : int
-        The asserted sign: 1 above `null`, -1 below `null`, 0 a difference of either sign.
+        The asserted sign: 1 for above `null`, -1 for below `null`, 0 for either side.
     reason : str
-        What was computed; a remark on interval and correction is added if needed.
+        What was computed; a remark on the interval is added if the verdict needs it.
     null : float
         The value that means no effect.
     p_value, p_adjusted : float or None
@@ -48,7 +48,7 @@ def directed(
     n : int or None
         Number of units behind the estimate.
     key, statement : str
-        Key and statement of the ledger row, if a claim makes several rows.
+        Key and statement of the ledger row, if a claim has several rows.
 
     Examples
     --------
@@ -59,24 +59,26 @@ def directed(
     'not significant'
     """
     low, high = ci
-    side = sign or (1 if estimate >= null else -1)
-    is_beyond = low > null if side > 0 else high < null
-    is_against = bool(sign) and (high < null if side > 0 else low > null)
-    agrees = not sign or sign * (estimate - null) > 0
-    deciding = p_adjusted if p_adjusted is not None else p_value
-    is_shown = deciding is None or deciding < ALPHA
+    expected_sign = sign or (1 if estimate >= null else -1)
+    interval_agrees = low > null if expected_sign > 0 else high < null
+    interval_opposes = bool(sign) and (high < null if expected_sign > 0 else low > null)
+    estimate_agrees = not sign or sign * (estimate - null) > 0
+    deciding_p = p_adjusted if p_adjusted is not None else p_value
+    is_significant = deciding_p is None or deciding_p < ALPHA
     end = "" if reason.rstrip().endswith((".", "?", "!")) else "."
-    if is_beyond and agrees:
-        verdict, remark = ("holds", "") if is_shown else ("not supported", " The interval stands for this test alone.")
-        if not is_shown and p_adjusted is None:
-            remark = " The interval and the test disagree."
-    elif is_against:
+    if interval_agrees and estimate_agrees:
+        verdict, remark = "holds", ""
+        if not is_significant:
+            verdict, remark = "not supported", " The interval stands for this test alone."
+            if p_adjusted is None:
+                remark = " The interval and the test disagree."
+    elif interval_opposes:
         verdict, remark = "contradicted", " The interval lies on the other side."
-    elif agrees:
+    elif estimate_agrees:
         verdict, remark = "not significant", ""
     else:
-        sign_said = "There is no difference" if estimate == null else "The sign is the other one"
-        verdict, remark = "not supported", f" {sign_said}, and the interval allows both."
+        finding = "There is no difference" if estimate == null else "The sign is the other one"
+        verdict, remark = "not supported", f" {finding}, and the interval allows both."
     return Verdict(
         verdict=verdict,
         reason=f"{reason}{end}{remark}",
@@ -110,10 +112,10 @@ def equivalent(
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """Judge from an interval a statement that nothing differs (preserved, unchanged, identical); return the verdict.
+    """Return the verdict on a statement that nothing differs (preserved, unchanged, identical), judged by an interval.
 
     `holds`: the whole interval is within `margin` of `null`. `contradicted`: the whole interval is beyond the margin.
-    `not supported`: a larger difference remains possible, since a difference that is not significant may still exist.
+    `not supported`: the interval includes differences within and beyond the margin.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ def equivalent(
     n : int or None
         Number of units behind the estimate.
     key, statement : str
-        Key and statement of the ledger row, if a claim makes several rows.
+        Key and statement of the ledger row, if a claim has several rows.
 
     Examples
     --------
@@ -141,13 +143,16 @@ def equivalent(
     'holds'
     """
     low, high = ci
-    inside = max(abs(low - null), abs(high - null)) <= margin
-    outside = low > null + margin or high < null - margin
+    if max(abs(low - null), abs(high - null)) <= margin:
+        verdict, relation = "holds", "lies within"
+    elif low > null + margin or high < null - margin:
+        verdict, relation = "contradicted", "lies beyond"
+    else:
+        verdict, relation = "not supported", "leaves more open than"
     end = "" if reason.rstrip().endswith((".", "?", "!")) else "."
-    word = "lies within" if inside else "lies beyond" if outside else "leaves more open than"
     return Verdict(
-        verdict="holds" if inside else "contradicted" if outside else "not supported",
-        reason=f"{reason}{end} The interval {word} {margin:g}, the margin for no difference.",
+        verdict=verdict,
+        reason=f"{reason}{end} The interval {relation} {margin:g}, the margin for no difference.",
         reported=reported,
         recomputed=recomputed if isinstance(recomputed, str) else number_text(recomputed, 4),
         n=n,

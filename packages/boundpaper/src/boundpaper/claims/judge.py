@@ -1,4 +1,4 @@
-"""Judge claims: select a cell that a source prints, and compare it with the value recomputed from artifacts."""
+"""Judge claims: select a cell that a source prints, and compare it with a value computed from artifacts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ APPROXIMATE = 0.15  # the largest relative error allowed for an approximate numb
 
 @dataclass(frozen=True)
 class QuotedCell:
-    """A printed cell: its text, its number (None for words and ranges), decimals, and rounding interval.
+    """A cell of a table or text as a source prints it.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class QuotedCell:
     decimals : int or None
         Digits after the decimal point.
     interval : Interval
-        The values that round to the printed number, in its unit.
+        The range of values that round to the printed number; for a printed range, this range.
 
     Examples
     --------
@@ -57,12 +57,13 @@ class QuotedCell:
 
 
 def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
-    """Return the printed cell in the one row of a long source that `where` selects.
+    """Return the printed cell of the only row that `where` selects.
 
     Parameters
     ----------
     frame : DataFrame
-        Table with a column `printed`, numbers as text; numbers that the store has not parsed are parsed here.
+        Table with a printed cell per row, as text in the column `printed`. Cells that the store has not parsed are
+        parsed here.
     where
         Columns, and their values in the row.
 
@@ -84,7 +85,7 @@ def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
 
 
 def quoted(row: pd.Series, where: Mapping[str, object]) -> QuotedCell:
-    """Return the printed cell of a row, which `where` selected; raise errors as `quote`."""
+    """Return the printed cell of a row; raise errors as `quote`, which name the selection `where` of the row."""
     if not all(name in row for name in PARSED):
         if not isinstance(row.get("printed"), str):
             raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")
@@ -111,16 +112,19 @@ def compare(
     p_value: float | None = None,
     p_adjusted: float | None = None,
 ) -> Verdict:
-    """Judge a printed number by the recomputed number; return the verdict, whose failure kind is `number`.
+    """Return the verdict on a printed number, judged by the recomputed number.
+
+    `holds`: the recomputed number rounds to the printed number, or lies in the printed range. `holds after rounding`:
+    only a number in the range `within` does. `contradicted`: none does; the failure kind is `number`.
 
     Parameters
     ----------
     reported : QuotedCell
-        The printed cell; the value must be within a printed range (widened by half a unit of the last digit).
+        The printed cell: a number or a range.
     value : float
         The recomputed number, in the unit of the printed number.
     within : Interval or None
-        Range of the recomputed number, given its rounded inputs; None if these are exact.
+        Range of the recomputed number, given its rounded inputs; None if the inputs are exact.
     reason : str
         The verdict's reason: how the number was recomputed.
     places : int or None
@@ -128,7 +132,7 @@ def compare(
     n : int or None
         Number of units behind the number.
     key : str
-        Key of the ledger row, if a claim makes several rows.
+        Key of the ledger row, if a claim has several rows.
     statement : str
         What this row states; by default the claim's statement.
     kind : {"statement", "cell check"}
@@ -147,9 +151,7 @@ def compare(
     'contradicted'
     """
     if reported.value is None or reported.decimals is None:
-        inside = meets(reported.interval, exact(value))
-        may_round = within is not None and overlaps(reported.interval, within)
-        verdict = "holds" if inside else "holds after rounding" if may_round else "contradicted"
+        verdict = _agreement_with(reported.interval, value, within)
         decimals = 3 if places is None else places
     else:
         verdict = agreement(value, within, reported.value, reported.decimals)
@@ -171,17 +173,24 @@ def compare(
     )
 
 
+def _agreement_with(allowed: Interval, value: float, within: Interval | None) -> str:
+    """Return the verdict on a recomputed number that may have any value in a range."""
+    if meets(allowed, exact(value)):
+        return "holds"
+    return "holds after rounding" if within is not None and overlaps(allowed, within) else "contradicted"
+
+
 def approximately(number: float, decimals: int) -> Interval:
     """Return the range of values that an approximate number (`~`, about, roughly) allows.
 
-    The last nonzero digit may differ by one, but by at most 15 % of the number: 95.5 to 98.5 for ~97, 3.4 to 4.6 for
-    ~4, 17 to 23 for ~20, 85 to 115 for ~100.
+    The value may differ from the number by 1.5 units of its last nonzero digit, but by at most 15 % of the number: 95.5
+    to 98.5 for ~97, 3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
     """
     unit = 10.0**-decimals
     while number and decimals <= 0 and number % (10 * unit) == 0:
         unit *= 10
-    reach = min(1.5 * unit, APPROXIMATE * abs(number)) if number else 1.5 * unit
-    return Interval(number - reach, number + reach)
+    tolerance = min(1.5 * unit, APPROXIMATE * abs(number)) if number else 1.5 * unit
+    return Interval(number - tolerance, number + tolerance)
 
 
 def about(
@@ -195,10 +204,10 @@ def about(
     statement: str = "",
     kind: str = "statement",
 ) -> Verdict:
-    """Judge a number that the source itself calls approximate (`~`, about, roughly).
+    """Return the verdict on a number that the source calls approximate (`~`, about, roughly).
 
-    The verdicts are those of `compare` for a wider range: `holds` if the value is in the number's range (see
-    `approximately`), `holds after rounding` if only the range `within` overlaps it, else `contradicted`.
+    `holds`: the value is in the range that `approximately` allows. `holds after rounding`: only the range `within`
+    overlaps the allowed range. `contradicted`: neither is so.
 
     Parameters
     ----------
@@ -207,13 +216,13 @@ def about(
     value : float
         The recomputed number, in the unit of the printed number.
     within : Interval or None
-        Range of the recomputed number, given its rounded inputs; None if these are exact.
+        Range of the recomputed number, given its rounded inputs; None if the inputs are exact.
     reason : str
         How the number was recomputed; the allowed range is added.
     n : int or None
         Number of units behind the number.
     key : str
-        Key of the ledger row, if a claim makes several rows.
+        Key of the ledger row, if a claim has several rows.
     statement : str
         What this row states; by default the claim's statement.
     kind : {"statement", "cell check"}
@@ -232,14 +241,12 @@ def about(
     >>> bp.about(cell, 18.46, reason="It is the mean of 40 plants.").reason
     'It is the mean of 40 plants. ~20 is read as 17 to 23.'
     """
-    number, decimals = reported.number, reported.decimals or 0
-    range_ = approximately(number, decimals)
-    inside = meets(range_, exact(value))
-    may_round = within is not None and overlaps(range_, within)
-    verdict = "holds" if inside else "holds after rounding" if may_round else "contradicted"
+    decimals = reported.decimals or 0
+    allowed = approximately(reported.number, decimals)
+    verdict = _agreement_with(allowed, value, within)
     return Verdict(
         verdict=verdict,
-        reason=f"{reason} {reported.printed} is read as {range_.low:g} to {range_.high:g}.",
+        reason=f"{reason} {reported.printed} is read as {allowed.low:g} to {allowed.high:g}.",
         reported=reported.printed,
         recomputed=number_text(value, max(decimals, 0) + 1),
         n=n,
@@ -272,12 +279,12 @@ def judge(
     true : bool
         Whether the artifacts confirm the statement.
     reason : str or pair of str
-        The reason; a pair if the words depend on the outcome: first if true, then if false.
+        The reason, or a pair of reasons: the first if the statement is true, the second if it is false.
     otherwise : str
-        The verdict if false; for `not significant` use `directed`, which has the interval. `judge(p < ALPHA, ...)`
-        without `otherwise` is an error (`by_p.py`), since a large p contradicts nothing.
+        The verdict if the statement is false. For `not significant` use `directed`, which has the interval.
+        `judge(p < ALPHA, ...)` without `otherwise` is an error (`by_p.py`), since a large p contradicts nothing.
     failure : str
-        The kind of failure, one of `FAILURES`, if false; by default the kind that `otherwise` implies.
+        The kind of failure, one of `FAILURES`, if the statement is false; by default the kind that `otherwise` implies.
     reported, recomputed : str
         The value in the source, and the value from the artifacts; numbers are printed with four decimals.
     p_value, p_adjusted : float or None
@@ -287,14 +294,14 @@ def judge(
     n : int or None
         Number of units behind the number.
     key : str
-        Key of the ledger row, if a claim makes several rows.
+        Key of the ledger row, if a claim has several rows.
     statement : str
         What this row states; by default the claim's statement.
 
     Raises
     ------
     ValueError
-        When `otherwise` or `failure` is an unknown word, or a number is impossible (such as a p-value above 1).
+        When `otherwise` or `failure` is an unknown word, or a number is invalid (such as a p-value above 1).
 
     Examples
     --------
@@ -302,10 +309,9 @@ def judge(
     >>> judge(18.4 > 3.1, "The bean in the sun is the taller one.").verdict
     'holds'
     """
-    words = reason if isinstance(reason, str) else reason[0 if true else 1]
     return Verdict(
         verdict="holds" if true else otherwise,
-        reason=words,
+        reason=reason if isinstance(reason, str) else reason[0 if true else 1],
         reported=reported,
         recomputed=recomputed if isinstance(recomputed, str) else number_text(recomputed, 4),
         n=n,
@@ -329,7 +335,7 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
     reported : str
         The value in the source.
     key, statement : str
-        Key and statement of the ledger row, if a claim makes several rows.
+        Key and statement of the ledger row, if a claim has several rows.
 
     Examples
     --------
@@ -341,17 +347,17 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
 
 
 def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
-    """Judge a possible cause that a source names without asserting it; return the verdict.
+    """Return the verdict on a possible cause that a source names without asserting it.
 
-    `contradicted` if the data exclude the cause, else `not testable`: a cause that is not excluded need not be the true
-    one.
+    The verdict is `contradicted` if the data exclude the cause, else `not testable`, since a cause that the data do not
+    exclude may still be false.
 
     Parameters
     ----------
     excluded : bool
         Whether the artifacts exclude the cause.
     reason : pair of str
-        The reason if it is excluded; and if not, a reason that names what would decide the claim.
+        The reason if the cause is excluded, and a reason that names what would decide the claim if it is not.
     recomputed : str
         The value from the artifacts.
     n : int or None

@@ -25,10 +25,7 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def all_rows(job: Job) -> list[dict[str, Any]]:
-    """Return the rows of all claims, sorted by document, file and line; a repeat has the verdict of its origin.
-
-    Raises SpecError when there are no claims.
-    """
+    """Return the rows of all claims in the order of the ledger; raise SpecError when there are no claims."""
     files = [path for path in job.inputs if path.startswith("out/claims/")]
     rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
     if not rows:
@@ -37,8 +34,8 @@ def all_rows(job: Job) -> list[dict[str, Any]]:
 
 
 def order_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows in the order of the ledger, in which each repeat has the verdict of its origin."""
-    return [row for _, row in sorted(enumerate(with_origins(rows)), key=lambda item: (*item[1]["order"], item[0]))]
+    """Return rows sorted by document, file and line; each repeat of a number has the verdict of its origin."""
+    return sorted(with_origins(rows), key=lambda row: tuple(row["order"]))
 
 
 def ledger_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
     python -m boundpaper.claims.mutate [NAME...]
 
-lists the verdicts that no change of an input changes. A claim whose verdict cannot change tests nothing.
+The command lists the verdicts that no mutation of an input changes. A claim whose verdict cannot change tests nothing.
 """
 
 import importlib
@@ -27,24 +27,24 @@ Claim = Callable[..., Verdict | list[Verdict]]
 Frames = Mapping[str, pd.DataFrame]
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_FIXED = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
-_NOT_READ = {"source", "reason", "note"}
-# Errors that a claim may raise on mutated inputs: it noticed the mutation, but its verdict did not change.
+_ABSOLUTE = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
+_REMARKS = {"source", "reason", "note"}  # columns that no claim reads
+# Errors by which a claim may refuse mutated inputs; they do not count as a changed verdict.
 NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
 
 
 @dataclass
 class MutationOutcome:
-    """Outcome of all mutations for one verdict.
+    """The first mutations that changed one verdict; empty where no mutation did.
 
-    `turned` is the first mutation that changed the verdict, `reworded` the first that changed its reason or values, and
-    `unexplained` the first that changed the verdict but not its words (`_reason_unchanged`); all may be empty.
+    `changed_by` changed the verdict, and `reworded_by` its reason or values. `unexplained` changed the verdict without
+    changing the reason (`_is_unexplained`).
     """
 
     claim: str
     verdict: str
-    turned: str = ""
-    reworded: str = ""
+    changed_by: str = ""
+    reworded_by: str = ""
     unexplained: str = ""
 
 
@@ -52,19 +52,19 @@ class MutationOutcome:
 class Tally:
     """The outcomes of one claim by key, with the number of mutations tried and the number that raised an error."""
 
-    answers: dict[str, MutationOutcome] = field(default_factory=dict)
+    outcomes: dict[str, MutationOutcome] = field(default_factory=dict)
     tried: int = 0
     noticed: int = 0
 
     @property
-    def done(self) -> bool:
+    def all_changed(self) -> bool:
         """Return whether every verdict has changed."""
-        return all(answer.turned for answer in self.answers.values())
+        return all(outcome.changed_by for outcome in self.outcomes.values())
 
     @property
     def any_changed(self) -> bool:
         """Return whether any verdict or reason has changed."""
-        return any(answer.turned or answer.reworded for answer in self.answers.values())
+        return any(outcome.changed_by or outcome.reworded_by for outcome in self.outcomes.values())
 
 
 def claims(folder: Path) -> dict[str, Claim]:
@@ -73,46 +73,50 @@ def claims(folder: Path) -> dict[str, Claim]:
 
 
 def public_steps(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield a folder's steps by name, functions or declarations; names that begin with `_` are helpers."""
+    """Yield the name and function, or declaration, of each step in a folder; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder.parents[1]).with_suffix("").parts
-        if any(part.startswith("_") for part in parts):
+        names = path.relative_to(folder.parents[1]).with_suffix("").parts
+        if any(name.startswith("_") for name in names):
             continue
-        module = importlib.import_module(".".join(parts))
+        module = importlib.import_module(".".join(names))
         for name, step in inspect.getmembers(module):
             is_defined_here = inspect.isfunction(step) and step.__module__ == module.__name__
             if not name.startswith("_") and (is_defined_here or isinstance(step, Cells)):
                 yield name, step
 
 
+def reads(step: Callable[..., Any]) -> list[str]:
+    """Return the artifacts that a step reads, which are its parameters without a default."""
+    parameters = inspect.signature(step).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+
+
 def read_inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
     """Return the artifacts that a claim reads, by name."""
-    parameters = inspect.signature(claim).parameters.values()
-    return {item.name: store.read(root, item.name) for item in parameters if item.default is item.empty}
+    return {name: store.read(root, name) for name in reads(claim)}
 
 
 def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
-    """Change the inputs of a claim one at a time, until each of its verdicts has changed.
+    """Return the outcomes of changing the inputs of a claim, one change at a time.
 
-    At most `most` mutations are tried; with `words`, stop once one verdict or reason has changed. Return for each
-    verdict the mutations that changed it.
+    Mutations stop when each verdict has changed, after `most` mutations, or with `words`, when one verdict or reason
+    has changed.
     """
     tally = Tally()
-    base = verdicts_by_key(claim, frames)
-    for key, verdict in base.items():
-        tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
-    for mutation, changed_frames in mutations(frames, base.values()):
-        if tally.done or tally.tried >= most or (words and tally.any_changed):
+    old_verdicts = verdicts_by_key(claim, frames)
+    for key, verdict in old_verdicts.items():
+        tally.outcomes[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
+    for mutation, changed_frames in mutations(frames, old_verdicts.values()):
+        if tally.all_changed or tally.tried >= most or (words and tally.any_changed):
             break
         tally.tried += 1
         try:
-            now = verdicts_by_key(claim, changed_frames)
+            new_verdicts = verdicts_by_key(claim, changed_frames)
         except NOTICED:
             tally.noticed += 1
             continue
-        for key, verdict in now.items():
-            if key in base:
-                _record_outcome(tally.answers[key], base[key], verdict, mutation)
+        for key in old_verdicts.keys() & new_verdicts.keys():
+            _record_outcome(tally.outcomes[key], old_verdicts[key], new_verdicts[key], mutation)
     return tally
 
 
@@ -122,26 +126,25 @@ def verdicts_by_key(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
-def _record_outcome(answer: MutationOutcome, old_verdict: Verdict, now: Verdict, mutation: str) -> None:
-    values = [(verdict.reason, verdict.reported, verdict.recomputed) for verdict in (old_verdict, now)]
-    if old_verdict.verdict != now.verdict:
-        answer.turned = answer.turned or mutation
-        if _reason_unchanged(old_verdict, now):
-            answer.unexplained = answer.unexplained or mutation
-    if values[0] != values[1]:
-        answer.reworded = answer.reworded or mutation
+def _record_outcome(outcome: MutationOutcome, old: Verdict, new: Verdict, mutation: str) -> None:
+    if old.verdict != new.verdict:
+        outcome.changed_by = outcome.changed_by or mutation
+        if _is_unexplained(old, new):
+            outcome.unexplained = outcome.unexplained or mutation
+    if (old.reason, old.reported, old.recomputed) != (new.reason, new.reported, new.recomputed):
+        outcome.reworded_by = outcome.reworded_by or mutation
 
 
-def _reason_unchanged(old: Verdict, now: Verdict) -> bool:
-    """Return whether a verdict has changed while its reason has not.
+def _is_unexplained(old: Verdict, new: Verdict) -> bool:
+    """Return whether neither the reason nor a number beside it explains why a verdict has changed.
 
-    The same reason is acceptable only if a number beside it explains the change: the reported value, the interval or
-    the p-value changed, or the recomputed value changed and the reason has no "none", "not", "all" or "only".
+    The reason explains a change if it has changed. So does a changed reported value, interval or p-value, and a changed
+    recomputed value if it is compared with a printed number or the reason has no word such as "not", "all" or "only".
     """
-    if old.reason != now.reason or old.reported != now.reported or _test_numbers(old) != _test_numbers(now):
+    if old.reason != new.reason or old.reported != new.reported or _test_numbers(old) != _test_numbers(new):
         return False
-    is_number_check = "number" in (old.failure, now.failure)
-    return old.recomputed == now.recomputed or (not is_number_check and bool(_FIXED.search(now.reason)))
+    is_number_check = "number" in (old.failure, new.failure)
+    return old.recomputed == new.recomputed or (not is_number_check and bool(_ABSOLUTE.search(new.reason)))
 
 
 def _test_numbers(verdict: Verdict) -> tuple[float | None, ...]:
@@ -150,27 +153,26 @@ def _test_numbers(verdict: Verdict) -> tuple[float | None, ...]:
 
 
 def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
-    """Yield changed inputs, each with a description: first repairs, tests and whole columns, then single cells and
-    rows.
+    """Yield changed inputs, each with a description of its mutation.
 
-    Reported values are replaced by recomputed values; an estimate with interval and p-value is made clear, clear with
-    the other sign, and null; numbers are shifted up and down by a third, far beyond printed precision, negated, set to
-    0 and to 1, made equal, sorted and reversed; true and false are exchanged; words are all set to one word, and
-    exchanged between rows; rows are removed one by one. `verdicts` are the claim's verdicts on its unchanged inputs,
-    for the repairs.
+    First, reported values are replaced by the recomputed values of `verdicts`, the verdicts on the unchanged inputs.
+    Then estimates with an interval and p-values are made significant, not significant or zero, with either sign. Then
+    columns are changed: numbers are shifted by a third (far beyond their printed precision), negated, set to 0 or 1,
+    scaled, made equal, sorted or reversed; truth values are negated; words are all set to one word or reversed. Then
+    single cells are changed in the same ways. At last, single rows are removed.
     """
     repairs = {verdict.reported: verdict.recomputed for verdict in verdicts if verdict.reported and verdict.recomputed}
     for name, frame in frames.items():
         for mutation, changed_frame in _repaired_frames(frame, repairs):
             yield f"{name}: {mutation}", {**frames, name: changed_frame}
-    for size in ("test", "column", "cell", "row"):
+    for changed_copies in (_changed_tests, _changed_columns, _changed_cells, _without_rows):
         for name, frame in frames.items():
-            for mutation, changed_frame in _SIZES[size](frame):
+            for mutation, changed_frame in changed_copies(frame):
                 yield f"{name}: {mutation}", {**frames, name: changed_frame}
 
 
 def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the frame in which all printed cells that verdicts report are replaced by recomputed values at once."""
+    """Yield the frame with the recomputed values in place of all printed cells that verdicts report."""
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
@@ -178,18 +180,21 @@ def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterato
 
 
 def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield copies whose estimates are all significant or all not, of either sign, or all 0; skip parsed columns."""
-    parsed_too = set(PARSED) if "printed" in frame.columns else set()
+    """Yield copies whose estimates are all significant or all not, with either sign, or all 0.
+
+    The columns that the store parses from printed text do not count as intervals.
+    """
+    parsed_columns = set(PARSED) if "printed" in frame.columns else set()
     triples = [
-        (middle, low, high)
+        (estimate, low, high)
         for low in frame.columns
-        if low not in parsed_too and str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
-        for middle in (str(low)[:-4], "estimate", "mean_difference", "difference", "rho", "value")
-        if middle in frame.columns
+        if low not in parsed_columns and str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
+        for estimate in (str(low)[:-4], "estimate", "mean_difference", "difference", "rho", "value")
+        if estimate in frame.columns
     ]
     if not triples:
         return
-    for mutation, sign, reach, p in (
+    for mutation, sign, relative_width, p in (
         ("sure", 1, 0.1, 1e-9),
         ("clear, with the other sign", -1, 0.1, 1e-9),
         ("unsure", 1, 3.0, 0.9),
@@ -197,11 +202,11 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         ("nothing", 0, 0.1, 1.0),
     ):
         new_frame = frame.copy()
-        for middle, low, high in triples:
-            size = frame[middle].abs().astype(float).where(lambda values: values > 0, 1.0)
-            new_frame[middle] = sign * size if sign else 0 * size
-            half_width = reach * size if sign else 1e-6 * size
-            new_frame[low], new_frame[high] = new_frame[middle] - half_width, new_frame[middle] + half_width
+        for estimate, low, high in triples:
+            size = frame[estimate].abs().astype(float).where(lambda values: values > 0, 1.0)
+            new_frame[estimate] = sign * size
+            half_width = relative_width * size if sign else 1e-6 * size
+            new_frame[low], new_frame[high] = new_frame[estimate] - half_width, new_frame[estimate] + half_width
         for column in [name for name in frame.columns if re.match(r"p_", str(name)) and frame[name].dtype == float]:
             new_frame[column] = p
         yield f"every estimate made {mutation}", new_frame
@@ -209,16 +214,16 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
-        for description, change in _PRINTED.items():
-            yield from _reprinted_frames(f"printed {description}", frame, [change(text) for text in frame["printed"]])
+        for description, change_text in _PRINTED.items():
+            yield from _reprinted_frames(f"printed {description}", frame, list(map(change_text, frame["printed"])))
         yield from _reprinted_frames("printed in the opposite order", frame, list(frame["printed"])[::-1])
     for column in _changeable_columns(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
         elif pd.api.types.is_numeric_dtype(values):
-            for description, number in {**_NUMBERS, **_SERIES}.items():
-                yield f"{column} {description}", frame.assign(**{column: number(values)})
+            for description, change in {**_NUMBERS, **_SERIES}.items():
+                yield f"{column} {description}", frame.assign(**{column: change(values)})
         else:
             for word in dict.fromkeys((values.iloc[0], values.iloc[-1], "another word") if len(frame) else ()):
                 yield f"{column} all {word!r}", frame.assign(**{column: word})
@@ -227,22 +232,20 @@ def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _changed_cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    numeric = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
+    numeric_columns = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
-            for label, change in _PRINTED.items():
+            for description, change_text in _PRINTED.items():
                 texts = list(frame["printed"])
-                texts[row] = change(texts[row])
+                texts[row] = change_text(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield from _reprinted_frames(f"row {row + 2}, printed {label}", frame, texts)
-        for column in numeric:
-            for label, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
-                new_frame = frame.copy()
-                values = number(frame[column])
-                new_frame[column] = [
-                    new if at == row else old for at, (old, new) in enumerate(zip(frame[column], values, strict=True))
-                ]
-                yield f"row {row + 2}, {column} {label}", new_frame
+                    yield from _reprinted_frames(f"row {row + 2}, printed {description}", frame, texts)
+        for column in numeric_columns:
+            changes = _BOOLS if pd.api.types.is_bool_dtype(frame[column]) else _NUMBERS
+            for description, change_number in changes.items():
+                values = list(frame[column])
+                values[row] = change_number(frame[column]).iloc[row]
+                yield f"row {row + 2}, {column} {description}", frame.assign(**{column: values})
 
 
 def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -251,13 +254,13 @@ def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _changeable_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that mutations change one by one; omit remarks and numbers parsed from printed text."""
-    parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
-    return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
+    """Return the columns that mutations change: all except remarks, printed text and the numbers parsed from it."""
+    printed_columns = {"printed", *PARSED} if "printed" in frame.columns else set()
+    return [name for name in frame.columns if name not in _REMARKS | printed_columns]
 
 
 def _reprinted_frames(description: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the frame that prints these texts, unless one of them is not a valid number, such as a negated bound."""
+    """Yield the frame that prints these texts, unless a text is not a valid number, such as a negated bound."""
     try:
         yield description, reprinted(frame, texts)
     except ThesisError:
@@ -265,15 +268,18 @@ def _reprinted_frames(description: str, frame: pd.DataFrame, texts: list[str]) -
 
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
-    """Return a long source that prints these texts, with the numbers parsed again."""
+    """Return a source table with these texts in its column `printed`, and with the numbers parsed again."""
     unparsed = frame.drop(columns=[name for name in PARSED if name in frame.columns])
     return parsed(unparsed.assign(printed=texts), words=True)
 
 
 def shift_numbers(text: str, share: float) -> str:
-    """Return a printed text with each number changed by a fraction of itself (zero by 0.5), with the same decimals."""
+    """Return a printed text with each number changed by a share of itself, with the same decimals.
 
-    def number(match: re.Match[str]) -> str:
+    A zero grows by 5, and a number whose change would be lost in rounding by 1, in the last printed digit.
+    """
+
+    def shift(match: re.Match[str]) -> str:
         digits = match[0].replace(",", "")
         decimals = len(digits.partition(".")[2])
         value = float(digits)
@@ -282,7 +288,7 @@ def shift_numbers(text: str, share: float) -> str:
             new_value = value + 10.0**-decimals
         return f"{new_value:,.{decimals}f}" if "," in match[0] else f"{new_value:.{decimals}f}"
 
-    return _NUMBER.sub(number, text)
+    return _NUMBER.sub(shift, text)
 
 
 def flip_sign(text: str) -> str:
@@ -314,7 +320,6 @@ _SERIES: dict[str, Callable[[pd.Series], pd.Series]] = {
     "falling": lambda values: pd.Series(sorted(values.astype(float), reverse=True), index=values.index),
 }
 _BOOLS: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
-_SIZES = {"test": _changed_tests, "column": _changed_columns, "cell": _changed_cells, "row": _without_rows}
 
 
 def main(names: list[str]) -> int:
@@ -323,12 +328,13 @@ def main(names: list[str]) -> int:
     selected = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
     stuck = 0
     for name, claim in selected.items():
-        for answer in mutate_claim(name, claim, read_inputs(root, claim)).answers.values():
-            if not answer.turned:
-                print(f"{answer.claim}: {answer.verdict}, never turns{'' if answer.reworded else ', nor is reworded'}")
-            elif answer.unexplained:
-                print(f"{answer.claim}: changes without a new reason or value ({answer.unexplained})")
-            stuck += not answer.turned or bool(answer.unexplained)
+        for outcome in mutate_claim(name, claim, read_inputs(root, claim)).outcomes.values():
+            if not outcome.changed_by:
+                never = "never turns" if outcome.reworded_by else "never turns, nor is reworded"
+                print(f"{outcome.claim}: {outcome.verdict}, {never}")
+            elif outcome.unexplained:
+                print(f"{outcome.claim}: changes without a new reason or value ({outcome.unexplained})")
+            stuck += not outcome.changed_by or bool(outcome.unexplained)
     print(f"{len(selected)} claims, {stuck} verdicts stuck or silent")
     return int(stuck > 0)
 

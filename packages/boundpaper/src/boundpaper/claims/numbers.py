@@ -2,10 +2,10 @@
 
     python -m boundpaper.claims.numbers
 
-lists in `artifacts/sources/repeated_numbers.csv` every cell of the tables in `artifacts/sources` whose number the same
-document prints in another cell, if the number has at least `DIGITS` digits and is not a power of two. The quantity of
-each cell is filled in by hand; the command keeps it, and leaves it empty for new cells. A number that is printed for
-two or more quantities must be explained in `artifacts/sources/number_coincidences.csv`.
+The command writes `artifacts/sources/repeated_numbers.csv`. It has the cells of the tables in `artifacts/sources` whose
+number the same document prints in another cell, if the number has at least `DIGITS` digits and is not a power of two.
+The quantity of each cell is filled in by hand; the command keeps it, and leaves it empty for new cells. A number that
+is printed for two or more quantities must be explained in `artifacts/sources/number_coincidences.csv`.
 """
 
 import csv
@@ -14,6 +14,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from pathlib import Path
 
 from boundpaper import places
@@ -24,12 +25,15 @@ from boundpaper.store.files import write
 DIGITS = 4
 LISTED = "artifacts/sources/repeated_numbers.csv"
 COLUMNS = ("document", "number", "table", "cell", "quantity", "reason", "source")
-BESIDE = ("printed", "source", "reason", "as_number")  # columns that do not identify a cell's quantity
+BESIDE = ("printed", "source", "reason", "as_number")  # columns that do not identify a cell
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def distinctive_number(printed: str) -> str | None:
-    """Return the number in a cell if it has enough digits to be distinctive, else None."""
+    """Return the only number in a cell if it has at least `DIGITS` digits and is not a power of two, else None.
+
+    Zeros at the start, and at the end of a whole number, do not count as digits.
+    """
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -43,8 +47,8 @@ def distinctive_number(printed: str) -> str | None:
 
 
 def repeated_numbers(root: Path) -> list[dict[str, str]]:
-    """Return the rows of the list, without quantities; `cell` has the values of the row's key."""
-    places: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    """Return the rows of the list, without quantities; `cell` has the values of the key of the cell's row."""
+    cells_by_number: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
@@ -56,10 +60,10 @@ def repeated_numbers(root: Path) -> list[dict[str, str]]:
             document, number = row["source"].partition(" ")[0], distinctive_number(row["printed"])
             if number is not None and document in judged_sources(root):
                 cell = " / ".join(row[name] for name in key or row if name not in BESIDE and row[name])
-                places[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
+                cells_by_number[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
     return [
         {"document": document, "number": number, **cell}
-        for (document, number), cells in sorted(places.items())
+        for (document, number), cells in sorted(cells_by_number.items())
         if len(cells) > 1
         for cell in cells
     ]
@@ -67,25 +71,25 @@ def repeated_numbers(root: Path) -> list[dict[str, str]]:
 
 def keep_quantities(rows: Iterable[Mapping[str, str]], old_rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return the rows with the quantities that the earlier list `old_rows` has for the same cells."""
-    place = ("document", "number", "table", "cell")
-    quantity_by_cell = {tuple(row[name] for name in place): row["quantity"] for row in old_rows}
-    filled_rows = [{**row, "quantity": quantity_by_cell.get(tuple(row[name] for name in place), "")} for row in rows]
+    cell_of = itemgetter("document", "number", "table", "cell")
+    quantity_by_cell = {cell_of(row): row["quantity"] for row in old_rows}
+    filled_rows = [{**row, "quantity": quantity_by_cell.get(cell_of(row), "")} for row in rows]
     return [{**row, "reason": "" if row["quantity"] else "quantity not yet named"} for row in filled_rows]
 
 
 def main() -> int:
-    """Write the list, and print how many cells have no quantity yet."""
+    """Write the list, print how many cells have no quantity yet, and return the exit code."""
     root = places.project()
     old_rows: list[dict[str, str]] = []
     if (root / LISTED).exists():
         with (root / LISTED).open(encoding="utf-8", newline="") as stream:
             old_rows = list(csv.DictReader(stream))
     rows = keep_quantities(repeated_numbers(root), old_rows)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    output = io.StringIO()
+    writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write(root / LISTED, text.getvalue().encode())
+    write(root / LISTED, output.getvalue().encode())
     print(f"{LISTED}: {len(rows)} cells, {sum(not row['quantity'] for row in rows)} without a quantity")
     return 0
 

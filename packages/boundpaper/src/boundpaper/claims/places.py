@@ -1,4 +1,4 @@
-"""Collect the places where each ledger row is stated, computed and used, in the artifact `claim_places`."""
+"""Collect where each ledger row is stated, computed and printed, in the artifact `claim_places`."""
 
 import csv
 import re
@@ -27,14 +27,14 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the places where these ledger rows are stated, computed and used."""
+    """Return for each ledger row where it is stated, the function that computes it, and the chapters that print it."""
     anchors = _anchors_by_claim(root / ANCHORS)
     chapters_by_claim = _chapters_by_verdict(sorted((root / CHAPTERS).glob("*.tex.j2")))
-    uses = []
+    places = []
     for row in rows:
         source, file, line = row["order"]
         anchor = anchors.get(row["claim"], {})
-        uses.append(
+        places.append(
             {
                 "claim": row["claim"],
                 "source": source,
@@ -46,11 +46,11 @@ def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str,
                 "chapters": "; ".join(chapters_by_claim.get(row["claim"], ())),
             }
         )
-    return uses
+    return places
 
 
 def _anchors_by_claim(path: Path) -> dict[str, dict[str, str]]:
-    """Return the anchors in the documents by claim; empty if the table of anchors does not exist."""
+    """Return the rows of the table of anchors by claim; empty if the table does not exist."""
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as stream:
@@ -58,9 +58,9 @@ def _anchors_by_claim(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _chapters_by_verdict(chapters: Iterable[Path]) -> dict[str, list[str]]:
-    """Return the chapters that print each verdict; ignore invalid UTF-8, which the chapter's step reports."""
-    by_claim: dict[str, list[str]] = {}
+    """Return the chapters that print each verdict; invalid UTF-8 is ignored, since the chapter's step reports it."""
+    chapters_by_claim: dict[str, list[str]] = {}
     for path in chapters:
-        for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):
-            by_claim.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
-    return by_claim
+        for claim in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):
+            chapters_by_claim.setdefault(claim, []).append(path.name.removesuffix(".tex.j2"))
+    return chapters_by_claim

@@ -2,14 +2,14 @@
 
     python -m boundpaper.claims.planted [COUNT [SEED]]
 
-draws printed numbers from the tables in `artifacts/sources`, the same numbers each time, plants one typo in each (a
-wrong digit, two digits swapped, a digit lost, the sign changed), runs the dependent studies and claims again in memory,
-and writes `artifacts/sources/planted_typos.csv`; with a seed, other numbers are drawn and the outcome is only printed.
-A typo is detected if a verdict changes, the value is outside the table's range, or a step raises an error.
+The command draws printed numbers from the tables in `artifacts/sources`, the same numbers each time. It plants a typo
+in one number after the other (a wrong digit, two digits swapped, a digit lost, or the sign changed), and runs the
+dependent studies and claims again in memory. A typo is detected if a verdict changes, the value is outside the table's
+range, or a step raises an error. The command writes `artifacts/sources/planted_typos.csv`; with a SEED, it draws other
+numbers and only prints the outcomes.
 """
 
 import csv
-import inspect
 import io
 import random
 import re
@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from boundpaper import places
-from boundpaper.claims.mutate import NOTICED, claims, flip_sign, public_steps, reprinted, verdicts_by_key
+from boundpaper.claims.mutate import NOTICED, claims, flip_sign, public_steps, reads, reprinted, verdicts_by_key
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
@@ -40,7 +40,7 @@ Step = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Typo:
-    """A planted typo: document, table, row (the first below the header is 1), text before and after, kind."""
+    """A planted typo: where it is (rows are counted from 1), the cell's text before and after, and its kind."""
 
     document: str
     table: str
@@ -51,10 +51,7 @@ class Typo:
 
 
 class ProjectInMemory:
-    """A project's steps and artifacts in memory, to run studies and claims on changed artifacts.
-
-    Results are the committed ones.
-    """
+    """A project's claims, studies and committed artifacts in memory, to run steps on changed artifacts."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -63,64 +60,59 @@ class ProjectInMemory:
         self._verdicts: dict[str, dict[str, str]] = {}
 
     def detected(self, name: str, frame: pd.DataFrame) -> str:
-        """Return the first verdict that changes (or step that fails) if `frame` replaces the artifact `name`, else "".
+        """Return the first verdict that changes, or step that fails, if `frame` replaces the artifact `name`, else "".
 
-        Claims that read the table run first, then claims that read results which differ because of it.
+        Claims that read the artifact run first, then claims that read results which change with it.
         """
         changed = {name: frame}
-        tried: set[str] = set()
-        waiting = self._results_from(name)
+        pending = self._results_from(name)
         while True:
-            for claim in [
-                step for step in self.claims if step not in tried and reads(self.claims[step]) & set(changed)
-            ]:
-                if changed_verdict := self._changed_verdict(claim, changed):
-                    return changed_verdict
-            ready = next((step for step in waiting if not reads(self.studies[step]) & set(waiting)), None)
-            if ready is None:
+            for claim, function in self.claims.items():
+                if changed.keys() & reads(function) and (verdict := self._changed_verdict(claim, changed)):
+                    return verdict
+            study = next((study for study in pending if not set(pending) & set(reads(self.studies[study]))), None)
+            if study is None:
                 return ""
-            waiting.remove(ready)
-            if not reads(self.studies[ready]) & set(changed):
+            pending.remove(study)
+            if not changed.keys() & reads(self.studies[study]):
                 continue
             try:
-                result = self.studies[ready](**self._frames_of(self.studies[ready], changed))
+                result = self.studies[study](**self._frames_of(self.studies[study], changed))
             except NOTICED:
-                return f"{ready} (refused)"
-            if not _frames_agree(result, store.read(self.root, ready)):
-                changed[ready] = result
+                return f"{study} (refused)"
+            if not _frames_agree(result, store.read(self.root, study)):
+                changed[study] = result
 
     def _results_from(self, name: str) -> list[str]:
-        """Return the results computed from an artifact, directly or indirectly."""
-        followers: list[str] = []
+        """Return the results that are computed from an artifact, directly or through other results."""
+        descendants: list[str] = []
         queue = [name]
         while queue:
             source = queue.pop()
-            results = [name for name, study in self.studies.items() if source in reads(study) and name not in followers]
-            followers += results
+            results = [
+                name for name, study in self.studies.items() if source in reads(study) and name not in descendants
+            ]
+            descendants += results
             queue += results
-        return followers
+        return descendants
 
-    def _changed_verdict(self, claim: str, changed_frames: Mapping[str, pd.DataFrame]) -> str:
+    def _changed_verdict(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
+        """Return the first row of a claim whose verdict changes with these artifacts; empty if none changes."""
         function = self.claims[claim]
         if claim not in self._verdicts:
-            self._verdicts[claim] = {
-                key: item.verdict for key, item in verdicts_by_key(function, self._frames_of(function, {})).items()
-            }
+            verdicts = verdicts_by_key(function, self._frames_of(function, {}))
+            self._verdicts[claim] = {key: verdict.verdict for key, verdict in verdicts.items()}
         try:
-            now = verdicts_by_key(function, self._frames_of(function, changed_frames))
+            new_verdicts = verdicts_by_key(function, self._frames_of(function, changed))
         except NOTICED:
             return f"{claim} (refused)"
-        old_verdicts = self._verdicts[claim]
-        changed_keys = [key for key, item in now.items() if old_verdicts.get(key) != item.verdict]
-        return (f"{claim}.{changed_keys[0]}" if changed_keys[0] else claim) if changed_keys else ""
+        for key, verdict in new_verdicts.items():
+            if self._verdicts[claim].get(key) != verdict.verdict:
+                return f"{claim}.{key}" if key else claim
+        return ""
 
     def _frames_of(self, step: Step, changed: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         return {name: changed[name] if name in changed else store.read(self.root, name) for name in reads(step)}
-
-
-def reads(step: Step) -> set[str]:
-    """Return the artifacts that a step's parameters name."""
-    return {item.name for item in inspect.signature(step).parameters.values() if item.default is item.empty}
 
 
 def _frames_agree(computed: pd.DataFrame, stored: pd.DataFrame) -> bool:
@@ -131,37 +123,42 @@ def _frames_agree(computed: pd.DataFrame, stored: pd.DataFrame) -> bool:
     return True
 
 
-def plant_typo(text: str, chance: random.Random) -> tuple[str, str]:
-    """Plant one typo that changes the value of a printed number; return the new text and the kind of typo.
+def plant_typo(text: str, rng: random.Random) -> tuple[str, str]:
+    """Return a printed number with a typo that changes its value, and the kind of the typo.
 
-    Raises DataError when the text has no digit or no typo changes its value.
+    Raises DataError when the text has no digit, or no typo changes its value.
     """
     digits = [match.start() for match in re.finditer(r"\d", text)]
     if not digits:
         raise DataError(f"{text!r} has no digit in which to plant a typo")
     kinds = ["digit", "exchanged", "lost", "sign"]
-    chance.shuffle(kinds)
+    rng.shuffle(kinds)
     for kind in [*kinds, "digit"]:
-        new_text = _mistyped_text(text, kind, digits, chance)
+        new_text = _mistyped_text(text, kind, digits, rng)
         if new_text is not None and _value_range(new_text) not in (None, _value_range(text)):
             return new_text, kind
     raise DataError(f"{text!r} cannot be changed into another number by a typo")
 
 
-def _mistyped_text(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:
-    at = chance.choice(digits)
+def _mistyped_text(text: str, kind: str, digits: list[int], rng: random.Random) -> str | None:
+    """Return a text with a typo of a kind, or None if it cannot have one; `digits` are the offsets of its digits."""
+    offset = rng.choice(digits)
     if kind == "digit":
-        return text[:at] + chance.choice([digit for digit in "123456789" if digit != text[at]]) + text[at + 1 :]
+        other_digits = [digit for digit in "123456789" if digit != text[offset]]
+        return text[:offset] + rng.choice(other_digits) + text[offset + 1 :]
     if kind == "exchanged":
-        pairs = [place for place in digits if place + 1 in digits and text[place] != text[place + 1]]
-        at = chance.choice(pairs) if pairs else -1
-        return text[:at] + text[at + 1] + text[at] + text[at + 2 :] if pairs else None
+        pairs = [start for start in digits if start + 1 in digits and text[start] != text[start + 1]]
+        if not pairs:
+            return None
+        start = rng.choice(pairs)
+        return text[:start] + text[start + 1] + text[start] + text[start + 2 :]
     if kind == "lost":
-        return text[:at] + text[at + 1 :] if len(digits) > 2 else None
+        return text[:offset] + text[offset + 1 :] if len(digits) > 2 else None
     return flip_sign(text) if text.lstrip()[0] in "+-−" else None
 
 
 def _value_range(text: str) -> tuple[float, float] | None:
+    """Return the rounding interval of a printed number; None for text that is not a number."""
     try:
         number = parse(text)
     except DataError:
@@ -170,34 +167,36 @@ def _value_range(text: str) -> tuple[float, float] | None:
 
 
 def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
-    """Choose the typos to plant, `count` per document, from all tables of printed values.
+    """Return about `count` typos to plant in the tables of printed values, the same number in each document.
 
     A document with fewer numbers gets fewer typos.
     """
-    chance, documents = random.Random(seed), judged_sources(root)
-    pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
+    rng, documents = random.Random(seed), judged_sources(root)
+    cells_by_document: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
         if rows and {"printed", "source"} <= rows[0].keys():
-            for number, row in enumerate(rows, start=1):
+            for row_number, row in enumerate(rows, start=1):
                 document = row["source"].partition(" ")[0]
-                if document in pool and _value_range(row["printed"]) is not None:
-                    pool[document].append((path.stem, number, row["printed"]))
-    changes = []
-    for document, cells in pool.items():
-        for table, number, text in chance.sample(cells, min(len(cells), count // len(documents))):
-            new_text, kind = plant_typo(text, chance)
-            changes.append(Typo(document, table, number, text, new_text, kind))
-    return changes
+                if document in cells_by_document and _value_range(row["printed"]) is not None:
+                    cells_by_document[document].append((path.stem, row_number, row["printed"]))
+    typos = []
+    for document, cells in cells_by_document.items():
+        for table, row_number, text in rng.sample(cells, min(len(cells), count // len(documents))):
+            new_text, kind = plant_typo(text, rng)
+            typos.append(Typo(document, table, row_number, text, new_text, kind))
+    return typos
 
 
 def detector(project: ProjectInMemory, typo: Typo) -> str:
-    """Return the verdict, range or step that detects a typo; empty if none does."""
+    """Return the verdict, table or step that detects a typo; empty if nothing detects it."""
     frame = store.read(project.root, typo.table)
     texts = list(frame["printed"])
     if texts[typo.row - 1] != typo.before:
-        raise DataError(f"{typo.table}, row {typo.row} prints {texts[typo.row - 1]!r}, not {typo.before!r}")
+        raise DataError(
+            f"{typo.table}, row {typo.row} prints {texts[typo.row - 1]!r}, not {typo.before!r}: choose the typos again"
+        )
     row = frame.iloc[typo.row - 1]
     value, table = parse(typo.after).value, resource(project.root, typo.table)
     if table and value is not None and range_fault(table, str(row.get("metric") or "printed"), value):
@@ -207,34 +206,33 @@ def detector(project: ProjectInMemory, typo: Typo) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Plant the typos, write the table, and print the number detected per document."""
+    """Plant typos, write the table, print how many are detected per document, and return the exit code."""
     root = places.project()
     count = int(arguments[0]) if arguments else COUNT
     seed = int(arguments[1]) if len(arguments) > 1 else SEED
     project = ProjectInMemory(root)
     rows = []
     for typo in choose_typos(root, count, seed):
-        finder = detector(project, typo)
+        detected_by = detector(project, typo)
         rows.append(
             {
                 **{"document": typo.document, "table": typo.table, "row": typo.row, "before": typo.before},
-                **{"after": typo.after, "typo": typo.kind, "detected": str(bool(finder)).lower(), "by": finder},
+                **{"after": typo.after, "typo": typo.kind, "detected": str(bool(detected_by)).lower()},
+                "by": detected_by,
             }
         )
-        print(
-            f"{typo.document} {typo.table} row {typo.row}: {typo.before} -> {typo.after}: {finder or 'not detected'}",
-            flush=True,
-        )
+        change = f"{typo.document} {typo.table} row {typo.row}: {typo.before} -> {typo.after}"
+        print(f"{change}: {detected_by or 'not detected'}", flush=True)
     if len(arguments) < 2:
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        output = io.StringIO()
+        writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-        write(root / PLANTED, text.getvalue().encode())
+        write(root / PLANTED, output.getvalue().encode())
     for document in judged_sources(root):
-        detected = [row["detected"] == "true" for row in rows if row["document"] == document]
-        print(f"{document}: {sum(detected)} of {len(detected)} detected")
-    print(f"all: {sum(row['detected'] == 'true' for row in rows)} of {len(rows)} detected")
+        rows_of_document = [row for row in rows if row["document"] == document]
+        print(f"{document}: {sum(bool(row['by']) for row in rows_of_document)} of {len(rows_of_document)} detected")
+    print(f"all: {sum(bool(row['by']) for row in rows)} of {len(rows)} detected")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Declare checks of cells: each declaration states which cells follow from other cells, and is a claim.
+"""Declare claims that printed cells follow from other cells.
 
     growth_cells = Cells(
         "The growth of a lamp follows from the two columns beside it.",
@@ -13,7 +13,7 @@
         ),
     )
 
-The build treats a declaration as a claim with the variable's name; it reads the artifacts named by `Artifact`.
+The build treats the variable as a claim of the same name, which reads the artifacts that `Artifact` names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Each = Mapping[str, Sequence[Any] | Rows] | Rows
 
 
 class DeclarationPart:
-    """A part of a declared check, which reads artifacts and returns verdicts."""
+    """A part of a declared claim, which reads artifacts and returns verdicts."""
 
     def reads(self) -> Iterator[Artifact]:
         """Yield the artifacts that the part reads, in the order of the declaration."""
@@ -49,20 +49,19 @@ class DeclarationPart:
 
 
 class Cells:
-    """A declared claim: its statement, its place, and the relations between cells that it checks.
+    """A declared claim, which is called with the frames of its artifacts and returns its verdicts.
 
     Parameters
     ----------
     statement, source : str
         The statement, and its document and section, as for the decorator `claim`.
     parts : DeclarationPart
-        Relations (`Relation`, and `Repeats` and `Copies` of `claims.copies`); their verdicts are in this order.
+        What the claim checks: `Relation`, or `Repeats` and `Copies` of `claims.copies`. Verdicts are in this order.
 
     Attributes
     ----------
     artifacts : tuple of str
-        Names of the artifacts read, in the order of the parts; calling the object with their frames returns the
-        verdicts.
+        Names of the artifacts that the parts read, in the order of the parts.
 
     Examples
     --------
@@ -78,7 +77,7 @@ class Cells:
 
     def __init__(self, statement: str, source: str, *parts: DeclarationPart) -> None:
         self.parts = parts
-        self.artifacts = tuple(dict.fromkeys(artifact.name for relation in parts for artifact in relation.reads()))
+        self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
         self.__doc__ = statement
         self.stated = parse_place(source)
         self.__signature__ = inspect.Signature(
@@ -100,7 +99,7 @@ class Cells:
                 f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') "
                 "in the file of the check"
             ) from None
-        return [verdict for relation in self.parts for verdict in relation.verdicts(arguments)]
+        return [verdict for part in self.parts for verdict in part.verdicts(arguments)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,18 +113,19 @@ class Relation(DeclarationPart):
     follows : Term
         The term whose rounded value the cell should print.
     each : mapping or Rows
-        The keys that replace names in braces: a mapping of names to values, used in every combination, the last name
-        varying fastest; names separated by commas vary together. `Rows` of an artifact give their columns.
+        The sets of keys; in each set, keys replace names in braces. A mapping of names to values gives all
+        combinations of values, in which the last name varies fastest; names in one text, separated by commas, vary
+        together. `Rows` of an artifact give a set per row, named by the columns.
     because, says, key : str
-        Reason, statement and key, with keys in braces; in the reason, `{0}` and `{1}` are the cells of `follows`,
-        `{value}` and `{within}` the computed number and its range, `{cell}` the judged cell.
+        Reason, statement and key of the ledger row, with names in braces. In the reason, `{0}` and `{1}` are the cells
+        of `follows`, `{value}` and `{within}` the computed number and its range, and `{cell}` the judged cell.
     places : int or None
         Decimals of the recomputed number; by default those of a copied cell, else one more than printed.
     n : str
-        Number of units behind the number, filled in like the reason.
+        Number of units behind the number, with names in braces as in the reason.
     judged : mapping of str to str
-        By key, the ledger rows (separated by blanks) that judge the number where it is first printed; not needed for a
-        copied cell that names them with `by`.
+        For a ledger key, the ledger rows (separated by blanks) that judge the number where it is first printed; not
+        needed for a copied cell that names these rows with `by`.
 
     Examples
     --------
@@ -167,40 +167,43 @@ class Relation(DeclarationPart):
         return [self._judge_cell(frames, keys) for keys in _key_sets(self.each, frames)]
 
     def _judge_cell(self, frames: Frames, keys: Keys) -> Verdict:
-        reading, reported = self.follows.read(frames, keys), self.cell.read(frames, keys)
+        computed, reported = self.follows.read(frames, keys), self.cell.read(frames, keys)
         inputs = list(self.follows.cells())
         values = [cell.read(frames, keys) for cell in inputs]
-        words = {**keys, "value": reading.number, "within": reading.interval, "cell": reported}
+        names = {**keys, "value": computed.number, "within": computed.interval, "cell": reported}
         key = str(fill(self.key, keys))
-        result = compare(
+        verdict = compare(
             reported.quoted,
-            reading.number,
-            reading.interval,
-            reason=fill(self.because, words, *values),
-            places=reading.decimals if self.places is None else self.places,
-            n=int(fill(self.n, words, *values)) if self.n else None,
+            computed.number,
+            computed.interval,
+            reason=fill(self.because, names, *values),
+            places=computed.decimals if self.places is None else self.places,
+            n=int(fill(self.n, names, *values)) if self.n else None,
             key=key,
-            statement=str(fill(self.says, words, *values)),
+            statement=str(fill(self.says, names, *values)),
             kind="cell check",
         )
-        origins = [claim for cell in inputs for claim in cell.judged]
-        return mark_repeat(result, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
+        origins = [claim for cell in inputs for claim in cell.judged] + self.judged.get(key, "").split()
+        return mark_repeat(verdict, *(str(fill(claim, keys)) for claim in origins))
 
 
-def _rows_of_artifacts(source: Each) -> Iterator[Rows]:
-    """Yield the artifact rows among the keys of a relation."""
-    yield from (rows for rows in ([source] if isinstance(source, Rows) else source.values()) if isinstance(rows, Rows))
+def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
+    """Yield the rows of artifacts in the argument `each` of a relation."""
+    yield from (rows for rows in ([each] if isinstance(each, Rows) else each.values()) if isinstance(rows, Rows))
 
 
-def _key_sets(key_values: Each, frames: Frames) -> list[dict[str, Any]]:
-    """Return the sets of keys, one per cell to check."""
-    if isinstance(key_values, Rows):
-        return key_values.keys(frames)
-    parts = [
+def _key_sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
+    """Return the sets of keys of a relation, one per cell to check."""
+    if isinstance(each, Rows):
+        return each.keys(frames)
+    factors = [
         values.keys(frames) if isinstance(values, Rows) else [_values_by_name(names, value) for value in values]
-        for names, values in key_values.items()
+        for names, values in each.items()
     ]
-    return [{name: value for keys in sets for name, value in keys.items()} for sets in itertools.product(*parts)]
+    return [
+        {name: value for keys in combination for name, value in keys.items()}
+        for combination in itertools.product(*factors)
+    ]
 
 
 def _values_by_name(names: str, value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Show claims on a terminal: the whole ledger in short form, or one claim with all its inputs."""
+"""Write verdicts as lines for a terminal: the whole ledger in short form, or one verdict in full."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ _COLOURS = {
 
 
 def in_colour(verdict: str) -> str:
-    """Return a verdict with colour codes, which the printing function removes if there is no terminal."""
+    """Return a verdict with colour codes, which `click.echo` removes if the output is no terminal."""
     import click
 
     return click.style(verdict, fg=_COLOURS.get(verdict))
 
 
 def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return three lines per row, and a last line with the count of each verdict."""
+    """Return three lines per ledger row, and a last line with the count of each verdict."""
     lines = []
     counts: Counter[str] = Counter()
     for row in rows:
@@ -32,14 +32,17 @@ def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             f"    {row['reason']}",
         ]
         counts[str(row["verdict"])] += 1
-    return [*lines, ", ".join(f"{count} {in_colour(word)}" for word, count in counts.most_common())]
+    return [*lines, ", ".join(f"{count} {in_colour(verdict)}" for verdict, count in counts.most_common())]
 
 
 def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
-    """Return lines on one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
-    stated_place = f"{row['source']}, {row['section']}"
+    """Return lines on one verdict: its statement, numbers and reason, and where it is stated, computed and printed.
+
+    `row` is the row of the ledger, and `place` the row of `claim_places`.
+    """
+    stated_in = f"{row['source']}, {row['section']}"
     if place.get("line"):
-        stated_place += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'
+        stated_in += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'
     numbers = {
         "reported": row["reported"],
         "recomputed": row["recomputed"],
@@ -48,17 +51,17 @@ def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
         "p": row["p_value"],
         "p adjusted": row["p_adjusted"],
     }
-    listing = ", ".join(
+    numbers_line = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in numbers.items()
         if value not in (None, "")
     )
-    weight = ", ".join(str(word) for word in (row["severity"], row["kind"], row["failure"]) if word)
+    classes = ", ".join(str(row[name]) for name in ("severity", "kind", "failure") if row[name])
     return [
-        f"{row['claim']}: {in_colour(row['verdict'])} ({weight})",
+        f"{row['claim']}: {in_colour(row['verdict'])} ({classes})",
         f"    statement  {row['statement']}",
-        f"    stated in  {stated_place}",
-        *([f"    numbers    {listing}"] if listing else []),
+        f"    stated in  {stated_in}",
+        *([f"    numbers    {numbers_line}"] if numbers_line else []),
         f"    reason     {row['reason']}",
         f"    function   {place['function']}",
         f"    reads      {place['inputs'] or 'nothing'}",

@@ -1,4 +1,4 @@
-"""Define the decorator of claims, which names the document and section of the statement in the docstring."""
+"""Define the decorator `claim`, which says in which document and section a function's statement stands."""
 
 import functools
 import inspect
@@ -19,8 +19,8 @@ Judged = TypeVar("Judged", Verdict, list[Verdict])
 class ClaimPlace:
     """The place in a document of the statement that a claim judges.
 
-    `failure` is the failure kind of verdicts that name none, and `severity` the severity of the claim; empty means that
-    verdict and section decide.
+    `failure` is the failure kind of verdicts that name no kind, and `severity` the severity of the claim. If `failure`
+    is empty, the verdict decides the kind; if `severity` is empty, the section decides the severity.
     """
 
     document: str
@@ -30,21 +30,21 @@ class ClaimPlace:
 
 
 def parse_place(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
-    """Read a place such as `002, Results`.
+    """Return the document and section in a place such as `002, Results`.
 
     Raises SpecError when the place lacks the document or the section, or `failure` or `severity` is unknown.
     """
-    parts = _PLACE.fullmatch(place)
-    if not parts:
+    match = _PLACE.fullmatch(place)
+    if not match:
         raise SpecError(f"a claim's place is {place!r}; write the document and the section, as in `002, Results`")
     for name, word, allowed in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
         if word and word not in allowed:
             raise SpecError(f"a claim of {place!r} has the unknown {name} {word!r}; use one of {', '.join(allowed)}")
-    return ClaimPlace(parts["document"], parts["section"], failure, severity)
+    return ClaimPlace(match["document"], match["section"], failure, severity)
 
 
 class Decorator(Protocol):
-    """The decorator that `claim` returns; a function that yields verdicts then returns a list of them."""
+    """The type of the decorator that `claim` returns; a decorated generator of verdicts returns a list of verdicts."""
 
     @overload
     def __call__(self, function: Callable[P, Judged]) -> Callable[P, Judged]: ...
@@ -60,15 +60,15 @@ def claim(place: str, *, failure: str = "", severity: str = "") -> Decorator:
     place : str
         The document and section with the statement, as in `002, Results`.
     failure : str
-        One of `FAILURES`: the failure kind of verdicts `not supported` or `contradicted` that name none.
+        One of `FAILURES`: the failure kind of verdicts `not supported` or `contradicted` that name no kind.
     severity : str
-        One of `SEVERITIES`; by default headline in an abstract, summary, conclusion or hypothesis, detail for a check
-        of one cell, and supporting elsewhere.
+        One of `SEVERITIES`. By default `headline` for a statement in an abstract, summary, conclusion or hypothesis,
+        `supporting` for any other statement, and `detail` for a cell check.
 
     Returns
     -------
     Decorator
-        Decorator that keeps the function's parameters, and returns yielded verdicts as a list.
+        A decorator that keeps the function's parameters; a decorated generator returns a list of verdicts.
 
     Raises
     ------

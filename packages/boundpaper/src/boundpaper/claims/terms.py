@@ -1,12 +1,14 @@
-"""Define terms: the cells that a declared check names, and formulas on these cells.
+"""Define terms of declared claims: the cells that a claim names, and formulas on these cells.
 
     HEIGHTS = Artifact("bean_heights", "the table of heights")
     sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
 
 Calling an `Artifact` with column values gives the printed cell of one row; `-`, `+`, `/` and the functions of this
-module combine cells into terms. A name in braces is replaced by the key of that name; `!w` replaces underscores by
-blanks, `!l` lower-cases, `!c` capitalises, and `!i`, alone, converts to int. A term computed from printed cells also
-has the range that their rounding allows.
+module combine cells into terms. A term that is computed from printed cells also has the range that their rounding
+allows.
+
+A name in braces is replaced by the key of that name. A conversion changes the key: `{day!w}` writes blanks for
+underscores, `!l` writes small letters, and `!c` a capital at the start; a text that is only `{day!i}` becomes an int.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -42,10 +44,10 @@ _FILLING = _KeyFormatter()
 
 
 def fill(text: Any, keys: Keys, *cell_values: Any) -> Any:
-    """Return `text` with names in braces replaced by their keys.
+    """Return a text with each name in braces replaced by the key of that name, and each number by that cell's value.
 
-    `"{day}"` alone gives the key itself, of any type; a key that is a text with braces is filled in too. Raises
-    SpecError for an unknown key.
+    A text that is only `"{day}"` becomes the key itself, of any type; names in a key are replaced too. Any other value
+    is returned unchanged. Raises SpecError for an unknown key.
     """
     if not isinstance(text, str) or "{" not in text:
         return text
@@ -63,7 +65,7 @@ def fill(text: Any, keys: Keys, *cell_values: Any) -> Any:
 
 @dataclass(frozen=True)
 class TermValue:
-    """The value of a cell or term: printed text, number, range (None if exact), decimals and row."""
+    """The value of a cell or term: its printed text, number, range (None if exact), decimals and row."""
 
     printed: str
     value: float | None
@@ -90,7 +92,7 @@ class Term:
     """A quantity with one number per set of keys."""
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """Return the value for these keys."""
+        """Return the value for these keys, read from the artifacts in `frames`."""
         raise NotImplementedError
 
     def cells(self) -> Iterator[ArtifactCell]:
@@ -119,13 +121,13 @@ class CombinedTerm(Term):
     interval: Callable[..., Interval]
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """Return the value, with a range unless all inputs are exact, and with decimals if there is only one input."""
-        parts = [term.read(frames, keys) for term in self.of]
-        value = self.number(*(part.number for part in parts))
-        if all(part.interval is None for part in parts):
-            return TermValue(f"{value:g}", value, None)
-        interval = self.interval(*(part.interval or rounding.exact(part.number) for part in parts))
-        return TermValue(f"{value:g}", value, interval, parts[0].decimals if len(parts) == 1 else None)
+        """Return the value, with a range unless all inputs are exact, and with the decimals of a single input."""
+        inputs = [term.read(frames, keys) for term in self.of]
+        number = self.number(*(value.number for value in inputs))
+        if all(value.interval is None for value in inputs):
+            return TermValue(f"{number:g}", number, None)
+        interval = self.interval(*(value.interval or rounding.exact(value.number) for value in inputs))
+        return TermValue(f"{number:g}", number, interval, inputs[0].decimals if len(inputs) == 1 else None)
 
     def cells(self) -> Iterator[ArtifactCell]:
         """Yield the cells of its terms."""
@@ -135,21 +137,20 @@ class CombinedTerm(Term):
 
 @dataclass(frozen=True)
 class ArtifactCell(Term):
-    """A cell of one row of an artifact: the printed cell, or the number in `column`, whose range may be in columns
-    `ends`.
+    """A cell of one row of an artifact: the printed cell, or a number in another column.
 
     Attributes
     ----------
     artifact : Artifact
         The table.
     where : mapping
-        Columns and their values, with keys in braces.
+        The columns, and their values, that select the row; values may have names in braces.
     column : str
-        A column of numbers, with keys in braces; empty for the printed cell.
+        The column of the number, perhaps with names in braces; empty for the printed cell.
     ends : tuple of str
         The two columns with the ends of the number's range; empty if the number is exact.
     judged : tuple of str
-        The ledger rows that judge the number, with keys in braces; a repeat of the number gets their verdict.
+        The ledger rows that judge the number, perhaps with names in braces; a repeat of the number gets their verdict.
     """
 
     artifact: Artifact
@@ -159,15 +160,15 @@ class ArtifactCell(Term):
     judged: tuple[str, ...] = ()
 
     def by(self, *claims: str) -> ArtifactCell:
-        """Return the same cell, marked as judged by the ledger rows `claims`."""
+        """Return the cell with the ledger rows `claims` as those that judge its number."""
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> ArtifactCell:
-        """Return the cell with further columns that select its row."""
+        """Return the cell with further values of columns that select its row."""
         return replace(self, where={**self.where, **where})
 
     def filled(self, keys: Keys) -> dict[str, Any]:
-        """Return the columns and values that select the row."""
+        """Return the columns and values that select the row for these keys."""
         return {name: fill(value, keys) for name, value in self.where.items()}
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
@@ -175,8 +176,10 @@ class ArtifactCell(Term):
         frame, selection = self.artifact.frame(frames), self.filled(keys)
         row = pick(frame, **selection)
         if not self.column:
-            words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
-            cell = _number_in_words(row) if words else quoted(row, selection)
+            if pd.isna(row["low"]) and pd.notna(row.get("as_number")):
+                cell = cell_in_words(str(row["printed"]), float(row["as_number"]))
+            else:
+                cell = quoted(row, selection)
             return TermValue(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
         interval = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
@@ -187,15 +190,14 @@ class ArtifactCell(Term):
         yield self
 
 
-def _number_in_words(row: pd.Series) -> QuotedCell:
-    """Return the whole number that a cell prints in words; its range is half a unit to each side."""
-    number = float(row["as_number"])
-    return QuotedCell(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+def cell_in_words(printed: str, number: float) -> QuotedCell:
+    """Return a cell that prints a whole number as words; its range is half a unit to each side."""
+    return QuotedCell(printed, number, 0, Interval(number - 0.5, number + 0.5))
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A named artifact, with its name in reasons, a selection of rows, and added columns.
+    """An artifact that a declared claim reads, with a label, a selection of rows, and added columns.
 
     The build reads the name from the source text, so write it as a literal in the file of the claim.
 
@@ -204,11 +206,11 @@ class Artifact:
     name : str
         Name of the artifact.
     label : str
-        Its name in reasons; by default the cell's section.
+        What reasons call the artifact; by default the cell's section.
     only : tuple of pairs
-        Columns and the selected values, which `where` and `printed` add.
+        Columns and their selected values; use `where` and `printed` to add a pair.
     added : tuple of pairs
-        Text columns and their templates, which `assign` adds.
+        New text columns and their templates; use `assign` to add a pair.
 
     Examples
     --------
@@ -228,12 +230,12 @@ class Artifact:
         return ArtifactCell(self, where)
 
     def value(self, column: str, ends: tuple[str, str] | tuple[()] = (), /, **where: object) -> ArtifactCell:
-        """Return the number in `column` of the selected row, with the range in the columns `ends`, if any.
+        """Return the cell with the number in `column` of the row that `where` selects.
 
         Parameters
         ----------
         column : str
-            A column of numbers, with keys in braces.
+            A column of numbers, perhaps with names in braces.
         ends : pair of str
             Columns with the ends of the number's range; empty if the number is exact.
         where
@@ -242,12 +244,12 @@ class Artifact:
         return ArtifactCell(self, where, column, ends)
 
     def where(self, **columns: object) -> Artifact:
-        """Return the artifact limited to rows with these values in the columns (a tuple: any of its values).
+        """Return the artifact limited to the rows that have these values in these columns.
 
         Parameters
         ----------
         columns
-            Columns, each with a value or a tuple of values.
+            Columns, each with a value or a tuple of allowed values.
         """
         return replace(self, only=(*self.only, *columns.items()))
 
@@ -266,17 +268,17 @@ class Artifact:
         return replace(self, only=(*self.only, ("low", _PRINTED)))
 
     def rows(self, *columns: str) -> Rows:
-        """Return sets of keys for a relation: the distinct values of these columns (by default all columns), in order.
+        """Return the distinct rows of these columns, in order, as sets of keys for a relation.
 
         Parameters
         ----------
         columns : str
-            Columns of the artifact.
+            Columns of the artifact; by default all rows with all columns.
         """
         return Rows(self, columns)
 
     def frame(self, frames: Frames) -> pd.DataFrame:
-        """Return the selected rows, with the added columns.
+        """Return the selected rows of the artifact, with the added columns.
 
         Parameters
         ----------
@@ -289,10 +291,9 @@ class Artifact:
                 rows = rows[rows[name].notna()]
             else:
                 rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]
-        for name, text in self.added:
-            rows = rows.assign(
-                **{name: [fill(text, {str(key): cell for key, cell in row.items()}) for row in rows.to_dict("records")]}
-            )
+        for name, template in self.added:
+            keys_by_row = cast("list[dict[str, Any]]", rows.rename(columns=str).to_dict("records"))
+            rows = rows.assign(**{name: [fill(template, keys) for keys in keys_by_row]})
         return rows
 
 
@@ -304,7 +305,7 @@ class Rows:
     columns: tuple[str, ...]
 
     def keys(self, frames: Frames) -> list[dict[str, Any]]:
-        """Return one set of keys per distinct row."""
+        """Return the set of keys of each distinct row."""
         rows = self.artifact.frame(frames)
         distinct = rows[list(self.columns)].drop_duplicates() if self.columns else rows
         return [{str(name): value for name, value in row.items()} for _, row in distinct.iterrows()]
@@ -312,26 +313,28 @@ class Rows:
 
 def mean(*terms: Term) -> Term:
     """Return the mean of several terms."""
-    return CombinedTerm(terms, lambda *each: sum(each) / len(each), lambda *each: rounding.mean(each))
+    return CombinedTerm(
+        terms, lambda *numbers: sum(numbers) / len(numbers), lambda *intervals: rounding.mean(intervals)
+    )
 
 
 def percent_change(before: Term, after: Term) -> Term:
-    """Return 100 (after / before - 1)."""
+    """Return the change from `before` to `after` in percent, 100 (after / before - 1)."""
     return CombinedTerm((before, after), lambda a, b: 100 * (b / a - 1), rounding.percent_change)
 
 
 def percent_lost(before: Term, after: Term) -> Term:
-    """Return 100 (1 - after / before)."""
+    """Return the decline from `before` to `after` in percent, 100 (1 - after / before)."""
     return CombinedTerm(
         (before, after), lambda a, b: 100 * (1 - b / a), lambda a, b: rounding.relative_decline(a, b) * 100
     )
 
 
 def percent_share(part: Term, rest: Term) -> Term:
-    """Return 100 part / (part + rest); the range uses 100 / (1 + rest / part), in which each term occurs once."""
+    """Return the share of `part` in the sum of both terms in percent, 100 part / (part + rest)."""
 
-    def within(part: Interval, rest: Interval) -> Interval:
-        quotient = rounding.ratio(rest, part)
+    def share(part: Interval, rest: Interval) -> Interval:
+        quotient = rounding.ratio(rest, part)  # in 100 / (1 + rest / part), each interval occurs once
         return Interval(100 / (1 + quotient.high), 100 / (1 + quotient.low))
 
-    return CombinedTerm((part, rest), lambda a, b: 100 * a / (a + b), within)
+    return CombinedTerm((part, rest), lambda a, b: 100 * a / (a + b), share)

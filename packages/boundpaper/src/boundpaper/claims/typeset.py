@@ -1,4 +1,4 @@
-"""Typeset reasons and statements: replace keys by names, and write signs and powers of ten as in print."""
+"""Typeset the reasons and statements of claims: replace data keys by names, and write minus signs and powers of ten."""
 
 import re
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ _ZERO = re.compile(r"(?<![\w.])[+−](?=0(?:\.0+)?(?![\d.]*\d))")
 
 
 def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
-    """Return the text with data keys replaced by names, and typed signs by typographic ones: `rho = -0.4`, `1.9e-02`.
+    """Return a text with data keys replaced, and with signs as in print: `rho = -1.9e-02` becomes `ρ = −1.9 × 10⁻²`.
 
-    Ranges (`0-1`) and the first letter stay unchanged. `replacements` are the vocabulary's regular expressions, each
-    with its replacement, applied in order.
+    Ranges (`0-1`) stay unchanged. `replacements` are the regular expressions of the vocabulary, each with its
+    replacement, in the order in which they are applied.
     """
     for pattern, replacement in replacements:
         text = re.sub(pattern, replacement, text)

@@ -1,13 +1,13 @@
-"""Define the verdict on a claim: the meaning of each verdict, and the numbers it requires.
+"""Define the verdicts on claims: `MEANINGS`, `FAILURES` and `SEVERITIES` define the words that a verdict uses.
 
-`MEANINGS`, `FAILURES` and `SEVERITIES` define the words; a `Verdict` that contradicts its meaning raises an error.
+A `Verdict` whose numbers contradict the meaning of its word raises an error.
 """
 
 import math
 from dataclasses import dataclass
 
 ALPHA = 0.05
-EQUIVALENT = 10.0  # points of accuracy: no change is shown only if a larger change is excluded
+EQUIVALENT = 10.0  # percentage points of accuracy, the margin within which a change counts as no change
 
 MEANINGS = {
     "holds": "the recomputed value lies in the range that the printed one stands for, or the data make the statement "
@@ -83,8 +83,8 @@ class Verdict:
     Raises
     ------
     ValueError
-        When a word is unknown, the reason is empty, a number is infinite or an invalid probability, the interval ends
-        or the two p-values are in the wrong order, or the numbers contradict the verdict.
+        When a word is unknown, the reason is empty, a number is not finite, a p-value is not between 0 and 1, the
+        interval's ends or the two p-values are in the wrong order, or the numbers contradict the verdict.
 
     Examples
     --------
@@ -161,16 +161,15 @@ class Verdict:
         return self.ci_low, self.ci_high
 
     def _check_direction(self) -> None:
-        """Check that the verdict on a statement with a direction agrees with the estimate and its interval."""
+        """Check that the verdict on an effect with an asserted sign agrees with the estimate and its interval."""
         if self.sign not in (1, 0, -1) or self.estimate is None:
             raise ValueError("a direction needs an estimate and a sign of 1, 0 or -1")
         low, high = self._require_interval()
-        includes = low <= self.null <= high
-        agrees = not self.sign or self.sign * (self.estimate - self.null) > 0
-        span = f"{low:g} to {high:g}"
-        if self.verdict == "not significant" and not includes:
-            raise ValueError(f"'not significant', but the interval {span} excludes {self.null:g}")
-        if self.verdict == "not significant" and not agrees:
+        includes_null = low <= self.null <= high
+        has_sign = not self.sign or self.sign * (self.estimate - self.null) > 0
+        if self.verdict == "not significant" and not includes_null:
+            raise ValueError(f"'not significant', but the interval {low:g} to {high:g} excludes {self.null:g}")
+        if self.verdict == "not significant" and not has_sign:
             raise ValueError(f"'not significant', but the estimate {self.estimate:g} does not have the asserted sign")
-        if self.verdict == "holds" and (includes or not agrees):
-            raise ValueError(f"'holds', but the estimate is {self.estimate:g} with the interval {span}")
+        if self.verdict == "holds" and (includes_null or not has_sign):
+            raise ValueError(f"'holds', but the estimate is {self.estimate:g} with the interval {low:g} to {high:g}")

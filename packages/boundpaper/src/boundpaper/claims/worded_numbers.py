@@ -1,4 +1,4 @@
-"""Parse numbers that a source prints in words or within other text."""
+"""Parse numbers that a source prints as words or within other text."""
 
 import re
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from boundpaper.store.paper_vocabulary import vocabulary
 
 _CARDINALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 WORDS: Mapping[str, float] = {name: float(number) for number, name in enumerate(_CARDINALS)}
-"""Number words of every paper; a paper's vocabulary adds others."""
+"""The number words of all papers; the vocabulary of a paper can add words."""
 _DIGITS = re.compile(r"(\d[\d,]*(?:\.\d+)?)([KM](?![A-Za-z]))?")
 _SCALE = {"": 1.0, "K": 1e3, "M": 1e6}
 
 
 def worded_number(text: str) -> float | None:
-    """Return the number that a text has in digits (`~17GB`, `120K+`, `725:1`) or as a word (`All four`), or None.
+    """Return the first number in a text, in digits (`~17GB`, `120K+`, `725:1`) or else as a word (`All four`).
 
-    If the text has several numbers, the first counts.
+    Return None for a text without a number.
     """
     if digits := _DIGITS.search(text.replace("−", "-")):
         return float(digits[1].replace(",", "")) * _SCALE[digits[2] or ""]
@@ -27,12 +27,11 @@ def worded_number(text: str) -> float | None:
 
 
 def stated_number(row: pd.Series) -> float:
-    """Return the number of a stated value: the number in its printed text, else the one in `as_number`.
+    """Return the number in the column `printed` of a row; if the text has no number, the number in `as_number`.
 
-    `row` has the column `printed` and perhaps `as_number`, the number for a word such as `all`. Raises DataError when
-    neither column has a number, or when they differ.
+    A row may have a column `as_number` for words such as `all`. Raises DataError when neither column has a number.
     """
-    number, filled_in = worded_number(str(row["printed"])), row.get("as_number")
-    if number is None and pd.isna(filled_in):
+    number, as_number = worded_number(str(row["printed"])), row.get("as_number")
+    if number is None and pd.isna(as_number):
         raise DataError(f"{row['printed']!r} is not a number in words; fill as_number, or judge the word itself")
-    return float(filled_in) if number is None else number  # type: ignore[arg-type]
+    return float(as_number) if number is None else number  # type: ignore[arg-type]

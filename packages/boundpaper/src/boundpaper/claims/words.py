@@ -1,10 +1,11 @@
-"""Write common parts of reasons in words: lists of names, p-values and counts of trials."""
+"""Write common phrases of reasons: lists of names, p-values, counts of trials, and rounded numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from boundpaper.typeset import wording
 from boundpaper.typeset.numbers import pvalue
 
 if TYPE_CHECKING:
@@ -12,10 +13,8 @@ if TYPE_CHECKING:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Join names: `a`, `a and b`, `a, b and c`; `none` if there are none."""
-    if not names:
-        return "none"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    """Return names as a list in prose: `a`, `a and b`, `a, b and c`; `none` if there are no names."""
+    return wording.listed(names) if names else "none"
 
 
 def p(value: float) -> str:
@@ -24,12 +23,15 @@ def p(value: float) -> str:
 
 
 def of_trials(row: pd.Series) -> str:
-    """Return `4 of 5 (38 to 96 %)` for a row with correct answers, trials and an interval in percent."""
+    """Return the correct answers of a row, with its trials and interval in percent: `4 of 5 (38 to 96 %)`."""
     return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Return a number with the given decimals, or if very large or small with three significant digits; never -0."""
+    """Return a number with `decimals` decimals, and zero without a minus.
+
+    A number of a million or more, or with more than six decimals, has three significant digits.
+    """
     if value != 0 and (decimals > 6 or abs(value) >= 1e6):
         return f"{value:.3g}"
     text = f"{value:.{max(decimals, 0)}f}"

@@ -1,4 +1,4 @@
-"""Collect the commands from the modules of this folder; each command calls the code of another folder."""
+"""Define the commands of the command line, and collect them from modules; each calls the code of another package."""
 
 import importlib
 import pkgutil
@@ -12,14 +12,14 @@ from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.places import command_modules, nearest_adopted
 
 OF_THE_PAPER = "analysis/commands.py"
-"""The file with a paper's commands."""
+"""The file in which a paper defines its own commands."""
 
 
 def commands(root: Path | None = None) -> Iterator[click.Command]:
-    """Yield the commands that modules list in `COMMANDS`.
+    """Yield the commands that modules list in `COMMANDS`, and outside a project, those for an existing LaTeX paper.
 
-    Modules are those of this folder, of installed packages, and for a paper `root` its packages and its
-    `analysis/commands.py`. Raises ThesisError that names a module which is not installed or cannot be read.
+    The modules are those of this folder, those that other packages register, and the `analysis/commands.py` of the
+    paper in `root`. Raises ThesisError, which names the module, if a module is not installed or cannot be loaded.
     """
     modules = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     modules += command_modules(root)
@@ -28,9 +28,9 @@ def commands(root: Path | None = None) -> Iterator[click.Command]:
     for name in modules:
         yield from getattr(_import_module(name), "COMMANDS", ())
     if root is None:
-        room = importlib.import_module(f"{__name__}.adopt")
-        yield from room.OUTSIDE
-        yield from room.ADOPTED_COMMANDS if nearest_adopted() else ()
+        adopt = importlib.import_module(f"{__name__}.adopt")
+        yield from adopt.OUTSIDE
+        yield from adopt.ADOPTED_COMMANDS if nearest_adopted() else ()
 
 
 def _import_module(name: str) -> ModuleType:

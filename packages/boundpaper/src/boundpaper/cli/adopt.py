@@ -1,4 +1,4 @@
-"""Define the commands for an existing LaTeX paper: adopt it, find and bind its numbers, and restore plain LaTeX."""
+"""Define commands for an existing LaTeX paper, which adopt it, bind its numbers to data, and restore plain LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def adopted_folder() -> Folder:
-    """Return the adopted paper in the working directory or above it; DataError if there is none."""
+    """Return the adopted paper in the working directory or above it; raise DataError if there is none."""
     from boundpaper.adopt.folder import read
     from boundpaper.errors import DataError
     from boundpaper.places import ADOPTED, nearest_adopted
@@ -32,12 +32,12 @@ def adopted_folder() -> Folder:
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be written, without writing it.")
 def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
-    """Adopt the LaTeX paper in this folder: write boundpaper.toml, bound/ and one line of the main file."""
+    """Adopt the LaTeX paper in this folder: write boundpaper.toml and bound/, and add a line to each main file."""
     from boundpaper.adopt import begin
 
     plan = begin.plan_init(Path.cwd(), mains, data)
-    for line in plan.words:
-        click.echo(line, err=True)
+    for message in plan.messages:
+        click.echo(message, err=True)
     if dry_run:
         click.echo(plan.toml, nl=False)
         for path in plan.files:
@@ -53,10 +53,10 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing on success.")
 def build(check: bool, force: bool, quiet: bool) -> None:
     """Write bound/ from the data; unchanged files are not written."""
-    from boundpaper.adopt.generate import build as written
+    from boundpaper.adopt import generate
     from boundpaper.typeset.plural import counted
 
-    result = written(adopted_folder(), check=check, force=force)
+    result = generate.build(adopted_folder(), check=check, force=force)
     for file in result.changed if not quiet or check else ():
         click.echo(f"{file}: differs from the data; run `boundpaper build`" if check else file, err=check)
     if check and result.changed:
@@ -69,7 +69,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
 @click.option(
     "-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="New folder to write the paper to."
 )
-@click.option("--in-place", is_flag=True, help="Write the numbers into the paper's files; undo the adoption.")
+@click.option("--in-place", is_flag=True, help="Write the numbers into the paper's own files, and undo the adoption.")
 def flatten(output: Path | None, in_place: bool) -> None:
     """Write the paper as plain LaTeX without bound/, into a new folder or in place."""
     from boundpaper.adopt.flatten import write_flattened
@@ -84,16 +84,16 @@ def flatten(output: Path | None, in_place: bool) -> None:
 @click.option("--fix", is_flag=True, help="Bind each number of three or more digits that matches exactly one cell.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each number that matches several cells.")
 @click.option(
-    "--against", metavar="REV", help="Git revision to find stale numbers: those that match only its data [HEAD]."
+    "--against", metavar="REV", help="Git revision; a number that matches only the data of REV is stale [HEAD]."
 )
 @click.option("--all", "every", is_flag=True, help="Also list numbers that match no cell.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
-    """List typed numbers with the cells that match them; change files only with --fix or -i.
+    """List typed numbers with the cells that match them; only --fix and -i change files.
 
     Exits with 1 when a number is stale or matches exactly one cell.
     """
     from boundpaper.adopt import begin, generate, revision
-    from boundpaper.adopt import lint as room
+    from boundpaper.adopt.lint import bind_numbers, number_findings
     from boundpaper.places import nearest_adopted
     from boundpaper.store import files
     from boundpaper.typeset.plural import counted
@@ -105,43 +105,40 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     revision_name = against or "HEAD"
     old_cells = revision.cells_at(folder, revision_name) if revision.is_known(folder.root, revision_name) else {}
     paper = generate.AdoptedPaper.read(folder)
-    findings = room.lint(paper, old_cells, revision_name)
-    certain = [(finding.numeral, finding.candidates[0]) for finding in findings if finding.is_certain] if fix else []
-    remaining = [finding for finding in findings if not (fix and finding.is_certain)]
-    for finding in remaining:
-        if interactive and (answer := _chosen_cell(finding)) is not None:
-            certain.append((finding.numeral, answer))
-        elif not interactive and (finding.candidates or finding.stale or every):
+    findings = number_findings(paper, old_cells, revision_name)
+    bindings = []
+    for finding in findings:
+        if fix and finding.is_certain:
+            bindings.append((finding.numeral, finding.candidates[0]))
+        elif interactive:
+            if (candidate := _ask_for_cell(finding)) is not None:
+                bindings.append((finding.numeral, candidate))
+        elif finding.candidates or finding.stale or every:
             click.echo(str(finding))
-    for file, text in room.bind_numbers(paper, certain).items():
+    for file, text in bind_numbers(paper, bindings).items():
         files.write(file.path, file.encoded(text))
         click.echo(f"{file.shown}: written", err=True)
-    if certain:
+    if bindings:
         generate.build(folder)
     unmatched = sum(not (finding.candidates or finding.stale) for finding in findings)
-    words = [counted(len(findings), "typed number"), f"{unmatched} of them match no cell"]
-    words += (
-        [f"{len(certain)} bound"]
-        if fix or interactive
-        else [f"{sum(finding.is_certain for finding in findings)} that --fix binds"]
-    )
-    click.echo(", ".join(words), err=True)
-    bound = {id(numeral) for numeral, _ in certain}
+    certain = sum(finding.is_certain for finding in findings)
+    outcome = f"{len(bindings)} bound" if fix or interactive else f"{certain} that --fix binds"
+    click.echo(f"{counted(len(findings), 'typed number')}, {unmatched} of them match no cell, {outcome}", err=True)
+    bound = {id(numeral) for numeral, _ in bindings}
     if any((finding.is_certain or finding.stale) and id(finding.numeral) not in bound for finding in findings):
         raise SystemExit(1)
 
 
-def _chosen_cell(finding: NumberFinding) -> Candidate | None:
-    """Ask the author which cell a number comes from; return None to leave the number as typed."""
+def _ask_for_cell(finding: NumberFinding) -> Candidate | None:
+    """Return the cell that the author chooses for a number; None to leave the number as typed."""
     if not finding.candidates:
         return None
     numeral = finding.numeral
     line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
-    for number, match in enumerate(finding.candidates[:9], 1):
-        click.echo(
-            f"  {number}  \\{finding.macro}{{{match.key}}}  {match.cell.text}  ({match.cell.file}: {match.cell.place})"
-        )
+    for number, candidate in enumerate(finding.candidates[:9], 1):
+        cell = candidate.cell
+        click.echo(f"  {number}  \\{finding.macro}{{{candidate.key}}}  {cell.text}  ({cell.file}: {cell.place})")
     click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()
     if answer == "q":
@@ -154,9 +151,9 @@ def _chosen_cell(finding: NumberFinding) -> Candidate | None:
 @click.command("zip")
 @click.option("--arxiv", is_flag=True, help="Pack the sources and the .bbl for arXiv.")
 @click.option(
-    "--overleaf-upload", "upload", is_flag=True, help="Pack only bound/ and the files that changed since a revision."
+    "--overleaf-upload", "upload", is_flag=True, help="Pack only bound/ and the files that changed since --since."
 )
-@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Revision for --overleaf-upload.")
+@click.option("--since", metavar="REV", default="HEAD", show_default=True, help="Git revision for --overleaf-upload.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
 def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
     """Pack the paper for arXiv or for an online editor."""
@@ -173,10 +170,10 @@ def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
     click.echo(folder.shown(target.absolute()))
 
 
-def _convert_command(form: str, words: str) -> click.Command:
+def _convert_command(format: str, help: str) -> click.Command:
     """Return the command that converts the paper to a format."""
 
-    @click.command(form, help=words)
+    @click.command(format, help=help)
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     def convert(output: Path | None) -> None:
         from boundpaper.adopt import export
@@ -184,12 +181,12 @@ def _convert_command(form: str, words: str) -> click.Command:
 
         folder = adopted_folder()
         with files.temporary() as scratch:
-            content, messages = export.convert_adopted(folder, form, scratch)
-        target = output or folder.paper / f"{Path(folder.mains[0]).stem}.{form}"
-        files.write(target, content)
+            document, messages = export.convert_adopted(folder, format, scratch)
+        target = output or folder.paper / f"{Path(folder.mains[0]).stem}.{format}"
+        files.write(target, document)
         click.echo(folder.shown(target.absolute()))
-        for line in messages:
-            click.echo(line, err=True)
+        for message in messages:
+            click.echo(message, err=True)
         if messages:
             raise SystemExit(1)
 
@@ -206,7 +203,7 @@ html = _convert_command(
 
 @click.command("diff")
 @click.argument("revision")
-@click.option("--pdf", is_flag=True, help="Also write NAME-changes.pdf, with changed numbers marked.")
+@click.option("--pdf", is_flag=True, help="Write only NAME-changes.pdf, with changed numbers marked.")
 def diff(revision: str, pdf: bool) -> None:
     """List the bound numbers that print differently at a git REVISION, with their places."""
     from boundpaper.adopt import export, generate
@@ -216,9 +213,9 @@ def diff(revision: str, pdf: bool) -> None:
     folder = adopted_folder()
     if pdf:
         with files.temporary() as scratch:
-            content = export.pdf_with_changes(folder, revision, scratch)
+            document = export.pdf_with_changes(folder, revision, scratch)
         target = folder.paper / f"{Path(folder.mains[0]).stem}-changes.pdf"
-        files.write(target, content)
+        files.write(target, document)
         click.echo(folder.shown(target))
         return
     git.require_revision(folder.root, revision)
@@ -252,21 +249,21 @@ def claims(check: bool) -> None:
 
 @click.command("watch")
 def watch() -> None:
-    """Build again whenever data or text are saved; run `latexmk -pvc` in another terminal to see the PDF."""
+    """Build again after each change of data or text; run `latexmk -pvc` in another terminal to see the PDF."""
     from boundpaper.adopt.cells import SUFFIXES
-    from boundpaper.paper.watch import watch as watched
+    from boundpaper.paper.watch import watch as run_after_changes
 
     folder = adopted_folder()
-    kinds = {*SUFFIXES, ".tex", ".toml", ".py"}
+    suffixes = {*SUFFIXES, ".tex", ".toml", ".py"}
 
     def is_input(path: str) -> bool:
-        return Path(path).suffix in kinds and not Path(path).is_relative_to(folder.generated)
+        return Path(path).suffix in suffixes and not Path(path).is_relative_to(folder.generated)
 
     command = [sys.executable, "-m", "boundpaper", "build"]
-    watched(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, needs_build=is_input)
+    run_after_changes(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, needs_build=is_input)
 
 
 OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
-"""Commands outside a project that is built from chapters."""
+"""Commands that exist outside a project that is built from chapters."""
 ADOPTED_COMMANDS = (diff, trace, claims, watch)
-"""Commands that replace those of the same name in the folder of an adopted paper."""
+"""Commands that exist only in the folder of an adopted paper."""

@@ -1,4 +1,4 @@
-"""Define the commands of adopted papers for a project built from chapters, where each has a counterpart."""
+"""Define, for a project built from chapters, commands of the same names as those for an adopted LaTeX paper."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ def build(ctx: click.Context, jobs: int | None) -> None:
 
 @click.command()
 def lint() -> None:
-    """Find typed numbers, and undefined citations and references, without building."""
+    """Find typed numbers, undefined citations and undefined references in the chapters, without building."""
     from boundpaper.paper import bibliography, metadata
-    from boundpaper.paper import lint as rules
+    from boundpaper.paper.lint import check_chapters
 
-    references, description = bibliography.read(root()), metadata.read(root())
-    findings = rules.check_chapters(metadata.chapters(root()), references.lines, description.names, description.terms)
+    works, paper_metadata = bibliography.read(root()), metadata.read(root())
+    findings = check_chapters(metadata.chapters(root()), works.lines, paper_metadata.names, paper_metadata.terms)
     for finding in findings:
         click.echo(str(finding))
     if findings:
@@ -37,7 +37,7 @@ def lint() -> None:
 @jobs_option
 @click.pass_context
 def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
-    """Write the thesis as one LaTeX file with its pictures and bibliography, into a new folder."""
+    """Write the thesis as one LaTeX file, with its pictures and bibliography, into a new folder."""
     from boundpaper.store.files import new_folder
 
     with new_folder(output) as draft:
@@ -62,8 +62,10 @@ def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> N
     ctx.invoke(bundle, jobs=jobs, overleaf=upload, site="")
 
 
-def _convert_command(form: str, words: str) -> click.Command:
-    @click.command(form, help=words)
+def _convert_command(format: str, help: str) -> click.Command:
+    """Return the command that converts the thesis to a format."""
+
+    @click.command(format, help=help)
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     @jobs_option
     @click.pass_context
@@ -74,15 +76,15 @@ def _convert_command(form: str, words: str) -> click.Command:
 
         with files.temporary() as scratch:
             _write_flattened(ctx, scratch / "plain", jobs)
-            text = scratch / "plain/thesis.tex"
-            text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
-            with show_waiting(f"converting to {form}"):
-                content, messages = export.convert(scratch / "plain", "thesis.tex", form)
-        target = output or root() / f"out/thesis.{form}"
-        files.write(target, content)
+            path = scratch / "plain/thesis.tex"
+            path.write_text(converters_text(path.read_text(encoding="utf-8")), encoding="utf-8")
+            with show_waiting(f"converting to {format}"):
+                document, messages = export.convert(scratch / "plain", "thesis.tex", format)
+        target = output or root() / f"out/thesis.{format}"
+        files.write(target, document)
         click.echo(str(target))
-        for line in messages:
-            click.echo(line, err=True)
+        for message in messages:
+            click.echo(message, err=True)
         if messages:
             raise SystemExit(1)
 
@@ -90,7 +92,7 @@ def _convert_command(form: str, words: str) -> click.Command:
 
 
 def write_changes_pdf(ctx: click.Context, revision: str) -> None:
-    """Write out/thesis-changes.pdf: the thesis with differences from a git revision marked."""
+    """Write out/thesis-changes.pdf, in which differences from a git revision are marked."""
     from boundpaper.adopt import export
     from boundpaper.adopt.revision import require_revision
     from boundpaper.store import files
@@ -99,12 +101,13 @@ def write_changes_pdf(ctx: click.Context, revision: str) -> None:
     with files.temporary() as scratch:
         _write_flattened(ctx, scratch / "new", None)
         with show_waiting(f"marking changes since {revision}"):
-            content = export.chapters_with_changes(root(), revision, scratch)
-    files.write(root() / "out/thesis-changes.pdf", content)
+            pdf = export.chapters_with_changes(root(), revision, scratch)
+    files.write(root() / "out/thesis-changes.pdf", pdf)
     click.echo("out/thesis-changes.pdf")
 
 
 def _write_flattened(ctx: click.Context, folder: Path, jobs: int | None) -> None:
+    """Build the thesis, and write it as one LaTeX file with its pictures and bibliography into a folder."""
     from boundpaper.paper.bundle import make, unpack
 
     ctx.invoke(paper, jobs=jobs, site="", keep_going=False)

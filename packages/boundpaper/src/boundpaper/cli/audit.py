@@ -1,4 +1,4 @@
-"""Define the command that audits documents."""
+"""Define the command `audit`, which searches documents for contradictions."""
 
 from pathlib import Path
 
@@ -12,9 +12,7 @@ from boundpaper.cli.project import show_waiting
 @click.option("--joint", is_flag=True, help="Compare the sentences of each document with the tables of all documents.")
 @click.option("--only", multiple=True, metavar="KIND", help="Kind of finding to search for; repeatable [all kinds].")
 @click.option("--level", type=click.Choice(["error", "warning", "note"]), default="warning", show_default=True)
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True
-)
+@click.option("--format", type=click.Choice(["text", "json", "sarif", "html"]), default="text", show_default=True)
 @click.option("--baseline", metavar="FILE", help="YAML file of accepted findings, each with a reason.")
 @click.option(
     "--promote",
@@ -29,15 +27,15 @@ def audit(
     joint: bool,
     only: tuple[str, ...],
     level: str,
-    form: str,
+    format: str,
     baseline: str | None,
     promote: str | None,
     output: Path | None,
 ) -> None:
     """Find where tables, figure code and sentences of a DOCUMENT contradict each other.
 
-    Reads Markdown, LaTeX, HTML and DOCX (through pandoc); in a PDF, it reads only the statistics in sentences.
-    Exits with 1 when something is found, 2 when a document cannot be read.
+    Reads Markdown, LaTeX, HTML and DOCX (through pandoc); of a PDF, it reads only the statistics in sentences. Exits
+    with 1 when there are findings, and with 2 when a document cannot be read.
     """
     from boundpaper.audit import checks, report
     from boundpaper.audit.finding import LEVELS, reasons, suppressions
@@ -50,47 +48,46 @@ def audit(
     for kind in only:
         if kind not in checks.KINDS:
             raise click.UsageError(f"unknown kind {kind!r}{or_known(kind, checks.KINDS)}")
-    if form == "html" and any(each.lower().endswith((".docx", ".pdf")) for each in documents):
-        raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
+    if format == "html" and any(name.lower().endswith((".docx", ".pdf")) for name in documents):
+        raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another format")
     try:
         with show_waiting("auditing"):
-            sources = [read(Path(each), each) for each in documents]
+            sources = [read(Path(name), name) for name in documents]
             entries = suppressions(baseline) if baseline else {}
             findings = checks.audit(sources, joint=joint, only=only)
     except DataError as error:
         raise click.UsageError(str(error)) from None
     if promote:
-        promoted = next((each for each in findings if each.id == promote), None)
-        if promoted is None or output is None:
-            words = (
-                "; give -o FILE.py"
-                if promoted
-                else or_known(promote, [each.id for each in findings]) or "; no contradiction found"
-            )
-            raise click.UsageError(f"--promote {promote}{words}")
+        promoted = next((finding for finding in findings if finding.id == promote), None)
+        if promoted is None:
+            known = or_known(promote, [finding.id for finding in findings])
+            raise click.UsageError(f"--promote {promote}{known or '; no contradiction found'}")
+        if output is None:
+            raise click.UsageError(f"--promote {promote}; give -o FILE.py")
         claim, table = report.claim_source(promoted, output.stem)
-        for path, content in ((output, claim), (output.with_suffix(".csv"), table)):
-            files.write(path, content.encode())
+        for path, text in ((output, claim), (output.with_suffix(".csv"), table)):
+            files.write(path, text.encode())
             click.echo(str(path))
         return
     entries = {key: entry for key, entry in entries.items() if not only or entry["kind"] in only}
     with_reasons = list(zip(findings, reasons(findings, entries, baseline or ""), strict=True))
-    set_aside = [(each, reason) for each, reason in with_reasons if reason]
-    listed = [each for each, reason in with_reasons if not reason and LEVELS.index(each.level) <= LEVELS.index(level)]
+    suppressed = [(finding, reason) for finding, reason in with_reasons if reason]
+    open_findings = [finding for finding, reason in with_reasons if not reason]
+    listed = [finding for finding in open_findings if LEVELS.index(finding.level) <= LEVELS.index(level)]
     coverage = checks.coverage(sources)
-    if form == "text":
-        counts = [counted(sum(each.level == level_name for each in listed), level_name) for level_name in LEVELS]
-        counts.append(f"{len(set_aside)} suppressed")
-        if hidden := sum(not reason for _, reason in with_reasons) - len(listed):
+    if format == "text":
+        counts = [counted(sum(finding.level == level_name for finding in listed), level_name) for level_name in LEVELS]
+        counts.append(f"{len(suppressed)} suppressed")
+        if hidden := len(open_findings) - len(listed):
             counts.append(f"{hidden} less certain (--level note shows all)")
         text = "\n".join((*map(str, listed), ", ".join(counts), checks.counts_in_words(coverage))) + "\n"
-    elif form == "html":
-        places = [place for each in listed for place in (each.place, each.other) if place]
-        names = [*(each.file for each in sources), *(place.file for place in places)]
+    elif format == "html":
+        places = [place for finding in listed for place in (finding.place, finding.other) if place]
+        names = [*(source.file for source in sources), *(place.file for place in places)]
         text = report.as_page(listed, list(dict.fromkeys(names)))
     else:
-        with_reasons = [*((each, None) for each in listed), *set_aside]
-        text = report.as_json(with_reasons, coverage) if form == "json" else report.as_sarif(with_reasons)
+        with_reasons = [*((finding, None) for finding in listed), *suppressed]
+        text = report.as_json(with_reasons, coverage) if format == "json" else report.as_sarif(with_reasons)
     if output:
         files.write(output, text.encode())
     else:

@@ -1,4 +1,4 @@
-"""Define the commands that trace a number to its source and that compare results with a revision."""
+"""Define the commands `trace`, from a number to its source, and `diff`, between results and a revision."""
 
 import click
 
@@ -11,13 +11,13 @@ from boundpaper.cli.project import Tolerance, root, session, show_waiting
 def trace(what: str, every: bool) -> None:
     """Trace WHAT to its source: a printed number, or an address.
 
-    WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
-    searched for in chapters, tables, the ledger, results, measurements and sources, exactly and rounded.
+    WHAT is a number such as 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of a step. A
+    number is searched for in chapters, tables, the ledger, results, measurements and sources, exactly and rounded.
     """
     from boundpaper.build.session import Session
     from boundpaper.errors import SpecError
     from boundpaper.paper.trace.descent import TracedProject
-    from boundpaper.paper.trace.find import trace as lines
+    from boundpaper.paper.trace.find import trace as trace_lines
     from boundpaper.paper.trace.known import NUMBERS, StepCache
 
     session = Session(root())
@@ -34,7 +34,7 @@ def trace(what: str, every: bool) -> None:
     )
     try:
         with show_waiting(f"searching for {what}") as say:
-            for line in lines(project, what, every):
+            for line in trace_lines(project, what, every):
                 say(line)
     except SpecError as error:
         raise click.UsageError(str(error)) from None
@@ -48,10 +48,10 @@ def trace(what: str, every: bool) -> None:
 @click.option("--pdf", is_flag=True, help="Write only out/thesis-changes.pdf, with printed changes marked.")
 @click.pass_context
 def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, strict: bool, pdf: bool) -> None:
-    """Compare results with a git REVISION: the most important changes, or every cell.
+    """Compare results with a git REVISION cell by cell, and list the most important changes.
 
-    Compares cell by cell; a number counts as changed if it differs by more than the tolerance. The results are computed
-    below `out/`; artifacts/results stays unchanged.
+    A number counts as changed if it differs by more than the tolerance. The results are computed again below `out/`;
+    artifacts/results stays unchanged.
     """
     from boundpaper.build.build_copy import RESULTS, build_in_copy
     from boundpaper.build.changes import at_revision, results, summary

@@ -1,4 +1,4 @@
-"""Define the command that prints the ledger and compares it with a revision."""
+"""Define the command `claims`, which prints the ledger or compares it with a revision."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,9 +23,9 @@ def claims(
     strict: bool,
     against: str | None,
 ) -> None:
-    """Print the ledger, or everything about the claims NAMES.
+    """Print the ledger, or all details of the claims NAMES.
 
-    With --check, compare the present ledger with that of a git revision, and name the verdicts that changed.
+    With --check, compare the present ledger with that of a git revision, and list the verdicts that changed.
     """
     from boundpaper.claims.show import short_report
 
@@ -65,7 +65,7 @@ def _check_ledger(revision: str) -> None:
 
 
 def _show_claims(names: Sequence[str]) -> None:
-    """Run the claims of these names (a claim, or `CLAIM.KEY` for one verdict) and print all details."""
+    """Run claims and print all details; a name is that of a claim, or `CLAIM.KEY` for one of its verdicts."""
     import json
 
     from boundpaper.claims.places import places_of_rows
@@ -74,16 +74,18 @@ def _show_claims(names: Sequence[str]) -> None:
 
     rows: dict[str, dict[str, Any]] = {}
     with session() as project:
-        wanted = dict.fromkeys(name.partition(".")[0] for name in names)
-        done: set[str] = set()
-        while left := [name for name in wanted if name not in done]:  # a repeat needs the claim that it repeats
-            steps = steps_named(project.graph, left, "claim")
+        pending = dict.fromkeys(name.partition(".")[0] for name in names)
+        built: set[str] = set()
+        while pending:
+            steps = steps_named(project.graph, list(pending), "claim")
             project.build([step.key for step in steps])
-            done.update(left)
+            built |= pending.keys()
+            pending = {}
             for step in steps:
                 for row in json.loads((root() / step.targets[0]).read_text(encoding="utf-8")):
                     rows[row["claim"]] = row
-                    wanted.update(dict.fromkeys(name.partition(".")[0] for name in row.get("repeats", "").split()))
+                    origins = (name.partition(".")[0] for name in row.get("repeats", "").split())
+                    pending |= {origin: None for origin in origins if origin not in built}
     all_rows = with_origins(list(rows.values()))
     for name in names:
         matches = [row for row in all_rows if name in (row["claim"], row["claim"].partition(".")[0])]
@@ -96,7 +98,7 @@ def _show_claims(names: Sequence[str]) -> None:
 
 
 def _ledger_rows(criteria: dict[str, str | None]) -> list[dict[str, str]]:
-    """Return the ledger rows that match the given words; an unknown word is a usage error."""
+    """Return the ledger rows with these values in these columns; an unknown value is a usage error."""
     import csv
 
     from boundpaper.suggestions import suggest
@@ -105,11 +107,12 @@ def _ledger_rows(criteria: dict[str, str | None]) -> list[dict[str, str]]:
         project.build(["ledger:claims"])
     with (root() / "artifacts/results/claims.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    for field, word in criteria.items():
-        values = sorted({row[field] for row in rows})
-        if word and word not in values:
-            raise click.UsageError(f"--{field}: no {word!r}; {suggest(word, values)}the ledger has {', '.join(values)}")
-        rows = [row for row in rows if word in (None, row[field])]
+    for column, value in criteria.items():
+        known = sorted({row[column] for row in rows})
+        if value and value not in known:
+            suggestion = suggest(value, known)
+            raise click.UsageError(f"--{column}: no {value!r}; {suggestion}the ledger has {', '.join(known)}")
+        rows = [row for row in rows if value in (None, row[column])]
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Assemble the command line: the commands of this package, of other installed packages, and of the paper."""
+"""Assemble the command line from the commands of this package, of other packages and of the paper, and run it."""
 
 import errno
 import os
@@ -18,22 +18,25 @@ from boundpaper.places import nearest_project, open_project
 
 
 class Commands(click.Group):
-    """A command group that suggests the nearest name for a mistyped command; only `--debug` prints tracebacks."""
+    """A command group that suggests names for a mistyped command, and prints an error as one message."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, or suggest the nearest name."""
+        """Return a command with its name and arguments; the error for an unknown command suggests names."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from boundpaper.suggestions import suggest
 
-            hint = suggest(args[0], self.list_commands(ctx))
-            raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
+            suggestion = suggest(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"{error.message} {suggestion[:1].upper()}{suggestion[1:]}".strip(), ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; print only the message of a project error, and exit with status 1."""
+        """Run a command; after an error that the user can correct, print its message and exit with status 1.
+
+        With `--debug`, and for any other error, the traceback is printed.
+        """
         interrupt.reset()
         try:
             status = super().invoke(ctx)
@@ -49,15 +52,15 @@ class Commands(click.Group):
                 interrupt.exit_now()
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
-            words = _plain_message(error)
-            if words is None:
+            message = _plain_message(error)
+            if message is None:
                 raise
-            click.echo(f"error: {words}", err=True)
+            click.echo(f"error: {message}", err=True)
             ctx.exit(1)
 
 
 def _plain_message(error: Exception) -> str | None:
-    """Return the message of an error that the user can correct, such as an unusable file; None for a bug."""
+    """Return the message of an error that the user can correct, such as a file without permission; None for a bug."""
     from boundpaper.errors import MissingDependency
 
     if isinstance(error, ThesisError):
@@ -67,16 +70,16 @@ def _plain_message(error: Exception) -> str | None:
     if isinstance(error, MemoryError):
         return "out of memory; close other programs or give `--jobs 1`, and run again"
     if isinstance(error, UnicodeEncodeError):
-        sign = error.object[error.start]
+        char = error.object[error.start]
         return (
-            f"the output's encoding {error.encoding} cannot encode {sign!a}; set PYTHONIOENCODING=utf-8, or give "
+            f"the output's encoding {error.encoding} cannot encode {char!a}; set PYTHONIOENCODING=utf-8, or give "
             "--output FILE"
         )
     if isinstance(error, OSError):
         from boundpaper.store.files import FULL, no_room_message
 
         if error.filename is None:
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (the rest of the output would fail again at exit)
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (flushing the output would fail again at exit)
         if error.errno in FULL:
             return no_room_message(error)
         return f"{error.filename or 'the output'}: {error.strerror or error}"
@@ -84,7 +87,7 @@ def _plain_message(error: Exception) -> str | None:
 
 
 def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
-    """Return the command line of the paper in the folder that `root` returns when a command runs."""
+    """Return the command line of the paper in the folder that `root` returns, now and when a command runs."""
 
     def print_version(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
         if requested and not ctx.resilient_parsing:
@@ -112,12 +115,12 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
 
 
 def run_line(line: click.Group, name: str) -> None:
-    """Run a command line as the program `name`; it ends within a second of Ctrl-C."""
+    """Run a command line as the program `name`; after Ctrl-C, it ends within a second."""
     interrupt.end_promptly()
     try:
         line(prog_name=name)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # libraries ignore Ctrl-C while the interpreter exits
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # else libraries ignore Ctrl-C while the interpreter exits
 
 
 def main() -> None:
@@ -126,7 +129,7 @@ def main() -> None:
 
 
 def _opened_project(root: Callable[[], Path]) -> Path | None:
-    """Open the project for this process; return None outside a project, where some commands still work."""
+    """Open the project for this process and return its folder; return None outside a project."""
     try:
         folder = root()
     except DataError:

@@ -15,26 +15,25 @@ from boundpaper.cli.project import are_up_to_date, completion_of, jobs_option, p
 @click.argument("names", nargs=-1, required=True, shell_complete=completion_of("table"))
 @click.option(
     "--format",
-    "form",
     type=click.Choice(["latex", "markdown", "html", "csv", "json", "text"]),
     help="Format to write [text on a terminal, latex into a file or a pipe].",
 )
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write instead of printing."
 )
-def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None:
+def table(names: tuple[str, ...], format: str | None, output: Path | None) -> None:
     """Build tables and print them."""
-    form = form or ("text" if sys.stdout.isatty() and not output else "latex")
-    if form == "latex" and are_up_to_date(f"table:{name}" for name in names):
+    format = format or ("text" if sys.stdout.isatty() and not output else "latex")
+    if format == "latex" and are_up_to_date(f"table:{name}" for name in names):
         text = _tables_as_latex(names)
     else:
         with session() as project:
             steps = steps_named(project.graph, names, "table")
             project.build([step.key for step in steps])
-            if form == "latex":
+            if format == "latex":
                 text = _tables_as_latex(step.name for step in steps)
             else:
-                text = "\n".join(_rendered_table(project.job(step).call(), step.name, form) for step in steps)
+                text = "\n".join(_rendered_table(project.job(step).call(), step.name, format) for step in steps)
     if output:
         from boundpaper.store.files import write
 
@@ -46,15 +45,15 @@ def table(names: tuple[str, ...], form: str | None, output: Path | None) -> None
         print_paged(text)
 
 
-def _rendered_table(spec: Any, name: str, form: str) -> str:
-    """Return a table in a format; text for a terminal fits the window and has colours."""
+def _rendered_table(spec: Any, name: str, format: str) -> str:
+    """Return a table in a format; the text for a terminal fits the window and has colours."""
     from boundpaper.tables.read import read
     from boundpaper.tables.render import render
     from boundpaper.tables.screen import terminal_table
 
-    if form == "text" and sys.stdout.isatty():
+    if format == "text" and sys.stdout.isatty():
         return terminal_table(read(spec, name), shutil.get_terminal_size().columns, colour=True)
-    return render(spec, name, form)
+    return render(spec, name, format)
 
 
 def _tables_as_latex(names: Iterable[str]) -> str:
@@ -63,17 +62,17 @@ def _tables_as_latex(names: Iterable[str]) -> str:
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, shell_complete=completion_of("figure"))
-@click.option("--format", "form", type=click.Choice(["pdf", "png", "svg", "tex"]), default="pdf", show_default=True)
+@click.option("--format", type=click.Choice(["pdf", "png", "svg", "tex"]), default="pdf", show_default=True)
 @jobs_option
-def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
+def figure(names: tuple[str, ...], format: str, jobs: int | None) -> None:
     """Build figures and print their paths."""
     with session(jobs) as project:
         steps = steps_named(project.graph, names, "figure")
-        kind = "figure" if form == "tex" else "picture"
+        kind = "figure" if format == "tex" else "picture"
         project.build([f"{kind}:{step.name}" for step in steps])
         for step in steps:
-            path = f"out/figures/{step.name}.{form}"
-            if form in ("png", "svg"):
+            path = f"out/figures/{step.name}.{format}"
+            if format in ("png", "svg"):
                 from boundpaper.paper.tex.pictures import convert
 
                 convert(root() / f"out/figures/{step.name}.pdf", root() / path)

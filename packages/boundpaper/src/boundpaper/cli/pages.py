@@ -10,7 +10,7 @@ from boundpaper.cli.project import jobs_option, root, session, show_waiting
 @click.command()
 @jobs_option
 def site(jobs: int | None) -> None:
-    """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
+    """Build the site in out/site: pages of the ledger, exhibits, artifacts, chapters and the graph."""
     from boundpaper.build.outline import outline_nodes
     from boundpaper.paper.site import EXHIBITS, SiteProject, write_site
 
@@ -18,11 +18,11 @@ def site(jobs: int | None) -> None:
     with session(jobs) as project:
         steps = project.graph.steps
         if any(step.kind.name == "claim" for step in steps.values()):
-            kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail if there are none
+            kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail without claims
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
-        chosen = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
-        exhibit_jobs = {step.key: project.job(step) for step in chosen if step.kind.name in EXHIBITS}
-        pages = SiteProject(root(), tuple(outline_nodes(chosen)), exhibit_jobs)
+        shown_steps = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
+        exhibit_jobs = {step.key: project.job(step) for step in shown_steps if step.kind.name in EXHIBITS}
+        pages = SiteProject(root(), tuple(outline_nodes(shown_steps)), exhibit_jobs)
         with show_waiting("writing pages"):
             count, changed = write_site(pages, jobs or 0)
     click.echo(f"out/site/index.html ({count} files, {changed} changed)")
@@ -31,10 +31,10 @@ def site(jobs: int | None) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def annotate(folder: Path) -> None:
-    """Colour your copies of the judged documents in FOLDER by verdict: out/annotated.
+    """Colour your copies of the judged documents by verdict, as pages in out/annotated.
 
-    FOLDER has the copies as Markdown. A file is recognised by its sentences, or by a name that begins with a document's
-    key.
+    FOLDER has the copies as Markdown. A file is recognised by its sentences, or by a name that begins with the key of a
+    document.
     """
     from boundpaper.paper.annotate import annotate as write_pages
 

@@ -1,4 +1,4 @@
-"""Open the project for commands: its folder, its graph, a session, and shared options."""
+"""Give commands the project's folder, its graph, a session, and what several commands share."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def _context_values() -> dict[str, Any]:
-    """Return the values that the command line set before the command; empty during shell completion."""
+    """Return the values that the command line stores in click's context; empty during shell completion."""
     context = click.get_current_context(silent=True)
     return (context.obj if context else None) or {}
 
 
 def root() -> Path:
     """Return the project's folder; raise DataError outside a project."""
-    settings = _context_values()
-    return (settings["root"] or nearest_project()) if "root" in settings else opened_project()
+    values = _context_values()
+    return (values["root"] or nearest_project()) if "root" in values else opened_project()
 
 
 def jobs_option(command: Any) -> Any:
-    """Add the option `--jobs`: how many processes may run at a time."""
+    """Add the option `--jobs` to a command."""
     return click.option(
         "-j", "--jobs", type=click.IntRange(1), help="Number of processes to run at once [number of cores]."
     )(command)
@@ -40,7 +40,7 @@ def jobs_option(command: Any) -> Any:
 
 @contextmanager
 def session(jobs: int | None = None) -> Iterator[Session]:
-    """Open the project: yield a session with its graph, with the build lock held and progress on the terminal."""
+    """Yield a session of the project, which holds the build lock and shows progress on the terminal."""
     from boundpaper.build.session import Session
 
     with Session.opened(root(), jobs=jobs or 0, debug=bool(_context_values().get("debug"))) as opened:
@@ -49,9 +49,9 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 @contextmanager
 def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
-    """On a terminal, show `words` and the time during the block; yield a function that prints a line above them.
+    """On a terminal, show `words` and the elapsed time during the block; yield a function that prints a line.
 
-    A block that takes more than a second ends with a line that says how long it took.
+    After a block of more than a second, print how long it took.
     """
     import sys
     import time
@@ -73,7 +73,7 @@ def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
 
 
 def are_up_to_date(keys: Iterable[str]) -> bool:
-    """Return within milliseconds whether the steps `keys` are known to be up to date; if not, a session must check."""
+    """Return within milliseconds whether steps are known to be up to date; if False, only a session can tell."""
     from boundpaper.build.unchanged import are_unchanged
 
     return are_unchanged(root(), keys)
@@ -92,16 +92,16 @@ def print_paged(text: str) -> None:
 
 
 class Tolerance(click.FloatRange):
-    """A parameter type: a number of at least 0, not NaN."""
+    """A parameter type: a finite number of at least 0."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert an option's text to the number."""
+        """Return the number in an option's text."""
         number = super().convert(value, param, ctx)
         return number if math.isfinite(number) else self.fail(f"{value!r} is not a number of at least 0", param, ctx)
 
 
 def completion_of(*kinds: str) -> Any:
-    """Return a shell completion that offers the names of steps."""
+    """Return a shell completion that offers the names of the steps of these kinds."""
 
     def names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return sorted(
@@ -122,7 +122,7 @@ def read_graph() -> Graph:
 
 
 def steps_named(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
-    """Return the steps with these names; an unknown name is a usage error (exit status 2)."""
+    """Return the steps of these kinds with these names; an unknown name is a usage error (exit status 2)."""
     from boundpaper.errors import SpecError
 
     try:

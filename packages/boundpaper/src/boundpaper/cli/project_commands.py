@@ -1,4 +1,4 @@
-"""Define commands for the project: begin another paper, clean this one, report what is installed."""
+"""Define commands that begin another paper, remove the outputs of this paper, and report what is installed."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from boundpaper.typeset.plural import counted
     "--vendor", "wheels", is_flag=True, help="Also write the engine's wheel into the paper's folder, as `vendor` does."
 )
 def new(folder: Path, title: str, wheels: bool) -> None:
-    """Write the files of a new paper into FOLDER; the commands `paper` and `check` work there at once."""
+    """Write the files of a new paper into FOLDER, where the commands `paper` and `check` then work."""
     import datetime
 
     from boundpaper.build.new_paper import new_paper
-    from boundpaper.build.vendor import write_wheels as lay_wheels
+    from boundpaper.build.vendor import write_wheels
     from boundpaper.errors import SpecError
 
     try:
@@ -27,7 +27,7 @@ def new(folder: Path, title: str, wheels: bool) -> None:
     except SpecError as error:
         raise click.UsageError(str(error)) from None
     if wheels:
-        lay_wheels(folder, ("boundpaper",))
+        write_wheels(folder, ("boundpaper",))
     click.echo(f"{folder}: {counted(len(files), 'file')}; go there and run: make paper")
 
 
@@ -35,16 +35,16 @@ def new(folder: Path, title: str, wheels: bool) -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 @click.option("--also", multiple=True, help="Another installed package to write as a wheel; repeatable.")
 def vendor(folder: Path, also: tuple[str, ...]) -> None:
-    """Write the wheel of this engine into FOLDER/vendor, from where `make paper` installs it."""
-    from boundpaper.build.vendor import write_wheels as lay_wheels
+    """Write the wheel of this engine into FOLDER/vendor, from which `make paper` installs the engine."""
+    from boundpaper.build.vendor import write_wheels
 
-    for path in lay_wheels(folder, ("boundpaper", *also)):
+    for path in write_wheels(folder, ("boundpaper", *also)):
         click.echo(str(path))
 
 
 @click.command()
 def clean() -> None:
-    """Remove out/, which can be built again; wait for a build that is running."""
+    """Remove out/, which can be built again, after waiting for a running build."""
     from boundpaper.build.session import clean_out
 
     if not clean_out(root()):
@@ -54,15 +54,15 @@ def clean() -> None:
 @click.command()
 @click.option("--install", is_flag=True, help="Install missing system packages of TeX, if permitted.")
 def doctor(install: bool) -> None:
-    """Say what is installed, and how to install the rest."""
+    """Say what is installed, and how to install what is missing."""
     from boundpaper.build.doctor import report
     from boundpaper.build.tex import install_tex
 
     if install and not install_tex():
         raise SystemExit(1)
-    lines, sound = report(root())
+    lines, is_complete = report(root())
     click.echo("\n".join(lines))
-    if not sound:
+    if not is_complete:
         raise SystemExit(1)
 
 
@@ -75,9 +75,10 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    kind = get_completion_class(shell)
-    assert kind is not None
-    click.echo(kind(click.get_current_context().find_root().command, {}, "build.py", "_BUILD_PY_COMPLETE").source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    command = click.get_current_context().find_root().command
+    click.echo(completion_class(command, {}, "build.py", "_BUILD_PY_COMPLETE").source())
 
 
 COMMANDS = (new, vendor, clean, doctor, completion)

@@ -1,4 +1,4 @@
-"""Define commands for steps: run studies, check artifacts, explain what would be built."""
+"""Define commands that run studies, check the project, list steps, and explain what would be built."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ MOST = 20  # most faults of one table that `check` prints
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=completion_of("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
-    """Run the studies NAMES, or all, and print the paths of their results."""
+    """Run the studies NAMES, by default all studies, and print the paths of their results."""
     from boundpaper.build.build_copy import steps_of_results
 
     kinds = ("result", "ledger", "places", "inventory")
     with session() as project:
-        steps = (
-            steps_named(project.graph, names, *kinds)
-            if names
-            else [project.graph.steps[key] for key in steps_of_results(project.graph)]
-        )
+        if names:
+            steps = steps_named(project.graph, names, *kinds)
+        else:
+            steps = [project.graph.steps[key] for key in steps_of_results(project.graph)]
         project.build([step.key for step in steps])
         for step in steps:
             click.echo(step.targets[0])
@@ -30,7 +29,7 @@ def analyze(names: tuple[str, ...]) -> None:
 
 @click.command()
 def check() -> None:
-    """Check every artifact, the names that steps use, and the bibliography."""
+    """Check every artifact, the names that steps use, the bibliography and the settings."""
     from boundpaper.checks import check_paper
     from boundpaper.typeset.plural import counted
 
@@ -39,25 +38,27 @@ def check() -> None:
         outcome = check_paper(root(), graph)
     for gap in outcome.gaps:
         click.echo(f"note: {gap}; it is printed without", err=True)
-    words = [line for name, faults in outcome.tables.items() for line in _first_faults([*map(str, faults)], name)]
-    for line in [*words, *map(str, outcome.others)]:
-        click.echo(line, err=True)
-    if words or outcome.others:
+    for name, faults in outcome.table_faults.items():
+        for line in _first_faults([*map(str, faults)], name):
+            click.echo(line, err=True)
+    for fault in outcome.other_faults:
+        click.echo(str(fault), err=True)
+    if outcome.faults:
         raise SystemExit(1)
     click.echo(f"{counted(outcome.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
 
 def _first_faults(lines: list[str], name: str) -> list[str]:
-    """Return a table's first faults and the count of the rest; one removed row may cause a fault in many rows."""
+    """Return at most `MOST` faults of a table, and a line with the count of further faults."""
     return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 def list_steps(kind: str | None) -> None:
-    """List the steps, or those of one KIND.
+    """List all steps, or the steps of a KIND.
 
-    Kinds are source, measurement, result, claim, ledger, places, inventory, table, figure, picture, chapter, thesis.
+    A KIND is source, measurement, result, claim, ledger, places, inventory, table, figure, picture, chapter or thesis.
     """
     graph = read_graph()
     kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
@@ -75,7 +76,7 @@ def list_steps(kind: str | None) -> None:
 @click.command()
 @click.argument("target", shell_complete=completion_of("table", "figure", "result", "chapter"))
 def why(target: str) -> None:
-    """Say what would be built for TARGET, and why."""
+    """Say which steps a build of TARGET would run, and why."""
     from boundpaper.build.session import Session
 
     project = Session(root())

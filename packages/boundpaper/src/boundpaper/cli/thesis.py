@@ -1,4 +1,4 @@
-"""Define commands for the document: build it, watch it, and pack it."""
+"""Define commands that build, preview, watch, pack and publish the thesis."""
 
 import sys
 
@@ -17,23 +17,23 @@ from boundpaper.typeset.plural import counted
     help="Site to which the PDF links: an address, or `site` for the folder beside the PDF.",
 )
 @click.option(
-    "--keep-going", is_flag=True, help="After a failure, still write out/thesis-draft.pdf from the parts that work."
+    "--keep-going", is_flag=True, help="After a failure, write out/thesis-draft.pdf from the parts that could be built."
 )
 def paper(jobs: int | None, site: str, keep_going: bool) -> None:
-    """Build the whole thesis: out/thesis.pdf. After a failure, the last good PDF stays."""
+    """Build the whole thesis, out/thesis.pdf; after a failure, the PDF of the last successful build stays."""
     from boundpaper.errors import SpecError, ThesisError
     from boundpaper.paper import edition
 
     try:
-        present_edition = edition.ask_commit(root(), edition.site_address(site) if site else "")
+        edition_of_build = edition.ask_commit(root(), edition.site_address(site) if site else "")
     except SpecError as error:
         raise click.UsageError(f"--site: {error}") from None
     edition.ensure_edition(root())
-    if are_up_to_date(["thesis:thesis"]) and edition.read(root()) == present_edition():
+    if are_up_to_date(["thesis:thesis"]) and edition.read(root()) == edition_of_build():
         click.echo("out/thesis.pdf")
         return
     with session(jobs) as project:
-        edition.store_edition(root(), present_edition())
+        edition.store_edition(root(), edition_of_build())
         try:
             project.build(["thesis:thesis"])
         except ThesisError:
@@ -52,7 +52,7 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
 @click.argument("name", shell_complete=completion_of("chapter"))
 @jobs_option
 def chapter(name: str, jobs: int | None) -> None:
-    """Preview one chapter alone: out/chapters/NAME.pdf."""
+    """Build the preview of one chapter, out/chapters/NAME.pdf."""
     from boundpaper.paper.tex.preview import compile_chapter, exhibit_steps
     from boundpaper.store.files import write
 
@@ -76,9 +76,9 @@ def chapter(name: str, jobs: int | None) -> None:
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of --serve; 0: any free port."
 )
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
-    """Build what depends on each file that is saved: the thesis, or another COMMAND such as `table heights`."""
+    """Run COMMAND again after each change of a file; by default `paper`, or for example `table heights`."""
     from boundpaper.paper.serve import Server
-    from boundpaper.paper.watch import watch as watched
+    from boundpaper.paper.watch import watch as run_after_changes
 
     command = targets or ("paper",)
     if command[0] not in ("paper", "table", "figure", "analyze", "claims", "site", "check", "chapter"):
@@ -87,7 +87,7 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
     if server:
         server.begin()
         click.echo(server.address, err=True)
-    watched(
+    run_after_changes(
         root(),
         [sys.executable, str(root() / "build.py"), *command],
         lambda text: click.echo(text, err=True),
@@ -101,10 +101,10 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 @click.option("--site", metavar="URL", default="", help="Site that the PDF links to, as in `paper`.")
 @click.pass_context
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
-    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an online editor (.zip).
+    """Pack the thesis into out/bundle: for arXiv (.tar.gz), or with --overleaf for an online editor (.zip).
 
-    The package is first unpacked in an empty folder and compiled with pdflatex; it is written only if this gives the
-    same pages.
+    Before the package is written, it is unpacked in an empty folder and compiled with pdflatex; the command fails if
+    this does not give the same pages.
     """
     from boundpaper.paper.bundle import make, try_out
     from boundpaper.store.files import write
@@ -123,9 +123,9 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 @click.option("--site", metavar="URL", default="", help="Site that the PDF links to, as in `paper`.")
 @click.pass_context
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
-    """Write data, results, ledger, PDF and site as an RO-Crate: out/crate, ready for an archive such as Zenodo.
+    """Write data, results, ledger, PDF and site as an RO-Crate into out/crate, for an archive such as Zenodo.
 
-    Without --site and without `site:` in the metadata, the PDF links to the site beside it.
+    The PDF links to the site of --site, or else to `site:` in the metadata, or else to the site beside the PDF.
     """
     from boundpaper.cli.pages import site as pages
     from boundpaper.paper import crate, metadata

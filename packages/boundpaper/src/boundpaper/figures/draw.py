@@ -1,7 +1,7 @@
 """Convert a prepared panel to the input of the templates: coordinates as text, and labels with their positions.
 
-Each function returns plots: dictionaries with a `kind` (the name of the template) and the fields that the template
-needs. Numbers are strings of six significant digits, so that the files are the same on every machine.
+A plot is a dictionary with a `kind` (the name of its template) and the fields that the template needs. Numbers are
+strings of six significant digits, so that the files are the same on every machine.
 """
 
 import math
@@ -25,76 +25,81 @@ MARK_MM = 0.63
 
 @dataclass
 class Canvas:
-    """A panel being drawn: its scales, and the texts on it."""
+    """A panel with its scales, and the texts and leader lines written on it.
 
-    ready: PreparedPanel
+    `names_above` are the names of vertical rules and ranges: position in mm, text and colour.
+    """
+
+    panel: PreparedPanel
     x: Scale
     y: Scale
-    words: list[Plot] = field(default_factory=list)
+    texts: list[Plot] = field(default_factory=list)
     leaders: list[Plot] = field(default_factory=list)
-    tops: list[tuple[float, str, str]] = field(default_factory=list)
+    names_above: list[tuple[float, str, str]] = field(default_factory=list)
 
     def point(self, x: float, y: float) -> tuple[str, str]:
         """Return the coordinates of a point as PGFPlots needs them."""
-        return number(self.x.drawn(x)), number(self.y.drawn(y))
+        return number(self.x.coordinate(x)), number(self.y.coordinate(y))
 
     def mm(self, x: float, y: float) -> tuple[float, float]:
         """Return a point's position in mm from the lower left corner of the axes."""
         return self.x.at(x), self.y.at(y)
 
-    def share(self, x: float, y: float) -> tuple[str, str]:
+    def fractions(self, x: float, y: float) -> tuple[str, str]:
         """Return a position in mm as fractions of the width and height of the axes."""
         return f"{x / self.x.length:.4f}", f"{y / self.y.length:.4f}"
 
-    def say(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **options: str) -> None:
-        """Write a text at a position in mm; `anchor` is the edge of the text at this position."""
-        at_x, at_y = self.share(x, y)
+    def add_text(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **options: str) -> None:
+        """Add a text at a position in mm; `anchor` is the edge of the text at this position."""
+        at_x, at_y = self.fractions(x, y)
         defaults = {"size": "", "rotate": "", "align": "", "fill": ""}
-        self.words.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **defaults, **options})
+        self.texts.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **defaults, **options})
 
-    def lead(self, a: tuple[float, float], b: tuple[float, float], color: str) -> None:
-        """Draw a thin line from a mark to its label."""
-        self.leaders.append({"a": self.share(*a), "b": self.share(*b), "color": color})
+    def add_leader(self, mark: tuple[float, float], label: tuple[float, float], color: str) -> None:
+        """Add a thin line from a mark to its label, both at positions in mm."""
+        self.leaders.append({"a": self.fractions(*mark), "b": self.fractions(*label), "color": color})
 
 
-def _drawn_points(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> list[tuple[str, str]]:
+def _coordinates(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> list[tuple[str, str]]:
     return [canvas.point(x, y) for x, y in zip(xs, ys, strict=True)]
 
 
-def _deltas(scale: Scale, at: float, low: float, high: float) -> tuple[str, str]:
-    """Return the lengths of an error bar upwards and downwards, in drawn coordinates."""
-    a, b = sorted((scale.drawn(low), scale.drawn(high)))
-    return number(max(b - scale.drawn(at), 0.0)), number(max(scale.drawn(at) - a, 0.0))
+def _error_lengths(scale: Scale, value: float, low: float, high: float) -> tuple[str, str]:
+    """Return the lengths of an error bar upwards and downwards, in coordinates of PGFPlots."""
+    middle = scale.coordinate(value)
+    lower, upper = sorted((scale.coordinate(low), scale.coordinate(high)))
+    return number(max(upper - middle, 0.0)), number(max(middle - lower, 0.0))
 
 
 def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> list[tuple[str, str]]:
-    return _drawn_points(canvas, x, high) + _drawn_points(canvas, reversed(x), reversed(low))
+    return _coordinates(canvas, x, high) + _coordinates(canvas, reversed(x), reversed(low))
 
 
-def line(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_line(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     """Draw a line, with a band behind it or error bars on it."""
-    s = item.series
+    s = prepared.series
     assert isinstance(s, Line | Fit)
-    bars = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
-    marks = isinstance(s, Line) and (s.marks if s.marks is not None else len(s.x) <= 20)
-    plot: Plot = {"kind": "fit" if isinstance(s, Fit) else "line", "look": item.look, "marks": marks, "errors": bars}
-    plot["band"] = _band(canvas, s.x, s.low, s.high) if s.low is not None and not bars else []
+    errors = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
+    marks = isinstance(s, Line) and s.has_marks
+    kind = "fit" if isinstance(s, Fit) else "line"
+    plot: Plot = {"kind": kind, "look": prepared.look, "marks": marks, "errors": errors}
+    plot["band"] = _band(canvas, s.x, s.low, s.high) if s.low is not None and not errors else []
     plot["rows"] = [
-        (*canvas.point(x, y), *(_deltas(canvas.y, y, s.low[i], s.high[i]) if bars else ()))
+        (*canvas.point(x, y), *(_error_lengths(canvas.y, y, s.low[i], s.high[i]) if errors else ()))
         for i, (x, y) in enumerate(zip(s.x, s.y, strict=True))
     ]
     return [plot]
 
 
-def draw_points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_points(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     """Draw points, as one plot per look (and per size)."""
-    s = item.series
+    s = prepared.series
     assert isinstance(s, Points)
     groups: dict[tuple[Look, str], list[int]] = {}
     largest = max(s.sizes) if s.sizes is not None else 1.0
     for i in range(len(s.x)):
         radius = 1.8 if s.sizes is None else max(1.8, 5.0 * math.sqrt(s.sizes[i] / largest))
-        groups.setdefault((item.looks[i] if item.looks else item.look, f"{radius:.1f}"), []).append(i)
+        groups.setdefault((prepared.looks[i] if prepared.looks else prepared.look, f"{radius:.1f}"), []).append(i)
     plots = []
     for (look, size), members in groups.items():
         plot: Plot = {"kind": "points", "look": look, "size": size, "faint": len(s.x) > 150}
@@ -102,8 +107,8 @@ def draw_points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
         plot["rows"] = [
             (
                 *canvas.point(s.x[i], s.y[i]),
-                *(_deltas(canvas.x, s.x[i], s.x_low[i], s.x_high[i]) if s.x_low is not None else ()),
-                *(_deltas(canvas.y, s.y[i], s.y_low[i], s.y_high[i]) if s.y_low is not None else ()),
+                *(_error_lengths(canvas.x, s.x[i], s.x_low[i], s.x_high[i]) if s.x_low is not None else ()),
+                *(_error_lengths(canvas.y, s.y[i], s.y_low[i], s.y_high[i]) if s.y_low is not None else ()),
             )
             for i in members
         ]
@@ -114,8 +119,8 @@ def draw_points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
 def value_text(value: float, decimals: int | None) -> str:
     """Return a bar's value as text: with fixed decimals, or at most three significant digits."""
     if decimals is None:
-        size = math.floor(math.log10(abs(value))) if value else 0
-        text = f"{value:.{min(max(0, 2 - size), 6)}f}"
+        exponent = math.floor(math.log10(abs(value))) if value else 0
+        text = f"{value:.{min(max(0, 2 - exponent), 6)}f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         text = f"{value:.{decimals}f}"
@@ -132,102 +137,98 @@ def bar_labels(s: Bars | Stacked) -> list[str]:
     return [cell(str(v)) for v in s.values]
 
 
-def length_means_nothing(axis: Axis) -> bool:
-    """Return whether bar lengths on this axis would be meaningless, so that marks are drawn instead.
+def needs_marks_for_bars(axis: Axis) -> bool:
+    """Return whether the lengths of bars on this axis would mean nothing, so that marks are drawn instead.
 
-    A logarithmic axis has no zero for bars to start at; a bar from 1 would show the logarithm of a ratio.
+    A logarithmic axis has no zero at which bars can start. From 1 they can: their lengths are logarithms of ratios.
     """
     return axis.scale == "log" and axis.low != 1
 
 
-def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_bars(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     """Draw bars side by side, with their values and, if given, the reported values."""
-    s = item.series
+    s = prepared.series
     assert isinstance(s, Bars)
-    flat = s.horizontal
-    places = [v + item.shift for v in (s.y if flat else s.x)]
-    values = s.x if flat else s.y
-    value_scale = canvas.x if flat else canvas.y
-    position_scale = canvas.y if flat else canvas.x
-    axis = canvas.ready.axis("x" if flat else "y")
+    is_horizontal = s.horizontal
+    positions = [v + prepared.shift for v in (s.y if is_horizontal else s.x)]
+    values = s.x if is_horizontal else s.y
+    value_scale, position_scale = (canvas.x, canvas.y) if is_horizontal else (canvas.y, canvas.x)
+    has_bars = not needs_marks_for_bars(canvas.panel.axis("x" if is_horizontal else "y"))
 
-    def xy(place_: float, value: float) -> tuple[float, float]:
-        return (value, place_) if flat else (place_, value)
+    def xy(position: float, value: float) -> tuple[float, float]:
+        return (value, position) if is_horizontal else (position, value)
 
     errors = s.low is not None
-    plot: Plot = {"kind": "bars", "look": item.look, "flat": flat, "errors": errors}
-    if length_means_nothing(axis):
-        plot = {"kind": "points", "look": item.look, "size": "2.2", "faint": False}
-        plot["x_errors"], plot["y_errors"] = errors and flat, errors and not flat
-    plot["thick"] = number(item.thick * 0.9)
+    plot: Plot = {"kind": "bars", "look": prepared.look, "horizontal": is_horizontal, "errors": errors}
+    if not has_bars:
+        plot = {"kind": "points", "look": prepared.look, "size": "2.2", "faint": False}
+        plot["x_errors"], plot["y_errors"] = errors and is_horizontal, errors and not is_horizontal
+    plot["width"] = number(prepared.thickness * 0.9)
     plot["rows"] = [
-        (*canvas.point(*xy(p, v)), *(_deltas(value_scale, v, s.low[i], s.high[i]) if errors else ()))
-        for i, (p, v) in enumerate(zip(places, values, strict=True))
+        (*canvas.point(*xy(p, v)), *(_error_lengths(value_scale, v, s.low[i], s.high[i]) if errors else ()))
+        for i, (p, v) in enumerate(zip(positions, values, strict=True))
     ]
     plots = [plot]
-    thick = abs(position_scale.at(places[0] + item.thick) - position_scale.at(places[0]))
+    thickness = abs(position_scale.at(positions[0] + prepared.thickness) - position_scale.at(positions[0]))
     labels = bar_labels(s)
-    paper = "white" if canvas.ready.panel.rules else ""  # a reference line is interrupted at a number
-    upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in labels)
+    is_rotated = not is_horizontal and any(width(text, "scriptsize") > thickness * 1.08 for text in labels)
+    # a reference line is interrupted at a number
+    options = {"size": "scriptsize", "fill": "white" if canvas.panel.panel.rules else ""}
+    options |= {"rotate": "90"} if is_rotated else {}
     for i, text in enumerate(labels):
-        falls = values[i] < 0 and not length_means_nothing(axis)
-        side = -1 if falls else 1
+        is_negative = values[i] < 0 and has_bars
+        sign = -1 if is_negative else 1
         ends = [value_scale.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
         if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
-            ends.append(value_scale.at(s.reported[i]) + 1.0 * side)
-        end = min(ends) if falls else max(ends)
-        x, y = (end, position_scale.at(places[i])) if flat else (position_scale.at(places[i]), end)
-        if length_means_nothing(axis):  # the number begins at the edge of the mark
-            x, y = (x + MARK_MM * side, y) if flat else (x, y + MARK_MM * side)
-        if flat:
-            canvas.say(x + 0.8 * side, y, text, "east" if falls else "west", size="scriptsize", fill=paper)
-        elif upright:
-            canvas.say(x, y + 0.8 * side, text, "east" if falls else "west", size="scriptsize", rotate="90", fill=paper)
-        else:
-            canvas.say(x, y + 0.8 * side, text, "north" if falls else "south", size="scriptsize", fill=paper)
+            ends.append(value_scale.at(s.reported[i]) + 1.0 * sign)
+        end = min(ends) if is_negative else max(ends)
+        end += 0 if has_bars else MARK_MM * sign  # the number begins at the edge of the mark
+        anchors = ("east", "west") if is_horizontal or is_rotated else ("north", "south")
+        at = xy(position_scale.at(positions[i]), end + 0.8 * sign)
+        canvas.add_text(*at, text, anchors[0] if is_negative else anchors[1], **options)
     if s.reported is not None:
         reported = [
-            canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r
+            canvas.point(*xy(p, r)) for p, r in zip(positions, s.reported, strict=True) if r is not None and r == r
         ]
         if reported:
             plots.append({"kind": "reported", "rows": reported})
     return plots
 
 
-def draw_stacks(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
+def draw_stacks(canvas: Canvas, layers: Sequence[PreparedSeries]) -> list[Plot]:
     """Draw all layers of a panel's stacks, from the bottom up."""
-    height: dict[float, float] = {}
+    heights: dict[float, float] = {}
     plots = []
-    for item in items:
-        s = item.series
+    for prepared in layers:
+        s = prepared.series
         assert isinstance(s, Stacked)
         rows = []
         for x, y, text in zip(s.x, s.y, bar_labels(s) or [""] * len(s.x), strict=True):
-            base = height.get(x, 0.0)
-            height[x] = base + y
-            left, right = x - item.thick / 2, x + item.thick / 2
+            base = heights.get(x, 0.0)
+            heights[x] = base + y
+            left, right = x - prepared.thickness / 2, x + prepared.thickness / 2
             rows.append((canvas.point(left, base), canvas.point(right, base + y), base > 0))
-            room = canvas.y.at(base + y) - canvas.y.at(base)
-            wide = canvas.x.at(right) - canvas.x.at(left)
-            if text and room > 3.0 and width(text, "scriptsize") < wide - 0.6:
+            layer_height = canvas.y.at(base + y) - canvas.y.at(base)
+            layer_width = canvas.x.at(right) - canvas.x.at(left)
+            if text and layer_height > 3.0 and width(text, "scriptsize") < layer_width - 0.6:
                 middle = canvas.mm(x, base + y / 2)
-                fill = "white" if item.look.hatch else ""
-                canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=fill)
-        plots.append({"kind": "stacked", "look": item.look, "rows": rows})
+                fill = "white" if prepared.look.hatch else ""
+                canvas.add_text(*middle, text, "center", _text_colour(prepared.look), size="scriptsize", fill=fill)
+        plots.append({"kind": "stacked", "look": prepared.look, "rows": rows})
     return plots
 
 
-def _ink(look: Look) -> str:
+def _text_colour(look: Look) -> str:
     """Return the text colour on a fill: white on dark plain fills, otherwise black."""
-    dark = look.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or look.color.endswith("!black")
-    return "white" if dark and not look.hatch else "okblack"
+    is_dark = look.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or look.color.endswith("!black")
+    return "white" if is_dark and not look.hatch else "okblack"
 
 
-def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_bundle(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     """Draw thin lines as one plot, separated by NaN rows, with the band of the middle 80 % and the mean."""
     import numpy as np
 
-    s = item.series
+    s = prepared.series
     assert isinstance(s, Bundle)
     lines = np.asarray(s.lines, dtype=float)
     rows: list[tuple[str, str]] = []
@@ -236,34 +237,25 @@ def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
             rows.append(("nan", "nan") if np.isnan(y) else canvas.point(x, y))
         rows.append(("nan", "nan"))
     has_values = ~np.all(np.isnan(lines), axis=0)
-    x = [v for v, keep in zip(s.x, has_values, strict=True) if keep]
+    x = [v for v, is_shown in zip(s.x, has_values, strict=True) if is_shown]
     low, high = np.nanpercentile(lines[:, has_values], (10, 90), axis=0)
     opacity = s.opacity if s.opacity is not None else min(1.0, max(0.2, 20 / len(lines)))
-    plot: Plot = {"kind": "bundle", "look": item.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
+    plot: Plot = {"kind": "bundle", "look": prepared.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
     plot["band"] = _band(canvas, x, low.tolist(), high.tolist()) if s.band else []
-    plot["top"], plot["bottom"] = _drawn_points(canvas, x, high.tolist()), _drawn_points(canvas, x, low.tolist())
-    plot["mean"] = _drawn_points(canvas, x, np.nanmean(lines[:, has_values], axis=0).tolist()) if s.mean else []
+    plot["top"], plot["bottom"] = _coordinates(canvas, x, high.tolist()), _coordinates(canvas, x, low.tolist())
+    plot["mean"] = _coordinates(canvas, x, np.nanmean(lines[:, has_values], axis=0).tolist()) if s.mean else []
     return [plot]
 
 
-def draw_forest(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
+def draw_forest(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     """Draw estimates with intervals, one plot per look."""
-    s = item.series
+    s = prepared.series
     assert isinstance(s, Forest)
-    groups: dict[Look, list[int]] = {}
-    for i in range(len(s.rows)):
-        groups.setdefault(item.looks[i] if item.looks else item.look, []).append(i)
-    if s.texts is not None:
-        for i, text in enumerate(s.texts):
-            canvas.say(canvas.x.length + 2.0, canvas.y.at(item.slots[i]), cell(str(text)), "west", size="scriptsize")
-    return [
-        {
-            "kind": "forest",
-            "look": look,
-            "rows": [
-                (*canvas.point(s.estimate[i], item.slots[i]), *_deltas(canvas.x, s.estimate[i], s.low[i], s.high[i]))
-                for i in members
-            ],
-        }
-        for look, members in groups.items()
-    ]
+    rows_by_look: dict[Look, list[tuple[str, ...]]] = {}
+    for i, (estimate, low, high, y) in enumerate(zip(s.estimate, s.low, s.high, prepared.slots, strict=True)):
+        row = (*canvas.point(estimate, y), *_error_lengths(canvas.x, estimate, low, high))
+        rows_by_look.setdefault(prepared.looks[i] if prepared.looks else prepared.look, []).append(row)
+        if s.texts is not None:
+            at = (canvas.x.length + 2.0, canvas.y.at(y))
+            canvas.add_text(*at, cell(str(s.texts[i])), "west", size="scriptsize")
+    return [{"kind": "forest", "look": look, "rows": rows} for look, rows in rows_by_look.items()]

@@ -21,9 +21,9 @@ def lines(
     ----------
     frame : DataFrame
     x, y : str
-        The columns drawn; points are in the order of the rows.
+        The columns to draw; points are in the order of the rows.
     by : str, optional
-        The column that separates the lines and labels them; if None, one line of all rows.
+        The column whose values separate and label the lines; if None, all rows are one line.
     low, high : str, optional
         Columns with the ends of each point's uncertainty.
 

@@ -1,4 +1,4 @@
-"""Compute in mm the space around a panel's axes for tick labels, axis labels, names at the edges and colour bars."""
+"""Compute the space in mm around a panel's axes: for tick labels, axis labels, names at the edges and colour bars."""
 
 import math
 from dataclasses import dataclass
@@ -21,56 +21,51 @@ SMALL = LINE_MM["scriptsize"] + 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class TickLabels:
-    """The tick labels of an x axis: lines, font size and angle in degrees."""
+    """The tick labels of an x axis, with font size, angle in degrees, and the height in mm that they take."""
 
     texts: tuple[str, ...]
     size: Size = "footnotesize"
-    turn: int = 0
+    angle: int = 0
     depth: float = FOOT
 
 
-def left_of(panel: PreparedPanel, y: Scale, outer: bool) -> float:
-    """Return the space to the left of the axes in mm, for tick labels and the axis label."""
+def space_left(panel: PreparedPanel, y: Scale, outer: bool) -> float:
+    """Return the space to the left of the axes in mm; an inner panel (not `outer`) has no labels there."""
     if not outer:
         return 1.5
     texts = panel.names["y"] or [t for _, t in y.ticks]
-    widest = max((width(_plain(t), bold=i in panel.heads) for i, t in enumerate(texts)), default=0.0)
-    return (
-        widest
-        + TICK_MM
-        + 1.8
-        + label_lines(panel.panel.y.label, y.length) * FOOT
-        + (0.6 if panel.panel.y.label else 0.0)
-    )
+    widest = max((width(_plain(t), bold=i in panel.headings) for i, t in enumerate(texts)), default=0.0)
+    label = panel.panel.y.label
+    return widest + TICK_MM + 1.8 + _label_lines(label, y.length) * FOOT + (0.6 if label else 0.0)
 
 
 def _plain(text: str) -> str:
     return text.replace(r"\%", "%").replace("{,}", ",").replace(r"\cdot", "x")
 
 
-def label_lines(label: str, room: float) -> int:
-    """Return the number of lines that an axis label takes."""
-    return len(wrap(label, room) or [label]) if label else 0
+def _label_lines(label: str, length: float) -> int:
+    """Return the number of lines that an axis label takes along an axis of `length` mm."""
+    return len(wrap(label, length) or [label]) if label else 0
 
 
-def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
+def space_right(panel: PreparedPanel, x: Scale, y: Scale) -> float:
     """Return the space to the right in mm: for names, a colour bar, a forest's texts, half the last tick label."""
-    needs = [1.5]
-    overhangs = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
-    needs += overhangs
-    needs += [max(width(t, "scriptsize") for t in name.lines) + 3.6 for name in edge_names(panel)]
-    for item in panel.drawn:
-        s = item.series
+    spaces = [1.5]
+    if not panel.names["x"]:
+        spaces += [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks]
+    spaces += [max(width(t, "scriptsize") for t in name.lines) + 3.6 for name in edge_names(panel)]
+    for prepared in panel.series:
+        s = prepared.series
         if isinstance(s, Forest) and s.texts is not None:
-            needs.append(max(width(str(t), "scriptsize") for t in s.texts) + 2.6)
+            spaces.append(max(width(str(t), "scriptsize") for t in s.texts) + 2.6)
         if isinstance(s, Heatmap):
-            bar = bar_scale(s, y.length)
-            needs.append(6.5 + max(width(_plain(t)) for _, t in bar.ticks) + (FOOT + 0.8 if s.bar else 0.8))
-    return max(needs)
+            widest = max(width(_plain(t)) for _, t in bar_scale(s, y.length).ticks)
+            spaces.append(6.5 + widest + (FOOT + 0.8 if s.bar else 0.8))
+    return max(spaces)
 
 
 def colour_limits(s: Heatmap) -> tuple[float, float]:
-    """Return the limits of a heat map's colours."""
+    """Return the values of a heat map's first and last colour."""
     values = [v for row in s.values for v in row if v is not None]
     low = min(values) if s.low is None else s.low
     high = max(values) if s.high is None else s.high
@@ -88,35 +83,33 @@ def bar_scale(s: Heatmap, length: float) -> Scale:
 
 def has_names_above(panel: PreparedPanel) -> bool:
     """Return whether names of ranges or rules are printed above the axes."""
-    p = panel.panel
-    return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
+    return any(mark.label and mark.axis == "x" for mark in (*panel.panel.shades, *panel.panel.rules))
 
 
-def room_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, wide: float) -> float:
-    """Return the space below the axes in mm, for tick labels and the axis label."""
+def space_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, axes_width: float) -> float:
+    """Return the space below the axes in mm; an inner panel (not `outer`) has no labels there."""
     if not outer:
         return TICK_MM + 0.8
-    lines = label_lines(panel.panel.x.label, wide)
+    lines = _label_lines(panel.panel.x.label, axes_width)
     return TICK_MM + 0.9 + ticks.depth + (lines * FOOT + 0.4 if lines else 0.0)
 
 
 def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
-    """Return the tick labels of an x axis in one line; if they do not fit, break, else shrink, else rotate them."""
+    """Return the tick labels of an x axis; those that do not fit in one line are broken, made smaller or rotated."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)
     if not texts:
         return TickLabels(texts=(), depth=0.0)
-    places = [x.at(v) for v, _ in x.ticks]
-    room = min((abs(b - a) for a, b in pairwise(places)), default=x.length) - 1.0
+    distance = min((abs(b - a) for a, b in pairwise(x.at(v) for v, _ in x.ticks)), default=x.length) - 1.0
     plain_texts = names or [_plain(t) for t in texts]
     sizes: tuple[Size, ...] = ("footnotesize", "scriptsize")
     for size in sizes:
-        if all(width(t, size) <= room for t in plain_texts):
+        if all(width(t, size) <= distance for t in plain_texts):
             return TickLabels(texts=texts, size=size, depth=LINE_MM[size])
-        broken = [wrap(t, room, size) for t in plain_texts] if names else [None]
-        if all(broken):
-            lines = max(len(b) for b in broken if b)
-            set_ = tuple(r"\\".join(cell(part) for part in b or ()) for b in broken)
-            return TickLabels(texts=set_, size=size, depth=lines * LINE_MM[size])
+        wrapped = [wrap(t, distance, size) for t in plain_texts] if names else [None]
+        if all(wrapped):
+            most_lines = max(len(lines) for lines in wrapped if lines)
+            broken_texts = tuple(r"\\".join(map(cell, lines or ())) for lines in wrapped)
+            return TickLabels(texts=broken_texts, size=size, depth=most_lines * LINE_MM[size])
     longest = max(width(t, "scriptsize") for t in plain_texts)
-    return TickLabels(texts=texts, size="scriptsize", turn=40, depth=longest * math.sin(math.radians(40)) + 2.4)
+    return TickLabels(texts=texts, size="scriptsize", angle=40, depth=longest * math.sin(math.radians(40)) + 2.4)

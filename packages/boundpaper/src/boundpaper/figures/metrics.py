@@ -25,21 +25,21 @@ _WIDTHS = (
     611, 479, 333, 556, 582, 291, 234, 556, 291, 883, 582, 546, 601, 560, 395, 424, 326, 603, 565, 834, 516, 556, 500,
     333, 606, 333, 606,
 )  # fmt: skip
-_OTHER = 550
 _MINUS = 778
+_OTHER = 550
+"""Width of characters that are not in the table, in the same unit."""
 
 
 def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
     """Return the width in mm of one line of a figure's text (plain text with `$math$` and `*emphasis*`)."""
-    parts = text.split("$")
     thousandths = 0.0
-    for i, part in enumerate(parts):
+    for i, part in enumerate(text.split("$")):
         if i % 2:
             letters = re.sub(r"\\[,;: ]", "", part)
             letters = re.sub(r"\\[a-zA-Z]+", "m", letters)
-            small = len(re.findall(r"[_^](\{[^{}]*\}|.)", letters))
+            scripts = len(re.findall(r"[_^](\{[^{}]*\}|.)", letters))
             letters = re.sub(r"[_^{}\\ ]", "", letters)
-            thousandths += sum(_MINUS if c == "-" else _character_width(c) for c in letters) - 150 * small
+            thousandths += sum(_MINUS if c == "-" else _character_width(c) for c in letters) - 150 * scripts
             thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))
         else:
             thousandths += sum(_character_width(c) for c in part.replace("*", ""))
@@ -52,22 +52,22 @@ def _character_width(c: str) -> float:
     return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _OTHER
 
 
-def wrap(text: str, room: float, size: Size = "footnotesize", lines: int = 3) -> list[str] | None:
-    """Break text at spaces into at most `lines` lines of at most `room` mm; return None if it does not fit."""
-    done: list[str] = []
+def wrap(text: str, limit: float, size: Size = "footnotesize") -> list[str] | None:
+    """Break text at spaces into at most three lines of at most `limit` mm; return None if it does not fit."""
+    lines: list[str] = []
     for word in text.split():
-        if done and width(f"{done[-1]} {word}", size) <= room:
-            done[-1] = f"{done[-1]} {word}"
+        if lines and width(f"{lines[-1]} {word}", size) <= limit:
+            lines[-1] = f"{lines[-1]} {word}"
         else:
-            done.append(word)
-    if len(done) > lines or any(width(line, size) > room for line in done) or any(line.count("$") % 2 for line in done):
+            lines.append(word)
+    if len(lines) > 3 or any(width(line, size) > limit or line.count("$") % 2 for line in lines):
         return None
-    return done
+    return lines
 
 
-def wrap_evenly(text: str, room: float, size: Size = "footnotesize") -> list[str]:
+def wrap_evenly(text: str, limit: float, size: Size = "footnotesize") -> list[str]:
     """Break text as `wrap` does, into lines of similar length; return a text that does not fit as one line."""
-    best = wrap(text, room, size)
+    best = wrap(text, limit, size)
     if best is None:
         return [text]
     while (tighter := wrap(text, max(width(line, size) for line in best) - 0.01, size)) and len(tighter) == len(best):

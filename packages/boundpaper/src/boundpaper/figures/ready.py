@@ -1,10 +1,11 @@
-"""Prepare a panel for drawing: convert categories to positions, look up looks, find the range of values."""
+"""Prepare a panel for drawing: convert categories to positions, look up looks, collect the values along an axis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
+from boundpaper.errors import DataError
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
 from boundpaper.figures.spec import Axis, Panel
 from boundpaper.figures.style import Look, Style, look, style
@@ -14,7 +15,7 @@ from boundpaper.figures.style import Look, Style, look, style
 class PreparedSeries:
     """A series with numeric positions and its look; `looks` has one look per point if the points differ.
 
-    `shift` and `thick` are a bar's offset from its category and its thickness, in the unit of the category axis;
+    `shift` and `thickness` are a bar's offset from its category and its thickness, in the unit of the category axis.
     `slots` are the positions of a forest's rows.
     """
 
@@ -22,7 +23,7 @@ class PreparedSeries:
     look: Look
     looks: tuple[Look, ...] = ()
     shift: float = 0.0
-    thick: float = 0.0
+    thickness: float = 0.0
     slots: tuple[float, ...] = ()
 
 
@@ -30,74 +31,76 @@ class PreparedSeries:
 class PreparedPanel:
     """A panel prepared for drawing.
 
-    `names` has the categories along each axis, empty for a numeric axis; `heads` has the positions of group headings
-    among the names along y. Bars extend along the axis `bars`; `own` has the figure's `entities`.
+    `location` names the panel in errors, and `entities` are those of the figure. `names` has the categories along each
+    axis, none for a numeric axis; `headings` has the positions of group headings among the names along y. `bar_axis` is
+    the axis along which bars extend, empty without bars.
     """
 
     panel: Panel
-    where: str
-    drawn: tuple[PreparedSeries, ...]
+    location: str
+    series: tuple[PreparedSeries, ...]
     names: Mapping[str, tuple[str, ...]]
-    heads: frozenset[int] = frozenset()
-    bars: str = ""
-    own: Mapping[str, Style | str] = field(default_factory=dict)
+    headings: frozenset[int] = frozenset()
+    bar_axis: str = ""
+    entities: Mapping[str, Style | str] = field(default_factory=dict)
 
     def axis(self, name: str) -> Axis:
         """Return the axis as specified."""
         return self.panel.x if name == "x" else self.panel.y
 
     def position(self, value: Any, axis: str) -> float:
-        """Return the number of a category, or the number itself."""
-        if isinstance(value, str):
-            from boundpaper.errors import DataError
-
-            if value not in self.names[axis]:
-                raise DataError(
-                    f"{self.where}: '{value}' is not a category of axis {axis}: "
-                    f"{', '.join(self.names[axis]) or 'it has numbers'}"
-                )
-            return float(self.names[axis].index(value))
-        return float(value)
+        """Return the position of a category on an axis, or a number itself."""
+        if not isinstance(value, str):
+            return float(value)
+        if value not in self.names[axis]:
+            raise DataError(
+                f"{self.location}: '{value}' is not a category of axis {axis}: "
+                f"{', '.join(self.names[axis]) or 'it has numbers'}"
+            )
+        return float(self.names[axis].index(value))
 
 
 def prepare(
-    panel: Panel, where: str, own: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]
+    panel: Panel, location: str, entities: Mapping[str, Style | str], names: Mapping[str, tuple[str, ...]]
 ) -> PreparedPanel:
     """Return a panel prepared for drawing; `names` are the categories along each axis, from `categories`."""
-    slots, heads, rows = _numbered_rows(panel)
+    slots, headings, rows = _numbered_rows(panel)
     names = {**names, "y": rows} if rows else names
-    without_series = PreparedPanel(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
+    empty_panel = PreparedPanel(
+        panel=panel, location=location, series=(), names=names, headings=headings, entities=entities
+    )
     bars = [s for s in panel.series if isinstance(s, Bars)]
     forests = [s for s in panel.series if isinstance(s, Forest)]
-    free = iter(range(1, 1000))
-    prepared = []
-    for series in panel.series:
-        place = f"{where}, {series.title}"
-        entity = series.entity or f"series-{(next(free) - 1) % 8 + 1}"
-        base = look(style(entity, own, place), series)
-        entities = getattr(series, "entities", None)
-        looks = tuple(look(style(e, own, place), series) for e in entities) if entities is not None else ()
-        item = PreparedSeries(series=_with_positions(series, without_series), look=base, looks=looks)
+    all_prepared = []
+    for series, entity in series_entities(panel):
+        place = f"{location}, {series.title}"
+        looks = tuple(look(style(e, entities, place), series) for e in getattr(series, "entities", None) or ())
+        series_look = look(style(entity, entities, place), series)
+        prepared = PreparedSeries(series=_with_positions(series, empty_panel), look=series_look, looks=looks)
         if isinstance(series, Bars):
-            side = "y" if series.horizontal else "x"
-            step = _smallest_step([without_series.position(v, side) for s in bars for v in getattr(s, side)])
-            thick = step * (0.8 / len(bars) if len(bars) > 1 else 0.62)
-            item = replace(item, shift=(bars.index(series) - (len(bars) - 1) / 2) * thick, thick=thick)
+            axis = "y" if series.horizontal else "x"
+            step = _smallest_step([empty_panel.position(v, axis) for s in bars for v in getattr(s, axis)])
+            thickness = step * (0.8 / len(bars) if len(bars) > 1 else 0.62)
+            shift = (bars.index(series) - (len(bars) - 1) / 2) * thickness
+            prepared = replace(prepared, shift=shift, thickness=thickness)
         elif isinstance(series, Stacked):
-            item = replace(item, thick=0.66 * _smallest_step([without_series.position(v, "x") for v in series.x]))
+            step = _smallest_step([empty_panel.position(v, "x") for v in series.x])
+            prepared = replace(prepared, thickness=0.66 * step)
         elif isinstance(series, Forest):
             dodge = (forests.index(series) - (len(forests) - 1) / 2) * min(0.3, 0.7 / len(forests))
             keys = zip(_group_of_rows(series), series.rows, strict=True)
-            item = replace(item, slots=tuple(slots[key] + dodge for key in keys))
-        prepared.append(item)
-    grows = (
-        ("x" if bars[0].horizontal else "y")
-        if bars
-        else "y"
-        if any(isinstance(s, Stacked) for s in panel.series)
-        else ""
-    )
-    return replace(without_series, drawn=tuple(prepared), bars=grows)
+            prepared = replace(prepared, slots=tuple(slots[key] + dodge for key in keys))
+        all_prepared.append(prepared)
+    bar_axis = "y" if bars or any(isinstance(s, Stacked) for s in panel.series) else ""
+    if bars and bars[0].horizontal:
+        bar_axis = "x"
+    return replace(empty_panel, series=tuple(all_prepared), bar_axis=bar_axis)
+
+
+def series_entities(panel: Panel) -> list[tuple[Series, str]]:
+    """Return each series with its entity, or with the next of `series-1` to `series-8` if it has none."""
+    unnamed = (f"series-{i}" for i in cycle(range(1, 9)))
+    return [(series, series.entity or next(unnamed)) for series in panel.series]
 
 
 def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
@@ -114,10 +117,10 @@ def _group_of_rows(series: Forest) -> tuple[str, ...]:
 
 
 def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], tuple[str, ...]]:
-    """Return the row numbers of a forest from the top, the slots of group headings, and the texts of all slots."""
+    """Return the position of each (group, row) of forests from the top, those of group headings, and all texts."""
     slots: dict[tuple[str, str], float] = {}
     names: list[str] = []
-    heads = set()
+    headings = set()
     groups: dict[str, list[str]] = {}
     for series in panel.series:
         if isinstance(series, Forest):
@@ -127,12 +130,12 @@ def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozense
                     members.append(row)
     for group, members in groups.items():
         if group:
-            heads.add(len(names))
+            headings.add(len(names))
             names.append(group)
         for row in members:
             slots[group, row] = float(len(names))
             names.append(str(row))
-    return slots, frozenset(heads), tuple(names)
+    return slots, frozenset(headings), tuple(names)
 
 
 def _with_positions(series: Series, panel: PreparedPanel) -> Series:
@@ -147,14 +150,14 @@ def _with_positions(series: Series, panel: PreparedPanel) -> Series:
     return replace(series, **positions)
 
 
-def _smallest_step(at: Sequence[float]) -> float:
-    places = sorted(set(at))
-    return min((b - a for a, b in pairwise(places)), default=1.0)
+def _smallest_step(positions: Sequence[float]) -> float:
+    """Return the smallest distance of two different positions, or 1 if there is only one."""
+    return min((b - a for a, b in pairwise(sorted(set(positions)))), default=1.0)
 
 
-def values_along(item: PreparedSeries, axis: str) -> list[float]:
+def values_along(prepared: PreparedSeries, axis: str) -> list[float]:
     """Return all values that a series draws along an axis."""
-    s = item.series
+    s = prepared.series
     if isinstance(s, Heatmap):
         return []
     if isinstance(s, Forest):
@@ -165,9 +168,9 @@ def values_along(item: PreparedSeries, axis: str) -> list[float]:
     if isinstance(s, Points):
         return values + list(getattr(s, f"{axis}_low") or ()) + list(getattr(s, f"{axis}_high") or ())
     if isinstance(s, Bars) and axis != ("x" if s.horizontal else "y"):
-        return [v + side * item.thick / 2 + item.shift for v in values for side in (-1.3, 1.3)]
+        return [v + side * prepared.thickness / 2 + prepared.shift for v in values for side in (-1.3, 1.3)]
     if isinstance(s, Stacked) and axis == "x":
-        return [v + side * item.thick * 0.8 for v in values for side in (-1, 1)]
+        return [v + side * prepared.thickness * 0.8 for v in values for side in (-1, 1)]
     if isinstance(s, Line | Fit | Bars) and axis == ("x" if isinstance(s, Bars) and s.horizontal else "y"):
         values += [*(s.low or ()), *(s.high or ())]
         if isinstance(s, Bars):
@@ -175,16 +178,11 @@ def values_along(item: PreparedSeries, axis: str) -> list[float]:
     return values
 
 
-def stack_tops(items: Sequence[PreparedSeries]) -> dict[float, float]:
-    """Return the height of each stack."""
+def stack_tops(all_prepared: Sequence[PreparedSeries]) -> dict[float, float]:
+    """Return the height of each stack, by its position."""
     tops: dict[float, float] = {}
-    for item in items:
-        if isinstance(item.series, Stacked):
-            for x, y in zip(item.series.x, item.series.y, strict=True):
+    for prepared in all_prepared:
+        if isinstance(prepared.series, Stacked):
+            for x, y in zip(prepared.series.x, prepared.series.y, strict=True):
                 tops[x] = tops.get(x, 0.0) + y
     return tops
-
-
-def series_of_kind(items: Sequence[PreparedSeries], kind: type) -> list[PreparedSeries]:
-    """Return the series of one kind."""
-    return [d for d in items if isinstance(d.series, kind)]

@@ -27,20 +27,17 @@ def preamble() -> str:
 
 
 def tex(figure: Figure, name: str, head: str = "") -> str:
-    r"""Return the standalone document of a figure.
+    r"""Return the standalone document of a figure; `head` replaces the preamble that figures share.
 
-    `head` replaces the preamble that figures share.
-
-    The text begins with the whole preamble up to `\endofdump`, so that it compiles alone or with a format precompiled
-    from this preamble. Raises DataError or SpecError that names a faulty column, figure or template.
+    The document begins with the whole preamble up to `\endofdump`, so that it compiles alone or with a format
+    precompiled from this preamble. Raises DataError or SpecError that names a faulty column, figure or template.
     """
     return guarded_latex(_render_document(figure, name, head or preamble()), f"figure {name}")
 
 
 def _render_document(figure: Figure, name: str, head: str) -> str:
     check(figure, name)
-    fields: dict[str, Any] = {"preamble": head, "name": name}
-    fields["source"] = f"figure:{name}"
+    fields: dict[str, Any] = {"preamble": head, "name": name, "source": f"figure:{name}"}
     if figure.template:
         body = _fill_template(figure.template, {**figure.values, "name": name, "figure": figure})
         return _fill_template("own.tex.j2", {**fields, "body": body.strip()})
@@ -58,7 +55,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
     a page.
     """
     check(figure, name)
-    short = figure.short or _first_sentence(figure.caption)
+
     text = _fill_template(
         "float.tex.j2",
         {
@@ -67,7 +64,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
             "star": "*" if both else "",
             "source": f"figure:{name}",
             "caption": latex(figure.caption),
-            "short": latex(short),
+            "short": latex(figure.short or _first_sentence(figure.caption)),
             "note": latex(figure.note) if figure.note else "",
         },
     )
@@ -78,15 +75,15 @@ def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
     """Return the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
     from boundpaper.figures.margins import colour_limits
     from boundpaper.figures.png import heat_png
-    from boundpaper.figures.view import as_seen, rasters
+    from boundpaper.figures.view import displayed_rows, rasters
 
     check(figure, name)
-    files = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
+    files = {f"{name}{suffix}": picture for suffix, picture in figure.files.items()}
     for i, s in rasters(figure):
         panel = figure.panels[i]
-        low, high = colour_limits(s)
-        flip = not (panel.y.reverse or bool(panel.y.categories))
-        files[f"{name}-{i + 1}.png"] = heat_png(as_seen(s, panel.x.reverse, flip), low, high, s.colors)
+        is_flipped = not (panel.y.reverse or bool(panel.y.categories))
+        rows = displayed_rows(s, panel.x.reverse, is_flipped)
+        files[f"{name}-{i + 1}.png"] = heat_png(rows, *colour_limits(s), s.colors)
     return files
 
 
@@ -106,8 +103,8 @@ def _template_folder() -> Path | None:
 
 
 @cache
-def _template_environment(room: Path | None) -> jinja2.Environment:
-    return templates.environment(TEMPLATES, *([room] if room else []))
+def _template_environment(folder: Path | None) -> jinja2.Environment:
+    return templates.environment(TEMPLATES, *([folder] if folder else []))
 
 
 def _fill_template(template: str, fields: dict[str, Any]) -> str:
@@ -120,7 +117,9 @@ def _fill_template(template: str, fields: dict[str, Any]) -> str:
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{_template_path(error.filename or template)}:{error.lineno}: {error.message}") from None
     except jinja2.TemplateNotFound as error:
-        raise SpecError(f"no template '{error.name}' in figures/ or boundpaper/figures/templates/") from None
+        raise SpecError(
+            f"no template '{error.name}' in figures/ or boundpaper/figures/templates/; correct its name, or add it"
+        ) from None
     except (jinja2.UndefinedError, TypeError, ValueError, KeyError, AttributeError) as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith(".j2")]
         place = f"{_template_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
@@ -128,7 +127,7 @@ def _fill_template(template: str, fields: dict[str, Any]) -> str:
 
 
 def _template_path(file: str) -> str:
-    path, room = Path(file), _template_folder()
-    if room and path.is_relative_to(room):
-        return f"figures/{path.relative_to(room)}"
+    path, folder = Path(file), _template_folder()
+    if folder and path.is_relative_to(folder):
+        return f"figures/{path.relative_to(folder)}"
     return f"boundpaper/figures/templates/{path.name}"

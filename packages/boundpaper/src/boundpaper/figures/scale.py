@@ -53,7 +53,7 @@ class Scale:
     edges: tuple[float, ...] = ()
     reverse: bool = False
 
-    def drawn(self, value: float) -> float:
+    def coordinate(self, value: float) -> float:
         """Return the coordinate of a value as PGFPlots needs it."""
         if self.kind == "log":
             return value
@@ -67,7 +67,7 @@ class Scale:
         """Return the origin of the coordinates: not 0 if values are close together but far from zero.
 
         Coordinates have six significant digits, TeX's precision, with which Unix times a minute apart would be equal.
-        Then the origin is the limit nearest to zero, and bars start there instead of at zero.
+        For such values the origin is the limit nearest to zero, and bars start there instead of at zero.
         """
         if self.kind not in ("linear", "symlog"):
             return 0.0
@@ -76,24 +76,25 @@ class Scale:
         return nearer if high - low < 0.01 * abs(farther) else 0.0
 
     def _along(self, value: float) -> float:
+        """Return the position of a value along the axis: its logarithm, the number of its cell, or the value itself."""
         if self.kind == "log":
             return math.log10(value)
         if self.kind == "symlog":
             return math.copysign(math.log10(1 + abs(value) / self.threshold), value)
         if self.kind == "edges":
-            return self._in_cell(value)
+            return self._cell_position(value)
         return value
 
-    def _in_cell(self, value: float) -> float:
+    def _cell_position(self, value: float) -> float:
         i = min(max(bisect.bisect_right(self.edges, value) - 1, 0), len(self.edges) - 2)
         left, right = self.edges[i], self.edges[i + 1]
-        if self.geometric:
+        if self.is_geometric:
             return i + math.log(max(value, left / right) / left) / math.log(right / left)
         return i + (value - left) / (right - left)
 
     @property
-    def geometric(self) -> bool:
-        """Return whether the borders of a heat map's cells are evenly spaced on a log axis."""
+    def is_geometric(self) -> bool:
+        """Return whether a heat map's cell borders are spaced more evenly on a log axis than on a linear one."""
         if len(self.edges) < 3 or self.edges[0] <= 0:
             return False
         factors = [b / a for a, b in pairwise(self.edges)]
@@ -103,24 +104,26 @@ class Scale:
     @property
     def limits(self) -> tuple[float, float]:
         """Return the limits as PGFPlots needs them, the smaller first."""
-        a, b = self.drawn(self.low), self.drawn(self.high)
+        a, b = self.coordinate(self.low), self.coordinate(self.high)
         return (a, b) if a < b else (b, a)
 
     def at(self, value: float) -> float:
         """Return the distance of a value in mm from the lower (left) end of the axis."""
-        share = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
-        return (1 - share if self.reverse else share) * self.length
+        fraction = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
+        return (1 - fraction if self.reverse else fraction) * self.length
 
-    def extended(self, value: float, room: float, *, upper: bool) -> Scale:
-        """Return the scale with the upper (or lower) limit moved until it is `room` mm from a value."""
-        inner, outer = (self.low, self.high) if upper else (self.high, self.low)
-        size = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
-        if size >= room or self.kind == "edges" or room >= self.length:
+    def extended(self, value: float, space: float, *, upper: bool) -> Scale:
+        """Return the scale with the upper (or lower) limit moved until it is at least `space` mm from a value."""
+        a, b = (self.low, self.high) if upper else (self.high, self.low)
+        start, end, position = self._along(a), self._along(b), self._along(value)
+        distance = abs(end - position) / abs(end - start) * self.length
+        if distance >= space or self.kind == "edges" or space >= self.length:
             return self
-        new_end = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
-        return replace(self, high=self._from_scale(new_end)) if upper else replace(self, low=self._from_scale(new_end))
+        limit = self._value_at(start + (position - start) * self.length / (self.length - space))
+        return replace(self, high=limit) if upper else replace(self, low=limit)
 
-    def _from_scale(self, position: float) -> float:
+    def _value_at(self, position: float) -> float:
+        """Return the value at a position along the axis, the inverse of `_along`."""
         if self.kind == "log":
             return float(10**position)
         if self.kind == "symlog":
@@ -128,12 +131,12 @@ class Scale:
         return position
 
 
-def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, grounded: bool = False) -> Scale:
-    """Return the scale of the data: their range, with a margin on both sides.
+def range_scale(axis: Axis, values: Sequence[float], *, length: float, pad: float, from_zero: bool = False) -> Scale:
+    """Return the scale of an axis whose limits are the range of the values, with a margin on both sides.
 
     `values` are all values that the panel draws along this axis, ends of error bars included; `length` is in mm, and
-    `pad` is the margin as a fraction of the range. With bars (`grounded`), zero is a limit without margin; this does
-    not apply to a log axis. Raises SpecError when the values are too close together for a log axis.
+    `pad` is the margin as a fraction of the range. `from_zero`, for bars, makes zero a limit without margin, except on
+    a log axis. Raises SpecError when the values are too close together for a log axis.
     """
     low, high = min(values), max(values)
     kind = axis.scale
@@ -141,15 +144,15 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
         raise SpecError(
             f"axis '{axis.label}': {low:.10g} to {high:.10g} is too narrow for a log axis; use scale='linear'"
         )
-    bare_scale = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
-    if kind != "log" and (axis.zero or grounded):
+    scale = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
+    has_zero = (axis.zero or from_zero) and kind != "log"
+    if has_zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    a, b = bare_scale._along(low), bare_scale._along(high)
+    a, b = scale._along(low), scale._along(high)
     span = (b - a) or abs(a) / 2 or 1.0
-    starts_at_zero = (axis.zero or grounded) and kind != "log"
-    a, b = (a if starts_at_zero and a == 0 else a - pad * span), (b if starts_at_zero and b == 0 else b + pad * span)
+    a, b = (a if has_zero and a == 0 else a - pad * span), (b if has_zero and b == 0 else b + pad * span)
     return replace(
-        bare_scale,
-        low=bare_scale._from_scale(a) if axis.low is None else float(axis.low),
-        high=bare_scale._from_scale(b) if axis.high is None else float(axis.high),
+        scale,
+        low=scale._value_at(a) if axis.low is None else float(axis.low),
+        high=scale._value_at(b) if axis.high is None else float(axis.high),
     )

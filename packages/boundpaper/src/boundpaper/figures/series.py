@@ -76,8 +76,8 @@ class Series:
         return f"{type(self).__name__} '{self.label or self.entity or 'without label'}'"
 
 
-def as_tuple(value: Any, place: str) -> tuple[Any, ...]:
-    """Return a column as a tuple, and the rows of a matrix as tuples."""
+def as_tuple(value: Any, location: str) -> tuple[Any, ...]:
+    """Return a column as a tuple, or a matrix as a tuple of tuples; `location` names the column in the error."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     if hasattr(value, "tolist"):
@@ -85,10 +85,12 @@ def as_tuple(value: Any, place: str) -> tuple[Any, ...]:
     try:
         if isinstance(value, str):
             raise TypeError
-        items = tuple(value)
+        values = tuple(value)
     except TypeError:
-        raise SpecError(f"{place} is a {type(value).__name__}; give a sequence or a column") from None
-    return tuple(as_tuple(v, place) if isinstance(v, list | tuple) or getattr(v, "ndim", 0) != 0 else v for v in items)
+        raise SpecError(f"{location} is a {type(value).__name__}; give a sequence or a column") from None
+    return tuple(
+        as_tuple(v, location) if isinstance(v, list | tuple) or getattr(v, "ndim", 0) != 0 else v for v in values
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +126,11 @@ class Line(Series):
     marks: bool | None = None
     direct: bool | str = False
     dash: str = ""
+
+    @property
+    def has_marks(self) -> bool:
+        """Return whether points have marks."""
+        return len(self.x) <= 20 if self.marks is None else self.marks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,25 +234,23 @@ class Bars(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Stacked(Series):
-    """One layer of a stack: the `Stacked` series of a panel are stacked in order; values must not be negative.
-
-    With `values`, each part contains its number if there is room.
+    """One layer of stacked bars; the `Stacked` series of a panel are stacked in order.
 
     Attributes
     ----------
     x : column
         Categories, or positions on a number axis.
     y : column of float
-        Size of the layer's part at each position, 0 or more.
+        Height of the layer at each position, 0 or more.
     values : bool
-        Whether each part's number is printed inside it.
+        Whether heights are printed inside the layer, where there is space.
     decimals : int, optional
         Decimals of the printed numbers; by default as many as the data need.
 
     Examples
     --------
     >>> import boundpaper as bp
-    >>> [bp.Stacked(x=["sun"], y=[part], label=name).label for name, part in (("root", 4), ("leaf", 14))]
+    >>> [bp.Stacked(x=["sun"], y=[size], label=name).label for name, size in (("root", 4), ("leaf", 14))]
     ['root', 'leaf']
     """
 
@@ -257,12 +262,12 @@ class Stacked(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap(Series):
-    """A matrix as colours; its panel may otherwise only contain rules and annotations.
+    """A matrix as colours; it is the only series of its panel.
 
     Attributes
     ----------
     values : (rows, columns) matrix
-        Row 0 is at the bottom, or with `Axis(reverse=True)` on top. None leaves a cell white, for combinations that
+        Row 0 is at the bottom, or on top if the y axis is reversed. None leaves a cell white, for combinations that
         cannot occur. NaN is an error.
     x_edges, y_edges : columns of n + 1 numbers, optional
         Increasing borders of the cells; by default 0, 1, 2, ... Cells are drawn equally wide, with ticks at the right

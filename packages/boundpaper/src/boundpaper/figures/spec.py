@@ -42,7 +42,7 @@ class Axis:
     reverse : bool
         Whether values increase leftwards or downwards.
     grid : bool, optional
-        Whether ticks have light grid lines; by default only on the value axis.
+        Whether there are light grid lines at the ticks; by default only on the value axis.
     percent : bool
         Whether each tick has a percent sign (the values must be in percent).
 
@@ -136,9 +136,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A short text at a point of the panel.
-
-    An arrow may lead from the text to `target`.
+    """A short text at a point of the panel, with an optional arrow from the text to `target`.
 
     Attributes
     ----------
@@ -170,7 +168,7 @@ class Annotation:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """A pair of axes and the series on it.
+    """A pair of axes and the series drawn on them.
 
     Attributes
     ----------
@@ -296,5 +294,5 @@ class Figure:
 
     @staticmethod
     def _pictures() -> Any:
-        """Import the module that compiles figures by name, since specifications must not depend on it."""
+        """Return the module that compiles figures, imported by its name, since specifications must not depend on it."""
         return import_module("boundpaper.paper.tex.alone")

@@ -37,7 +37,7 @@ PALETTE: Mapping[str, str] = {
     "okpurple": "BB6495",
     "okgrey": "767676",
 }
-"""Colour names in LaTeX with hexadecimal RGB; `_templates/preamble.tex` defines the same colours."""
+"""Colour names in LaTeX with hexadecimal RGB; `templates/preamble.tex` defines the same colours."""
 
 VIRIDIS: tuple[tuple[int, int, int], ...] = (
     (68, 1, 84), (72, 26, 108), (71, 47, 125), (65, 68, 135), (57, 86, 140), (49, 104, 142),
@@ -92,9 +92,10 @@ _STEPS = ("", "!75!black", "!55!black", "!38!black", "!22!black")
 
 
 def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[str, Style]:
-    """Return the looks of a family and its members: one hue and mark; later ones are darker, with other dash and hatch.
+    """Return the looks of a family and its members, which share hue and mark.
 
-    An only member has the family's dash. `declared_looks` has the looks that members may copy from other entities.
+    Later members are darker, and differ in dash and hatch; an only member has the family's dash. `declared_looks` has
+    the looks of other entities, which members may copy (`like`).
     """
     members = family.members
     styles = {
@@ -102,7 +103,7 @@ def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[st
             color=family.color, mark=family.mark, dash=family.dash, hatch=family.hatch, label=family.name
         )
     }
-    for place, member in enumerate(members):
+    for i, member in enumerate(members):
         label = member.label or member.name
         if member.like:
             styles[member.key] = replace(declared_looks[member.like], label=label)
@@ -110,10 +111,10 @@ def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[st
             styles[member.key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
         else:
             styles[member.key] = Style(
-                color=family.color + _STEPS[place % len(_STEPS)],
+                color=family.color + _STEPS[i % len(_STEPS)],
                 mark=family.mark,
-                dash=_DASHES[place % len(_DASHES)],
-                hatch=_HATCHES[place % len(_HATCHES)],
+                dash=_DASHES[i % len(_DASHES)],
+                hatch=_HATCHES[i % len(_HATCHES)],
                 label=label,
             )
     return styles
@@ -171,17 +172,18 @@ def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
 def _looks_of(
     root: Path | None, vocabulary: Vocabulary, stamp: tuple[Stamp, ...]
 ) -> tuple[Mapping[str, Style], Mapping[str, str]]:
-    entity_looks = {entity: Style(**words) for entity, words in vocabulary.entities.items()}
-    members = families(root) if root else ()
-    all_looks = {key: look for family in members for key, look in family_looks(family, entity_looks).items()}
+    entity_looks = {entity: Style(**fields) for entity, fields in vocabulary.entities.items()}
+    all_looks: dict[str, Style] = {}
+    for family in families(root) if root else ():
+        all_looks |= family_looks(family, entity_looks)
     all_looks |= {**OWN, **entity_looks}
-    by_name = {_folded(key): key for key in all_looks}
-    return all_looks, by_name | {_folded(style.label): key for key, style in all_looks.items() if style.label}
+    by_name = {_normalised(key): key for key in all_looks}
+    return all_looks, by_name | {_normalised(style.label): key for key, style in all_looks.items() if style.label}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A style applied to a series: `mark` names the filled form; `hollow` marks are filled with white."""
+    """A style applied to a series; `mark` is the name of the filled mark, and `hollow` marks are filled with white."""
 
     color: str
     mark: str
@@ -191,10 +193,10 @@ class Look:
     label: str
 
     @property
-    def text(self) -> str:
+    def text_color(self) -> str:
         """Return the colour for text: that of the series, darker by a quarter, so that names of a family differ too."""
-        base, share, other = (f"{self.color}!100!black").split("!")[:3]
-        return base if base == "okblack" else f"{base}!{0.75 * (100 if other == 'white' else float(share)):g}!black"
+        base, percent, mixed = (f"{self.color}!100!black").split("!")[:3]
+        return base if base == "okblack" else f"{base}!{0.75 * (100 if mixed == 'white' else float(percent)):g}!black"
 
 
 def look(style: Style, series: Series) -> Look:
@@ -210,30 +212,27 @@ def look(style: Style, series: Series) -> Look:
     )
 
 
-def _folded(name: str) -> str:
+def _normalised(name: str) -> str:
     return "".join(c for c in name.casefold() if c not in " _-")
 
 
-def style(entity: str, own_looks: Mapping[str, Style | str], place: str) -> Style:
+def style(entity: str, figure_entities: Mapping[str, Style | str], location: str) -> Style:
     """Return the style of an entity, from the figure's entities, else from the palette.
 
-    `entity` is a key of `styles()` or its label, ignoring case, spaces, hyphens and underscores. `own_looks` maps the
-    figure's entities to a style, or to the palette entity whose look they copy; `place` names figure and series in the
-    error. Raises SpecError for an unknown entity; the message suggests the nearest.
+    `entity` is a key of `styles()` or its label, ignoring case, spaces, hyphens and underscores. `figure_entities` maps
+    the figure's entities to a style, or to the palette entity whose look they copy. `location` names figure and series
+    in the error. Raises SpecError for an unknown entity; the message suggests the nearest.
     """
-    if entity in own_looks:
-        target = own_looks[entity]
-        if isinstance(target, Style):
-            return target
-        base = style(target, {}, place)
-        return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
+    if entity in figure_entities:
+        declared = figure_entities[entity]
+        return declared if isinstance(declared, Style) else replace(style(declared, {}, location), label=entity)
     all_looks, by_name = _known_looks()
-    key = by_name.get(_folded(entity))
+    key = by_name.get(_normalised(entity))
     if key is not None:
         return all_looks[key]
-    nearest = similar_names(entity, [*own_looks, *all_looks], most=1, cutoff=0.0)[0]
+    nearest = similar_names(entity, [*figure_entities, *all_looks], most=1, cutoff=0.0)[0]
     raise SpecError(
-        f"{place}: unknown entity '{entity}'; the nearest is '{nearest}'. "
+        f"{location}: unknown entity '{entity}'; the nearest is '{nearest}'. "
         f"Use an entity of boundpaper/figures/style.py, or define its look in {VOCABULARY} or in the figure with "
         "entities=."
     )
@@ -254,5 +253,5 @@ def display(entity: str) -> str:
     'runner beans'
     """
     all_looks, by_name = _known_looks()
-    key = by_name.get(_folded(entity))
+    key = by_name.get(_normalised(entity))
     return (all_looks[key].label or entity) if key is not None else entity

@@ -15,16 +15,16 @@ from boundpaper.store.paths import SCHEMA
 if TYPE_CHECKING:
     import pandas as pd
 
-_OF_VALUES = ("low", "high", "reported")
+_VALUE_FIELDS = ("low", "high", "reported")
 _IN_BRACKETS = re.compile(r"(?P<opening>[(\[])(?P<unit>[^()\[\]]+)[)\]]\s*$")
 _AT_THE_END = re.compile(r"(?:,|\bin)\s+(?P<unit>[^\s,]+(?: [^\s,]+)?)\s*$")
-_HOW = frozenset(
+_NOT_UNITS = frozenset(
     ("log", "log10", "log2", "logarithmic", "linear", "symlog", "mean", "median", "average", "sum", "total")
 )
 """Words in brackets after a label that are not units."""
 
 
-class _Shown(NamedTuple):
+class _ShownColumn(NamedTuple):
     """A column of an artifact that an axis shows, with its unit."""
 
     field: str
@@ -40,56 +40,59 @@ def contradicted_unit(
 ) -> str:
     """Describe the first contradiction between an axis and the data package; empty if there is none.
 
-    A column belongs to an artifact that has a column of the same name with all of its values; a column that the figure
-    converts has other values, so its unit is unknown. `frames` returns the artifacts' rows, and is called only if the
-    figure shows a column with a declared unit.
+    A figure's column belongs to an artifact that has a column of the same name with all of its values. A column that
+    the figure converts has other values, so its unit is unknown. `frames` returns the artifacts' rows, and is called
+    only if the figure shows a column with a declared unit.
     """
     all_units = units.declared_units(root, artifacts)
     unit_names = {units.plain(unit) for by_artifact in all_units.values() for unit in by_artifact.values()}
     tables: Mapping[str, pd.DataFrame] | None = None
-    for number, panel in enumerate(figure.panels, start=1):
+    for i, panel in enumerate(figure.panels, start=1):
         for name, axis in (("x", panel.x), ("y", panel.y)):
-            shown: list[_Shown] = []
+            shown: list[_ShownColumn] = []
             for column in _number_columns(panel.series, name):
                 if column.field in all_units:
                     tables = frames() if tables is None else tables
                     shown += _origins(column, all_units[column.field], tables)
             if fault := _axis_fault(shown, axis, unit_names):
-                return f"panel {number}, axis {name}: {fault}"
+                return f"panel {i}, axis {name}: {fault}"
     return ""
 
 
 def _number_columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
-    """Yield the number columns of a series along an axis."""
-    for item in series:
-        values = (getattr(item, name, None) for name in _fields_along(item, axis))
-        yield from (value for value in values if isinstance(value, FieldValues))
+    """Yield the columns of numbers that series show along an axis."""
+    for s in series:
+        columns = (getattr(s, name, None) for name in _fields_along(s, axis))
+        yield from (column for column in columns if isinstance(column, FieldValues))
 
 
 def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
-    """Return the fields of a series with numbers along an axis."""
+    """Return the names of a series' fields that have numbers along an axis."""
     if isinstance(series, Heatmap):
         return ()
     if isinstance(series, Forest):
         return ("estimate", "low", "high") if axis == "x" else ()
     if isinstance(series, Bars) and series.horizontal:
-        return ("x", *_OF_VALUES) if axis == "x" else ("y",)
-    return ("x", "x_low", "x_high") if axis == "x" else ("y", "y_low", "y_high", *_OF_VALUES)
+        return ("x", *_VALUE_FIELDS) if axis == "x" else ("y",)
+    return ("x", "x_low", "x_high") if axis == "x" else ("y", "y_low", "y_high", *_VALUE_FIELDS)
 
 
-def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
-    """Return the artifacts with this column's values; empty if a unit is missing or differs between rows."""
+def _origins(
+    column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]
+) -> list[_ShownColumn]:
+    """Return the columns of artifacts with these values; empty if one has no unit, or units that differ by row."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     origins = [
-        _Shown(column.field, name, unit)
+        _ShownColumn(column.field, name, unit)
         for name, unit in by_artifact.items()
         if values and name in frames and values <= set(frames[name][column.field].tolist())
     ]
     return [] if any(origin.unit.startswith(units.NONE) for origin in origins) else origins
 
 
-def _axis_fault(shown: list[_Shown], axis: Axis, unit_names: set[str]) -> str:
-    by_field: dict[str, list[_Shown]] = {}
+def _axis_fault(shown: list[_ShownColumn], axis: Axis, unit_names: set[str]) -> str:
+    """Describe a contradiction between the units of columns, or between them and the axis' label; empty if none."""
+    by_field: dict[str, list[_ShownColumn]] = {}
     for column in shown:
         by_field.setdefault(column.field, []).append(column)
     groups = list(by_field.values())
@@ -101,9 +104,9 @@ def _axis_fault(shown: list[_Shown], axis: Axis, unit_names: set[str]) -> str:
             )
     if not groups:
         return ""
-    own_units = {units.plain(column.unit) for column in groups[0]}
+    column_units = {units.plain(column.unit) for column in groups[0]}
     written_unit = _written_unit(axis, unit_names)
-    if written_unit and units.plain(written_unit) not in own_units:
+    if written_unit and units.plain(written_unit) not in column_units:
         return (
             f"the label {axis.label!r} says {written_unit!r}, but {SCHEMA} says {groups[0][0].unit!r} for "
             f"{groups[0][0].field!r} of {groups[0][0].artifact}; correct one of them, or convert the column"
@@ -122,7 +125,7 @@ def _written_unit(axis: Axis, known: set[str]) -> str:
     if match := _IN_BRACKETS.search(axis.label):
         unit = match["unit"].partition(",")[0].strip()
         is_unit = match["opening"] == "[" or units.plain(unit) in known or units.may_be_unit(unit)
-        return unit if is_unit and unit.lower() not in _HOW else ""
+        return unit if is_unit and unit.lower() not in _NOT_UNITS else ""
     match = _AT_THE_END.search(axis.label)
     if match and (units.is_known_unit(match["unit"]) or units.plain(match["unit"]) in known):
         return match["unit"].strip()

@@ -39,18 +39,8 @@ if TYPE_CHECKING:
     from boundpaper.build.job import Job
 
 FORMATS = (  # functions of boundpaper.typeset.numbers that a template calls as filters
-    "fixed",
-    "signed",
-    "percent",
-    "points",
-    "times",
-    "integer",
-    "significant",
-    "scientific",
-    "pvalue",
-    "interval",
-    "uncertain",
-    "printed",
+    *("fixed", "signed", "percent", "points", "times", "integer", "significant", "scientific", "pvalue", "interval"),
+    *("uncertain", "printed"),
 )
 SMALL_NUMBERS = tuple(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "

@@ -1,7 +1,7 @@
 """Lint chapters: numbers must come from artifacts, and citations and references must name what exists."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,9 +63,7 @@ def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
 
 def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find exhibits that a chapter includes but no chapter refers to with `\cref`."""
-    called = {
-        key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
-    }
+    called = {key for text in chapters.values() for _, key in _keys_in(text, _REFERENCE)}
     return [
         ChapterFault(file, 1, f"the {kind} {name!r} has no reference: write \\cref{{{_PREFIXES[kind]}:{name}}}")
         for file, text in chapters.items()
@@ -106,11 +104,10 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
     r"""Find `\cite` keys that are not in the bibliography; `entries` maps the keys of the bibliography to lines."""
     findings = []
     for file, text in chapters.items():
-        for match in CITE.finditer(_code(text)):
-            for key in _keys(match["keys"]):
-                if key not in entries and key != "*":
-                    fault = f"\\cite of {key!r}, which is not in paper/references.bib{or_known(key, entries)}"
-                    findings.append(ChapterFault(file, line_of(text, match.start()), fault))
+        for line, key in _keys_in(text, CITE):
+            if key not in entries and key != "*":
+                fault = f"\\cite of {key!r}, which is not in paper/references.bib{or_known(key, entries)}"
+                findings.append(ChapterFault(file, line, fault))
     return findings
 
 
@@ -135,8 +132,7 @@ def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
 
 def cited_keys(text: str) -> tuple[str, ...]:
     r"""Return the distinct keys that a chapter's template cites, in order."""
-    keys = (key for match in CITE.finditer(_code(text)) for key in _keys(match["keys"]))
-    return tuple(dict.fromkeys(keys))
+    return tuple(dict.fromkeys(key for _, key in _keys_in(text, CITE)))
 
 
 def uncited_entries(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
@@ -160,10 +156,9 @@ def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
         labels.update(f"{_PREFIXES[kind]}:{name}" for kind, name in exhibits)
     findings = []
     for file, text in chapters.items():
-        for match in _REFERENCE.finditer(_code(text)):
-            for key in _keys(match["keys"]):
-                if key not in labels:
-                    findings.append(ChapterFault(file, line_of(text, match.start()), _unknown_reference(key, labels)))
+        for line, key in _keys_in(text, _REFERENCE):
+            if key not in labels:
+                findings.append(ChapterFault(file, line, _unknown_reference(key, labels)))
     return findings
 
 
@@ -191,8 +186,8 @@ def _states_value(formula: str) -> bool:
     """Return whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
     if formula.startswith(("$$", r"\[", r"\begin")):
         return False
-    inner = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
-    return bool(_BARE.fullmatch(inner) or _VALUE.search(inner))
+    content = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
+    return bool(_BARE.fullmatch(content) or _VALUE.search(content))
 
 
 def _typed_fault(number: str) -> str:
@@ -234,5 +229,8 @@ def _blank_match(match: re.Match[str]) -> str:
     return blank_out(match[0])
 
 
-def _keys(text: str) -> list[str]:
-    return [key.strip() for key in text.split(",") if key.strip()]
+def _keys_in(text: str, command: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the line and each key of the commands in a chapter's template that match a pattern."""
+    for match in command.finditer(_code(text)):
+        for key in filter(None, map(str.strip, match["keys"].split(","))):
+            yield line_of(text, match.start()), key

@@ -138,9 +138,9 @@ def read(root: Path) -> Metadata:
     for name in ("title", "date"):
         if not content.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
-    authors = _authors_of(content.get("author", ""))
-    metadata = Metadata(**{**fields, "authors": authors, "author": _join_names([author.name for author in authors])})
+    authors = _authors_of(content.pop("author", ""))
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+    metadata = Metadata(**fields, authors=authors, author=_join_names([author.name for author in authors]))
     for pattern in metadata.names:
         if fault := pattern_fault(pattern):
             raise SpecError(f"{FILE}: {pattern!r} in names {fault}")

@@ -36,14 +36,15 @@ def degradation(
     study, comparison, unit, note : str
         Metadata of the row.
     draws, seed, confidence
-        For the interval: quantiles of the ratio over independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2)
-        (Brown, Cai & DasGupta 2001). The arms are treated as unpaired, so it is wider than a paired interval.
+        Number of draws, random seed and level of the interval. The interval is between quantiles of the ratio over
+        independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2) (Brown, Cai & DasGupta 2001). The arms are
+        treated as unpaired, which makes it wider than a paired interval.
 
     Returns
     -------
     Estimate
-        Test `degradation`. An estimate of 1 means chance level, above 1 below chance, negative an improvement. Empty
-        with a reason if the Wilson interval of the base includes chance, so that there may be nothing to lose.
+        Test `degradation`. The estimate is 1 if accuracy falls to chance, above 1 if it falls below chance, and
+        negative if it rises. It is empty with a reason if the base's Wilson interval includes chance.
 
     Raises
     ------
@@ -57,30 +58,30 @@ def degradation(
     >>> round(row.estimate, 2)
     0.75
     """
-    place = f"degradation {study}/{comparison}"
-    check_count(base_right, base_n, place)
-    check_count(disrupted_right, disrupted_n, place)
+    caller = f"degradation {study}/{comparison}"
+    check_count(base_right, base_n, caller)
+    check_count(disrupted_right, disrupted_n, caller)
     if not 0 <= chance < 1:
-        raise ValueError(f"{place}: chance is {chance}; give the accuracy of random guesses, at least 0 and below 1")
+        raise ValueError(f"{caller}: chance is {chance}; give the accuracy of random guesses, at least 0 and below 1")
     base_share, disrupted_share = base_right / base_n, disrupted_right / disrupted_n
     make_row = partial(
         Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n
     )
     notes = [note, f"base {base_right} of {base_n}, disrupted {disrupted_right} of {disrupted_n}, chance {chance:.4g}"]
     notes.append(no("statistic", "df", "p", "effect", because="a ratio; another row has the test"))
-    floor, _ = wilson_interval(base_right, base_n, confidence)
-    if floor <= chance:
-        because = f"the base's Wilson interval starts at {floor:.3g} and reaches chance"
+    base_low, _ = wilson_interval(base_right, base_n, confidence)
+    if base_low <= chance:
+        because = f"the base's Wilson interval starts at {base_low:.3g} and reaches chance"
         return make_row(note=join_notes(*notes, no("degradation", "interval", because=because)))
     # quantiles of uniforms, whose stream is the same in all numpy versions
-    uniform = np.random.default_rng(seed).random((2, draws))
-    base_drawn = stats.beta.ppf(uniform[0], base_right + 0.5, base_n - base_right + 0.5)
-    disrupted_drawn = stats.beta.ppf(uniform[1], disrupted_right + 0.5, disrupted_n - disrupted_right + 0.5)
-    is_above_chance = base_drawn > chance
-    ratios = (base_drawn[is_above_chance] - disrupted_drawn[is_above_chance]) / (base_drawn[is_above_chance] - chance)
+    uniforms = np.random.default_rng(seed).random((2, draws))
+    base_draws = stats.beta.ppf(uniforms[0], base_right + 0.5, base_n - base_right + 0.5)
+    disrupted_draws = stats.beta.ppf(uniforms[1], disrupted_right + 0.5, disrupted_n - disrupted_right + 0.5)
+    is_above_chance = base_draws > chance
+    ratios = (base_draws[is_above_chance] - disrupted_draws[is_above_chance]) / (base_draws[is_above_chance] - chance)
     low, high = percentile_interval(ratios, confidence)
     if not is_above_chance.all():
         notes.append(f"{draws - int(is_above_chance.sum())} of {draws} draws at or below chance dropped")
-    value = (base_share - disrupted_share) / (base_share - chance)
-    # with 0 or n right the posterior excludes the edge, which is the estimate
-    return make_row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))
+    estimate = (base_share - disrupted_share) / (base_share - chance)
+    # with 0 or n right answers the estimate may lie outside all quantiles of the posterior
+    return make_row(estimate=estimate, ci_low=min(low, estimate), ci_high=max(high, estimate), note=join_notes(*notes))

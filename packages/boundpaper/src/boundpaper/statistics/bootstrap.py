@@ -8,10 +8,11 @@ from boundpaper.statistics.sample import FloatArray, IntArray, check_confidence
 
 DRAWS = 9999
 SEED = 0
-# Least units for a percentile interval: its coverage of a normal mean is .90 for 10 units and .76 for 3, not .95.
+# Fewest units for a percentile interval: a 95 % interval of a normal mean covers it .90 of the time with 10 units,
+# and .76 with 3.
 LEAST_BOOTSTRAPPED = 20
 
-# Indices in memory at once; limits a bootstrap over thousands of heads to tens of megabytes.
+# Most array cells in memory at once, so that a bootstrap over thousands of heads takes tens of megabytes.
 CELLS = 2_000_000
 
 
@@ -28,10 +29,7 @@ def chunk_sizes(draws: int, cells_per_draw: int) -> Iterator[int]:
 
 
 def resamples(n: int, draws: int = DRAWS, seed: int = SEED) -> Iterator[IntArray]:
-    """Yield indices of units drawn with replacement.
-
-    Chunks are int64 arrays of shape (chunk, n) with `draws` rows in total.
-    """
+    """Yield `draws` bootstrap samples of n units in chunks: int64 arrays of indices, one row of n per sample."""
     generator = np.random.default_rng(seed)
     for size in chunk_sizes(draws, n):
         # scaled uniforms, whose stream is the same in all numpy versions, unlike that of `integers`

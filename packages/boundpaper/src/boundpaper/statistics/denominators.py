@@ -13,9 +13,10 @@ Unread = Literal["no", "possible", "certain"]
 
 @dataclass(frozen=True)
 class PossibleCounts:
-    """The possible counts in one arm of a task.
+    """The counts that are possible in one arm of a task.
 
-    `pairs` are all (right, answered) that give the fraction; answered is 0 if perhaps no answer was read.
+    `pairs` are all counts (right answers, answers read) that agree with the fraction; (0, 0) means that perhaps no
+    answer was read.
     """
 
     items: int
@@ -41,9 +42,9 @@ class PossibleCounts:
         """Return the fewest and the most right answers."""
         return self._least_and_most(0)
 
-    def _least_and_most(self, place: int) -> Pair:
-        values = [pair[place] for pair in self.pairs]
-        return min(values), max(values)
+    def _least_and_most(self, index: int) -> Pair:
+        counts = [pair[index] for pair in self.pairs]
+        return min(counts), max(counts)
 
 
 def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
@@ -61,8 +62,8 @@ def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread:
     half_unit : float
         Largest rounding error of the fraction; 0 if it was not rounded.
     unread : {"no", "possible", "certain"}
-        Whether perhaps no answer was read, which is possible only for a fraction of zero; `certain` excludes all other
-        pairs.
+        Whether it is excluded, possible or certain that no answer was read. Only a fraction of zero allows `possible`
+        and `certain`; `certain` excludes all other pairs.
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"{share} is not a fraction; give right answers over answers read, from 0 to 1")
@@ -74,10 +75,10 @@ def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread:
         raise ValueError(f"a fraction of {share} needs at least one answer that was read; give unread='no'")
     if unread == "certain":
         return PossibleCounts(items, ((0, 0),))
-    room = max(half_unit, EQUAL)
+    tolerance = max(half_unit, EQUAL)
     pairs = [(0, 0)] if unread == "possible" else []
     for answered in range(1, items + 1):
-        lowest, highest = math.ceil((share - room) * answered), math.floor((share + room) * answered)
+        lowest, highest = math.ceil((share - tolerance) * answered), math.floor((share + tolerance) * answered)
         pairs += [(right, answered) for right in range(max(lowest, 0), min(highest, answered) + 1)]
     if not pairs:
         raise ValueError(f"no counts of up to {items} answers give the fraction {share}; check both numbers")

@@ -76,7 +76,7 @@ def d_s(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     a, b = sample(first, "first"), sample(second, "second")
     if min(a.size, b.size) < 2 or (is_constant(a) and is_constant(b)):
         return None
-    return d_s_from_stats(float(a.mean()), _sd(a), a.size, float(b.mean()), _sd(b), b.size)
+    return d_s_from_stats(float(a.mean()), sample_sd(a), a.size, float(b.mean()), sample_sd(b), b.size)
 
 
 def d_s_from_stats(
@@ -122,18 +122,18 @@ def hedges_g(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 
 
 def d_z_interval(t: float, n: int, confidence: float = 0.95) -> Ends | None:
-    """Return the interval of d_z from the paired t over n pairs: the interval of the noncentrality over sqrt(n)."""
+    """Return the interval of d_z from the paired t of n pairs: the interval of the noncentrality divided by sqrt(n)."""
     ends = noncentrality_interval(t, n - 1, confidence)
     return None if ends is None else (ends[0] / math.sqrt(n), ends[1] / math.sqrt(n))
 
 
 def d_s_interval(effect: float, n_first: int, n_second: int, confidence: float = 0.95) -> Ends | None:
-    """Return the interval of d_s for equal variances: t = d_s sqrt(n1 n2 / (n1 + n2)) with n1 + n2 - 2 df."""
+    """Return the interval of d_s for equal variances, from t = d_s sqrt(n1 n2 / (n1 + n2)) with n1 + n2 - 2 df."""
     scale = math.sqrt(n_first * n_second / (n_first + n_second))
     ends = noncentrality_interval(effect * scale, n_first + n_second - 2, confidence)
     return None if ends is None else (ends[0] / scale, ends[1] / scale)
 
 
-def _sd(values: FloatArray) -> float:
-    """Return the sample's sd (ddof 1); zero for one unit or if the spread is floating-point noise."""
+def sample_sd(values: FloatArray) -> float:
+    """Return the standard deviation (ddof 1); zero for one unit or if the spread is floating-point noise."""
     return 0.0 if is_constant(values) else float(values.std(ddof=1))

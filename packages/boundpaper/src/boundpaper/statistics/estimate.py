@@ -38,7 +38,7 @@ class Estimate:
     adjustment : str
         The correction with its family, or "none".
     effect_name : str
-        Name of the effect size (`d_z`, `d_s`, `hedges_g`, `r`, `odds_ratio`, ...); empty for none.
+        Name of the effect size (`d_z`, `d_s`, `hedges_g`, `r`, `odds_ratio`, ...); empty without an effect size.
     effect, effect_ci_low, effect_ci_high : float or None
         The effect size with its interval.
     note : str
@@ -101,9 +101,9 @@ class Estimate:
             ends = getattr(self, low), getattr(self, high)
             if None not in ends and ends[0] > ends[1]:
                 raise ValueError(f"{place}: {low} {ends[0]} is above {high} {ends[1]}; swap them")
-        empty = [name for name in EXPLAINED if getattr(self, name) is None]
-        if empty and not self.note:
-            raise ValueError(f"{place}: {', '.join(empty)} empty without a reason; say why in note")
+        empty_fields = [name for name in EXPLAINED if getattr(self, name) is None]
+        if empty_fields and not self.note:
+            raise ValueError(f"{place}: {', '.join(empty_fields)} empty without a reason; say why in note")
 
 
 COLUMNS = tuple(field.name for field in fields(Estimate))
@@ -130,9 +130,9 @@ def finite(value: SupportsFloat | None) -> float | None:
 
 
 def join_notes(*notes: str) -> str:
-    """Return notes joined with "; ", without empty or repeated parts, in order of first appearance."""
-    parts = (sentence.strip() for note in notes for sentence in note.split(SEPARATOR.strip()))
-    return SEPARATOR.join(dict.fromkeys(sentence for sentence in parts if sentence))
+    """Return notes joined with "; ", without empty or repeated sentences, in order of first appearance."""
+    sentences = (sentence.strip() for note in notes for sentence in note.split(SEPARATOR.strip()))
+    return SEPARATOR.join(dict.fromkeys(filter(None, sentences)))
 
 
 def no(*what: str, because: str) -> str:
@@ -155,7 +155,7 @@ def no(*what: str, because: str) -> str:
 
 
 def one_sided_note(alternative: str) -> list[str]:
-    """Return the note that a p-value is one-sided; empty if it is two-sided."""
+    """Return a list with the note that a p-value is one-sided; the list is empty if it is two-sided."""
     return [] if alternative == "two-sided" else [f"one-sided p, the alternative is {alternative} than zero"]
 
 
@@ -195,7 +195,7 @@ def frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If an item is not an Estimate (for example, a tuple returned by a test was not unpacked).
+        If an element is not an Estimate, for example a tuple that a test returned and that was not unpacked.
 
     Examples
     --------

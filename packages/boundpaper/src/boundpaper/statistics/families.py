@@ -13,16 +13,15 @@ from boundpaper.statistics.guards import independent_share
 from boundpaper.statistics.multiplicity import holm
 
 PRIMARY, DEPENDENT = "primary", "dependent"
-COUNTED = (PRIMARY, "post hoc")
-ENOUGH = 0.5  # least fraction of independent units, according to its guard, of a test that is corrected
-ALL = ""  # the default: families are not split
+CORRECTED_ROLES = (PRIMARY, "post hoc")
+LEAST_INDEPENDENT = 0.5  # a corrected test needs at least this fraction of independent units, as its guard counts them
 
 
 def corrected(
     tests: Iterable[Estimate],
     test_families: pd.DataFrame,
     result: str,
-    apart: Callable[[Estimate], str] = lambda row: ALL,
+    split_by: Callable[[Estimate], str] = lambda row: "",
 ) -> list[Estimate]:
     """Return the tests of a result, corrected by Holm within their declared families.
 
@@ -34,13 +33,13 @@ def corrected(
     tests : iterable of Estimate
         Rows of the result.
     test_families : DataFrame
-        The artifact: a row selects tests by result, study, comparison, test (`*` matches anything) and unit, and states
-        their family, its hypothesis and their role.
+        The artifact. Each of its rows selects tests by result, study, comparison, test and unit (`*` matches anything),
+        and states their family, its hypothesis and their role.
     result : str
         Name of the result.
-    apart : callable, optional
-        Function that splits families by a property of a row, such as the model, so that adding the measurements of one
-        model does not change the corrected p of another.
+    split_by : callable, optional
+        Function that returns the property of a row by which families are split, such as its model, so that measurements
+        of a new model do not change the corrected p of another. By default families are not split.
 
     Returns
     -------
@@ -51,32 +50,31 @@ def corrected(
     """
     rows = list(tests)
     family_rows = test_families[test_families["result"] == result].to_dict("records")
-    homes = [_declared_family(row, family_rows, result) if row.p_value is not None else None for row in rows]
+    families = [_declared_family(row, family_rows, result) if row.p_value is not None else None for row in rows]
     family_names = []
-    for row, home in zip(rows, homes, strict=True):
-        of = apart(row)
-        is_counted = home is not None and home["role"] in COUNTED
-        family_names.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and is_counted else "")
-    adjusted_rows = holm(rows, family_names)
+    for row, family in zip(rows, families, strict=True):
+        suffix = f" ({split_by(row)})" if split_by(row) else ""
+        is_corrected = family is not None and family["role"] in CORRECTED_ROLES
+        family_names.append(f"{family['family']}{suffix}" if family is not None and is_corrected else "")
     return [
-        row if home is None or home["role"] == PRIMARY else replace(row, adjustment=f"{row.adjustment}, {home['role']}")
-        for row, home in zip(adjusted_rows, homes, strict=True)
+        replace(row, adjustment=f"{row.adjustment}, {family['role']}") if family and family["role"] != PRIMARY else row
+        for row, family in zip(holm(rows, family_names), families, strict=True)
     ]
 
 
 def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
-    """Return the declared family, role and so on of a row."""
+    """Return the row of `test_families` that selects a test, after a check of its role against the test's guard."""
     place = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
-    fitting = [family for family in declared if all(fnmatchcase(getattr(row, name), family[name]) for name in fields)]
+    matches = [family for family in declared if all(fnmatchcase(getattr(row, name), family[name]) for name in fields)]
     test = " / ".join(repr(getattr(row, name)) for name in fields)
-    if len(fitting) != 1:
-        raise DataError(f"{place}: {len(fitting)} rows match the test {test}; exactly one must: change their patterns")
-    role, share = fitting[0]["role"], independent_share(row.note)
-    if role in COUNTED and share is not None and share < ENOUGH:
+    if len(matches) != 1:
+        raise DataError(f"{place}: {len(matches)} rows match the test {test}; exactly one must: change their patterns")
+    role, share = matches[0]["role"], independent_share(row.note)
+    if role in CORRECTED_ROLES and share is not None and share < LEAST_INDEPENDENT:
         raise DataError(
             f"{place}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
         )
     if role == DEPENDENT and share is None:
         raise DataError(f"{place}: the test {test} is {role} without a guard; attach dependent_units in the study")
-    return fitting[0]
+    return matches[0]

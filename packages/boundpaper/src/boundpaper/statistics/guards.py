@@ -57,9 +57,8 @@ def fired(note: str) -> tuple[str, ...]:
     >>> fired("exact p; no interval: one unit")
     ()
     """
-    names = (
-        name for text in note.split(SEPARATOR.strip()) for name in NAMES if text.strip().startswith(f"{PREFIX}{name}:")
-    )
+    sentences = [sentence.strip() for sentence in note.split(SEPARATOR.strip())]
+    names = (name for sentence in sentences for name in NAMES if sentence.startswith(f"{PREFIX}{name}:"))
     return tuple(dict.fromkeys(names))
 
 
@@ -92,7 +91,7 @@ def attach(estimate: Estimate, *notes: Notes) -> Estimate:
     >>> fired(attach(row, zero_variance({"sun": [2.0, 2.0, 2.0]})).note)
     ('zero variance',)
     """
-    return with_note(estimate, *(note for group in notes for note in group))
+    return with_note(estimate, *(note for guard_notes in notes for note in guard_notes))
 
 
 def zero_variance(arms: Mapping[str, npt.ArrayLike]) -> Notes:
@@ -125,11 +124,10 @@ def few_distinct(arms: Mapping[str, npt.ArrayLike], minimum: int = 3) -> Notes:
     notes: Notes = ()
     for name, values in arms.items():
         array = sample(values, name)
-        kinds = distinct(array)
-        if array.size >= minimum and kinds < minimum:
-            notes += raised(
-                FEW_DISTINCT, f"{name} has {kinds} distinct value{'s' * (kinds != 1)} in {array.size} units"
-            )
+        count = distinct(array)
+        if array.size >= minimum and count < minimum:
+            values_word = f"distinct value{'s' * (count != 1)}"
+            notes += raised(FEW_DISTINCT, f"{name} has {count} {values_word} in {array.size} units")
     return notes
 
 
@@ -146,8 +144,8 @@ def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
 def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> Notes:
     """Return a note on conditions whose replicates are copies of one number (pseudo-replication).
 
-    `values` has one value per replicate, and `condition` the condition of each; conditions with one value are ignored.
-    Raises ValueError if the lengths differ.
+    `values` has one value per replicate, and `condition` names the condition of each replicate. Conditions with one
+    replicate are ignored. Raises ValueError if the lengths differ.
     """
     array = sample(values, "values")
     if len(condition) != array.size:
@@ -182,8 +180,9 @@ def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
 def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], what: str) -> Notes:
     """Return a note if units are dependent because several of them share something.
 
-    `shared` identifies what each unit shares (its training run, its key head, its text weights), or is None; `what` is
-    the name in the note, such as "one training run", "keys" or "weights". Raises ValueError if the lengths differ.
+    `shared` identifies what each unit shares with others (its training run, its key head, its text weights), or is None
+    for a unit that shares nothing. `what` names it in the note, such as "one training run", "keys" or "weights". Raises
+    ValueError if the lengths differ.
     """
     if len(units) != len(shared):
         raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} groups; give one per unit")
@@ -215,7 +214,7 @@ def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> No
 
 
 def _disagreement(values: Mapping[str, str]) -> str:
-    """Return words on which groups have each value; empty if all have the same value."""
+    """Return each value with the names of the groups that have it; empty if all groups have the same value."""
     groups: dict[str, list[str]] = defaultdict(list)
     for group, value in values.items():
         groups[value].append(group)

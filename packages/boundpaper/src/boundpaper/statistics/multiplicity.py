@@ -46,7 +46,7 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     Parameters
     ----------
     estimates : iterable of Estimate
-        Rows; rows without a p stay unchanged and are not counted.
+        Rows. A row without a p is not corrected or counted; one that has a family gets a note that says so.
     families : sequence of str, optional
         The family of each row, empty for a row outside all families. By default all rows are one family, named after
         their study.
@@ -65,8 +65,8 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     --------
     >>> from boundpaper.statistics import holm, welch_t
     >>> shade = [2.2, 3.9, 2.4, 3.0]
-    >>> lit = {"sun": [8.1, 9.0, 7.7], "lamp": [3.1, 4.2, 2.9]}
-    >>> rows = [welch_t(lit[each], shade, study="beans", comparison=each, unit="plant") for each in lit]
+    >>> lights = {"sun": [8.1, 9.0, 7.7], "lamp": [3.1, 4.2, 2.9]}
+    >>> rows = [welch_t(lights[name], shade, study="beans", comparison=name, unit="plant") for name in lights]
     >>> [row.adjustment for row in holm(rows)]
     ['Holm over 2 tests of beans', 'Holm over 2 tests of beans']
     """

@@ -14,10 +14,10 @@ from boundpaper.statistics.sample import FloatArray, check_confidence
 # Beyond this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the series in the libraries may give NaN.
 FAR = 7.0
 
-# Up to this noncentrality the faster of two functions is exact to all digits.
+# Up to this noncentrality `special.nctdtr`, which is faster than `stats.nct`, is exact to all digits.
 LARGE = 1000.0
 
-# Beyond it, up to these degrees of freedom, the chi distribution is so wide that few nodes average over the normal one.
+# With at most these degrees of freedom the chi distribution is so wide that few nodes average over the normal variate.
 WIDE = 2000.0
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 
@@ -33,33 +33,33 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     """
     shift = np.asarray(delta, dtype=np.float64)
     # P(-T < -t) is equal and forty times faster, but loses digits for large numbers, and may be NaN
-    inside = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
-    far = (np.abs(shift) > LARGE) & (t * shift > 0) & (df <= WIDE)
-    if far.any():
-        return np.where(far, _tail_from_chi(t, df, shift), tail_above(t, df, np.where(far, 0.0, shift)))
+    tail = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
+    is_large = (np.abs(shift) > LARGE) & (t * shift > 0) & (df <= WIDE)
+    if is_large.any():
+        return np.where(is_large, _tail_from_chi(t, df, shift), tail_above(t, df, np.where(is_large, 0.0, shift)))
     is_near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
-    if (is_near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
+    if (is_near & (np.isnan(tail) | (np.abs(shift) > LARGE))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
             # "series did not converge" concerns digits that do not matter for an interval
             warnings.simplefilter("ignore", RuntimeWarning)
-            inside = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
-    inside = np.where((t >= 0) & (shift < -FAR), 0.0, inside)
-    return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, inside), dtype=np.float64)
+            tail = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
+    tail = np.where((t >= 0) & (shift < -FAR), 0.0, tail)
+    return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, tail), dtype=np.float64)
 
 
 def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
     """Return P(T > t) for a large noncentrality of the sign of t.
 
-    T exceeds t if the chi variate, divided by the root of df, is below (shift + Z) / t with Z normal (above, if both
-    are negative): the chi distribution averaged over Z by Gauss-Hermite quadrature.
+    T exceeds a positive t if the chi variate divided by the root of df is below (shift + Z) / t, with Z normal, and a
+    negative t if it is above. That probability is averaged over Z by Gauss-Hermite quadrature.
     """
     squares = df * ((np.abs(shift)[..., None] + _NODES) / t) ** 2
-    inside = special.chdtr(df, squares) if t > 0 else special.chdtrc(df, squares)
-    return np.asarray(inside @ _WEIGHTS / _WEIGHTS.sum(), dtype=np.float64)
+    probabilities = special.chdtr(df, squares) if t > 0 else special.chdtrc(df, squares)
+    return np.asarray(probabilities @ _WEIGHTS / _WEIGHTS.sum(), dtype=np.float64)
 
 
 def _tail(t: float, df: float, delta: float) -> float:
-    """Return `tail_above` of one noncentrality, without arrays where its cases do not apply."""
+    """Return `tail_above` of one noncentrality; without arrays, and so faster, unless it is a special case."""
     tail = float(special.nctdtr(df, -delta, -t))
     is_exact = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
     return tail if is_exact and not math.isnan(tail) else float(tail_above(t, df, delta))

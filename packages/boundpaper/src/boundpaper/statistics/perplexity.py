@@ -6,7 +6,6 @@ difference.
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -41,18 +40,17 @@ def log_perplexity_difference(
     study, comparison, unit, note : str
         Metadata of the row.
     draws, seed : int
-        For the sign flips above 15 texts.
+        Number and random seed of the sign flips, which are drawn above 15 texts.
     confidence : float
         Level of the interval.
 
     Returns
     -------
     Estimate
-        `estimate` in nats with Student's interval over texts, and `statistic`, `df` and `p_value` of the same t-test,
-        so that interval and p agree; the note has the p by flips of the changes' signs, which does not assume normality
-        but cannot be small for few texts. `effect` is the percent increase of the geometric-mean perplexity, 100
-        (exp(estimate) - 1). One text has no interval and no p; if all texts change equally, the only p is by sign
-        flips.
+        `estimate` is in nats, with Student's interval over texts; `statistic`, `df` and `p_value` are of the same
+        t-test, so that interval and p agree. The note has the p by flips of the changes' signs, which does not assume
+        normality but cannot be small for few texts. `effect` is the percent increase of the geometric-mean perplexity,
+        100 (exp(estimate) - 1). One text has no interval and no p; if all texts change equally, p is by sign flips.
 
     Raises
     ------
@@ -66,30 +64,31 @@ def log_perplexity_difference(
     >>> round(row.effect, 1)
     11.6
     """
-    place = f"log_perplexity_difference {study}/{comparison}"
-    change = _checked_log(disrupted, "disrupted", place)
-    base_log = _checked_log(base, "base", place)
-    _require_same_texts(place, change, base_log)
-    size = max(float(np.max(np.abs(logs))) for logs in (change, base_log))
-    change = change - base_log
-    make_row = partial(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
-    make_row = partial(make_row, n=change.size, effect_name="percent_increase")
-    test, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
-    estimate, ends = float(change.mean()), test.ends
-    increase = finite(_percent_increase(estimate))
-    effect_ends = (finite(_percent_increase(ends[0])), finite(_percent_increase(ends[1]))) if ends else (None, None)
+    caller = f"log_perplexity_difference {study}/{comparison}"
+    logs = [_checked_log(disrupted, "disrupted", caller), _checked_log(base, "base", caller)]
+    _require_same_texts(caller, *logs)
+    change = logs[0] - logs[1]
+    test, notes = _test_mean(change, _largest_magnitude(logs), unit, draws, seed, confidence)
+    mean = float(change.mean())
+    increase = finite(_percent_increase(mean))
     if increase is None:
         notes.append(no("percent increase", because="it exceeds the largest number"))
-    return make_row(
-        estimate=estimate,
-        ci_low=ends[0] if ends else None,
-        ci_high=ends[1] if ends else None,
+    return Estimate(
+        study=study,
+        comparison=comparison,
+        test="log_perplexity_difference",
+        unit=unit,
+        n=change.size,
+        estimate=mean,
+        ci_low=test.low,
+        ci_high=test.high,
         statistic=test.statistic,
         df=test.df,
         p_value=test.p_value,
+        effect_name="percent_increase",
         effect=increase,
-        effect_ci_low=effect_ends[0],
-        effect_ci_high=effect_ends[1],
+        effect_ci_low=None if test.low is None else finite(_percent_increase(test.low)),
+        effect_ci_high=None if test.high is None else finite(_percent_increase(test.high)),
         note=join_notes(note, "nats per token", *notes),
     )
 
@@ -121,9 +120,9 @@ def disruption_contrast(
     -------
     Estimate
         `estimate` is the first model's mean log-perplexity increase minus the second's; `effect` is the ratio of the
-        two percent increases (of geometric means) with a percentile bootstrap interval over texts. The interval is
-        empty below 20 texts, where it would cover too little, and when the second increase or its bootstrap interval
-        includes zero.
+        two percent increases (of geometric means) with a percentile bootstrap interval over texts. That interval is
+        empty below 20 texts, where it would cover too little, and unless both the second model's increase and its
+        bootstrap interval are above zero.
 
     Raises
     ------
@@ -137,9 +136,9 @@ def disruption_contrast(
     >>> round(row.estimate, 3)
     0.613
     """
-    place = f"disruption_contrast {study}/{comparison}"
+    caller = f"disruption_contrast {study}/{comparison}"
     logs = [
-        _checked_log(values, name, place)
+        _checked_log(values, name, caller)
         for values, name in (
             (disrupted_first, "disrupted_first"),
             (base_first, "base_first"),
@@ -147,29 +146,27 @@ def disruption_contrast(
             (base_second, "base_second"),
         )
     ]
-    _require_same_texts(place, *logs)
+    _require_same_texts(caller, *logs)
     first, second = logs[0] - logs[1], logs[2] - logs[3]
-    size = max(float(np.max(np.abs(values))) for values in logs)
-    estimate, notes = _mean_over_texts(first - second, size, unit, draws, seed, confidence)
-    ends = estimate.ends
-    ratio, ratio_ends = None, None
+    test, notes = _test_mean(first - second, _largest_magnitude(logs), unit, draws, seed, confidence)
+    ratio, ratio_low, ratio_high = None, None, None
     if float(second.mean()) <= 0:
         notes.append(no("ratio of percentages", "its interval", because="the second model does not get worse"))
     else:
         ratio = finite(_percent_increase(float(first.mean())) / _percent_increase(float(second.mean())))
-        if ends and first.size < LEAST_BOOTSTRAPPED:
+        if test.low is not None and first.size < LEAST_BOOTSTRAPPED:
             because = f"a bootstrap over {first.size} texts covers less than it says"
             notes.append(no("interval of the ratio", because=because))
-        elif ends:
-            # the same seed draws the same texts as for the difference
-            samples = [
+        elif test.low is not None:
+            # the texts of a sample are drawn once, for both models
+            means = [
                 (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
             ]
-            increase_first, increase_second = (np.concatenate(means) for means in zip(*samples, strict=True))
+            increase_first, increase_second = (np.concatenate(chunks) for chunks in zip(*means, strict=True))
             if percentile_interval(increase_second, confidence)[0] > 0:
-                worse = increase_second > 0
-                ratios = np.expm1(increase_first[worse]) / np.expm1(increase_second[worse])
-                ratio_ends = percentile_interval(ratios, confidence)
+                is_increase = increase_second > 0
+                ratios = np.expm1(increase_first[is_increase]) / np.expm1(increase_second[is_increase])
+                ratio_low, ratio_high = map(finite, percentile_interval(ratios, confidence))
             else:
                 notes.append(no("interval of the ratio", because="the second model's increase may be zero"))
     return Estimate(
@@ -179,15 +176,15 @@ def disruption_contrast(
         unit=unit,
         n=first.size,
         estimate=float((first - second).mean()),
-        ci_low=ends[0] if ends else None,
-        ci_high=ends[1] if ends else None,
-        statistic=estimate.statistic,
-        df=estimate.df,
-        p_value=estimate.p_value,
+        ci_low=test.low,
+        ci_high=test.high,
+        statistic=test.statistic,
+        df=test.df,
+        p_value=test.p_value,
         effect_name="ratio_of_percentages",
         effect=ratio,
-        effect_ci_low=finite(ratio_ends[0]) if ratio_ends else None,
-        effect_ci_high=finite(ratio_ends[1]) if ratio_ends else None,
+        effect_ci_low=ratio_low,
+        effect_ci_high=ratio_high,
         note=join_notes(note, "nats per token", *notes),
     )
 
@@ -205,6 +202,10 @@ def _require_same_texts(caller: str, *logs: FloatArray) -> None:
         raise ValueError(f"{caller}: perplexities of {sizes} texts; give the same texts in all arms")
 
 
+def _largest_magnitude(logs: list[FloatArray]) -> float:
+    return float(np.max(np.abs(logs)))
+
+
 def _percent_increase(nats: float) -> float:
     try:
         return 100 * math.expm1(nats)
@@ -213,32 +214,32 @@ def _percent_increase(nats: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Mean:
-    """Interval and test of a mean change over texts; undefined parts are None."""
+class _MeanTest:
+    """Interval and test of a mean change over texts; an undefined number is None."""
 
-    ends: tuple[float, float] | None = None
+    low: float | None = None
+    high: float | None = None
     statistic: float | None = None
     df: float | None = None
     p_value: float | None = None
 
 
-def _mean_over_texts(
-    change: FloatArray, size: float, unit: str, draws: int, seed: int, confidence: float
-) -> tuple[_Mean, list[str]]:
-    """Return Student's test of the mean change and notes on it; `size` is the magnitude of the logarithms."""
+def _test_mean(
+    change: FloatArray, magnitude: float, unit: str, draws: int, seed: int, confidence: float
+) -> tuple[_MeanTest, list[str]]:
+    """Return Student's test of the mean change, and notes; `magnitude` is that of the logarithms subtracted."""
     check_confidence(confidence)
     if change.size == 1:
-        return _Mean(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]
-    outcome = sign_flip_p(change, size=size, draws=draws, seed=seed)
-    if is_constant(change, size):
+        return _MeanTest(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]
+    outcome = sign_flip_p(change, size=magnitude, draws=draws, seed=seed)
+    if is_constant(change, magnitude):
         notes = [*guards.zero_variance({"the change": change}), outcome.note, *guards.smallest_p(outcome.smallest)]
         notes.append(no("interval", "statistic", "df", "interval of the effect", because="all texts change alike"))
-        return _Mean(p_value=outcome.p_value), notes
+        return _MeanTest(p_value=outcome.p_value), notes
     test = stats.ttest_1samp(change, 0.0)
     notes = ["Student's interval and p over texts", *guards.few_units(change.size, unit)]
     notes.append(
         f"by sign flips p is {outcome.p_value:.3g} ({outcome.note}) and cannot be below {outcome.smallest:.2g}"
     )
-    return _Mean(
-        student_interval(change, confidence), float(test.statistic), change.size - 1, float(test.pvalue)
-    ), notes
+    low, high = student_interval(change, confidence) or (None, None)
+    return _MeanTest(low, high, float(test.statistic), change.size - 1, float(test.pvalue)), notes

@@ -17,10 +17,10 @@ SMALL = 15
 # Beyond this noncentrality every relevant sample has full power; it limits the search.
 LARGEST_NONCENTRALITY = 200.0
 
-# Simulated samples for the power of the sign-flip test, which is then accurate to half a percent.
+# Number of simulated samples, which makes the power of the sign-flip test accurate to half a percent.
 DRAWS = 10_000
 
-# Number of slices of the chi-square distribution, equally likely; the power is then accurate to three digits.
+# Number of equally likely slices of the chi-square distribution, which makes the power accurate to three digits.
 SLICES = 400
 
 
@@ -45,11 +45,10 @@ def pooled_power(d_s: float, n_first: int, n_second: int, alpha: float = ALPHA) 
 def correlation_power(rho: float, n: int, covariates: int = 0, alpha: float = ALPHA) -> float:
     """Return the power of the two-sided t-test of a correlation when the true correlation is `rho`.
 
-    Both variables are normal. Given x, the statistic is noncentral t with noncentrality rho / sqrt(1 - rho^2) *
-    sqrt(S), where S, the sum of squares of standardised x, is chi-square with n - 1 - k degrees of freedom; the power
-    is the mean over S (Sampson 1974), without simulation or Fisher's
-    approximation. `rho` is the true (partial) correlation, and
-    `covariates` the number k of variables held fixed. Raises ValueError if n - 2 - k < 1 or |rho| >= 1.
+    Both variables are normal, and `covariates` is the number k of variables held fixed. Given x, the statistic is
+    noncentral t with noncentrality rho / sqrt(1 - rho^2) * sqrt(S). S, the sum of squares of standardised x, is
+    chi-square with n - 1 - k degrees of freedom, and the power is the mean over S (Sampson 1974), without simulation
+    or Fisher's approximation. Raises ValueError if n - 2 - k < 1 or |rho| >= 1.
     """
     _require_units(n - covariates, 3, "correlation_power")
     if not abs(rho) < 1:
@@ -82,8 +81,8 @@ def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
     >>> round(smallest_d_z(8), 2)
     1.16
     """
-    top = LARGEST_NONCENTRALITY / np.sqrt(n)
-    return float(optimize.brentq(lambda d: paired_power(d, n, alpha) - power, 0.0, top, xtol=1e-6))
+    largest = LARGEST_NONCENTRALITY / np.sqrt(n)
+    return float(optimize.brentq(lambda d: paired_power(d, n, alpha) - power, 0.0, largest, xtol=1e-6))
 
 
 @lru_cache(maxsize=256)
@@ -116,14 +115,15 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
     if 2.0 / 2**n > alpha:
         return None
     noise = np.random.default_rng(0).normal(size=(DRAWS, n))
-    signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)  # the other half are mirror images
+    # half of the flips: the negative of each has the same absolute sum
+    signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)
 
-    def lacking(d: float) -> float:
-        means = np.abs((noise + d) @ signs.T)
-        power_reached = (means >= means[:, :1] - 1e-9).mean(axis=1)
-        return power - float((power_reached <= alpha + 1e-12).mean())
+    def missing_power(d: float) -> float:
+        sums = np.abs((noise + d) @ signs.T)
+        p_values = (sums >= sums[:, :1] - 1e-9).mean(axis=1)
+        return power - float((p_values <= alpha + 1e-12).mean())
 
-    return round(float(optimize.bisect(lacking, 0.0, LARGEST_NONCENTRALITY, xtol=1e-4)), 2)
+    return round(float(optimize.bisect(missing_power, 0.0, LARGEST_NONCENTRALITY, xtol=1e-4)), 2)
 
 
 @lru_cache(maxsize=256)
@@ -150,8 +150,8 @@ def smallest_d_s(n_first: int, n_second: int, power: float = POWER, alpha: float
     >>> round(smallest_d_s(8, 8), 2)
     1.51
     """
-    top = LARGEST_NONCENTRALITY / np.sqrt(n_first * n_second / (n_first + n_second))
-    return float(optimize.brentq(lambda d: pooled_power(d, n_first, n_second, alpha) - power, 0.0, top, xtol=1e-6))
+    largest = LARGEST_NONCENTRALITY / np.sqrt(n_first * n_second / (n_first + n_second))
+    return float(optimize.brentq(lambda d: pooled_power(d, n_first, n_second, alpha) - power, 0.0, largest, xtol=1e-6))
 
 
 @lru_cache(maxsize=256)
@@ -192,7 +192,7 @@ def detectable_note(name: str, smallest: float, n: int) -> str:
     return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"
 
 
-def _require_units(units: int, fewest: int, function: str) -> None:
-    check_whole((units,), function)
+def _require_units(units: int, fewest: int, caller: str) -> None:
+    check_whole((units,), caller)
     if units < fewest:
-        raise ValueError(f"{function}: {units} units leave no degree of freedom; give at least {fewest}")
+        raise ValueError(f"{caller}: {units} units leave no degree of freedom; give at least {fewest}")

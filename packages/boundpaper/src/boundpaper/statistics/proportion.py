@@ -115,7 +115,9 @@ def mcnemar(
     """
     a, b = np.asarray(first), np.asarray(second)
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"mcnemar {study}/{comparison}: shapes {a.shape} and {b.shape} differ, or are not (n,)")
+        raise ValueError(
+            f"mcnemar {study}/{comparison}: shapes {a.shape} and {b.shape}; give one value per item in each arm"
+        )
     if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
         raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0")
     a, b = a.astype(bool), b.astype(bool)
@@ -155,8 +157,9 @@ def mcnemar_from_counts(
     -------
     Estimate
         `estimate` is p_first - p_second with Newcombe's paired square-and-add score interval (Statistics in Medicine
-        17:2635, 1998, method 10); `p_value` is the exact McNemar test, binomial over the discordant items; `effect` is
-        the paired odds ratio first_only / second_only with its exact (Clopper-Pearson) interval, empty where infinite.
+        17:2635, 1998, method 10); `p_value` is of the exact McNemar test, binomial over the discordant items; `effect`
+        is the paired odds ratio first_only / second_only with its exact (Clopper-Pearson) interval, empty where
+        infinite.
 
     Raises
     ------
@@ -176,27 +179,33 @@ def mcnemar_from_counts(
     if min(counts) < 0 or n == 0:
         raise ValueError(f"mcnemar {study}/{comparison}: counts {counts}; give counts of at least 0, not all zero")
     discordant = first_only + second_only
-    make_row = partial(Estimate, study=study, comparison=comparison, test="mcnemar_exact", unit=unit, n=n)
-    make_row = partial(make_row, estimate=(first_only - second_only) / n, effect_name="odds_ratio")
     low, high = _newcombe_paired(both, first_only, second_only, neither)
+    make_row = partial(
+        Estimate,
+        study=study,
+        comparison=comparison,
+        test="mcnemar_exact",
+        unit=unit,
+        n=n,
+        estimate=(first_only - second_only) / n,
+        ci_low=low,
+        ci_high=high,
+        effect_name="odds_ratio",
+    )
     notes = [note, f"{discordant} discordant items", no("statistic", "df", because="exact binomial p")]
     if discordant == 0:
         notes.append(no("odds ratio", "odds-ratio interval", because="no item differs between the arms"))
-        return make_row(ci_low=low, ci_high=high, p_value=1.0, note=join_notes(*notes))
+        return make_row(p_value=1.0, note=join_notes(*notes))
     test = stats.binomtest(first_only, discordant)
     notes += guards.smallest_p(min(1.0, 2 * 0.5**discordant))
-    share = test.proportion_ci(0.95, method="exact")
+    share_ends = clopper_pearson(first_only, discordant)
     odds = first_only / second_only if second_only else None
-    odds_low, odds_high = (
-        finite(end / (1 - end)) if end < 1 else None for end in (float(share.low), float(share.high))
-    )
+    odds_low, odds_high = (finite(end / (1 - end)) if end < 1 else None for end in share_ends)
     if odds is None:
         notes.append(no("odds ratio", because="it is infinite, no item is right in the second arm only"))
     if odds_high is None:
         notes.append(no("upper end of the odds ratio", because="it is infinite"))
     return make_row(
-        ci_low=low,
-        ci_high=high,
         p_value=float(test.pvalue),
         effect=odds,
         effect_ci_low=odds_low,
@@ -228,9 +237,9 @@ def fisher(
     Returns
     -------
     Estimate
-        `estimate` is p_first - p_second with Newcombe's hybrid score interval (Statistics in
-        Medicine 17:873, 1998, method 10); `p_value` is Fisher's
-        exact test; `effect` is the conditional odds ratio with its exact interval, empty where infinite.
+        `estimate` is p_first - p_second with Newcombe's hybrid score interval (Statistics in Medicine 17:873, 1998,
+        method 10); `p_value` is of Fisher's exact test; `effect` is the conditional odds ratio with its exact interval,
+        empty where infinite.
 
     Raises
     ------
@@ -255,9 +264,9 @@ def fisher(
     notes += guards.smallest_p(_smallest_fisher_p(count_first + count_second, n_first, n_second))
     odds, odds_low, odds_high = None, None, None
     if 0 < count_first + count_second < n_first + n_second:
-        result = contingency.odds_ratio(table)
-        ends = result.confidence_interval(0.95)
-        odds, odds_low, odds_high = finite(result.statistic), finite(ends.low), finite(ends.high)
+        ratio = contingency.odds_ratio(table)
+        ends = ratio.confidence_interval(0.95)
+        odds, odds_low, odds_high = finite(ratio.statistic), finite(ends.low), finite(ends.high)
         if odds is None or odds_high is None:
             notes.append(no("odds ratio or its upper end", because="it is infinite"))
     else:
@@ -327,10 +336,10 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
     phi = excess / margins if margins else 0.0
     down_first, up_first = share_first - low_first, high_first - share_first
     down_second, up_second = share_second - low_second, high_second - share_second
-    room_below = math.sqrt(max(0.0, down_first**2 - 2 * phi * down_first * up_second + up_second**2))
-    room_above = math.sqrt(max(0.0, up_first**2 - 2 * phi * up_first * down_second + down_second**2))
+    reach_down = math.sqrt(max(0.0, down_first**2 - 2 * phi * down_first * up_second + up_second**2))
+    reach_up = math.sqrt(max(0.0, up_first**2 - 2 * phi * up_first * down_second + down_second**2))
     difference = share_first - share_second
-    return difference - room_below, difference + room_above
+    return difference - reach_down, difference + reach_up
 
 
 def _smallest_fisher_p(hits: int, n_first: int, n_second: int) -> float:

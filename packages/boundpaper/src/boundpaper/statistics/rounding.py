@@ -66,7 +66,7 @@ class Interval:
 
     def __mul__(self, other: "Interval | float") -> "Interval":
         right = exact(other)
-        ends = [one * two for one in (self.low, self.high) for two in (right.low, right.high)]
+        ends = [a * b for a in (self.low, self.high) for b in (right.low, right.high)]
         return Interval(min(ends), max(ends))
 
     def __truediv__(self, other: "Interval | float") -> "Interval":
@@ -126,18 +126,19 @@ def difference(first: Interval, second: Interval) -> Interval:
 
 
 def mean(values: Iterable[Interval]) -> Interval:
-    """Return the mean of several numbers.
+    """Return the range of the mean of several numbers.
 
-    Raises ValueError if there are none.
+    Raises ValueError for no numbers.
     """
     ranges = list(values)
     if not ranges:
         raise ValueError("mean of 0 intervals; give at least one")
-    return Interval(sum(each.low for each in ranges) / len(ranges), sum(each.high for each in ranges) / len(ranges))
+    low, high = sum(interval.low for interval in ranges), sum(interval.high for interval in ranges)
+    return Interval(low / len(ranges), high / len(ranges))
 
 
 def ratio(numerator: Interval, denominator: Interval) -> Interval:
-    """Return numerator / denominator.
+    """Return the range of numerator / denominator.
 
     Raises ValueError if the denominator may be zero.
     """
@@ -216,8 +217,8 @@ def meets(first: Interval, second: Interval) -> bool:
 def overlaps(first: Interval, second: Interval) -> bool:
     """Return whether two ranges have more than an end in common.
 
-    The ranges of 6,586 and 6,587 share an end but are different numbers. A range of length 0 is a number, which may
-    equal an end of the other range.
+    The printed numbers 6,586 and 6,587 are different although their ranges share an end. A range of length 0 is a
+    number, and overlaps a range whose end it equals.
     """
     common = min(first.high, second.high) - max(first.low, second.low)
     narrow = min(first.width, second.width)
@@ -262,8 +263,8 @@ def agreement(value: float, within: Interval | None, printed: float, decimals: i
     Returns
     -------
     str
-        `holds` if the value rounds to the printed number, `holds after rounding` if only the ranges overlap, else
-        `contradicted`, in particular for two different numbers of equal precision, such as counts.
+        `holds` if the value rounds to the printed number, `holds after rounding` if it does not but the ranges overlap,
+        else `contradicted`, which includes two different numbers of equal precision, such as counts.
 
     Examples
     --------

@@ -43,8 +43,8 @@ def matched(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str])
 def is_constant(values: FloatArray, scale: float | None = None) -> bool:
     """Return whether values have no variance beyond floating-point noise.
 
-    Fewer than two values count as constant. The spread is compared with `scale`, by default the largest absolute value;
-    for differences, pass the magnitude of the values subtracted.
+    Fewer than two values count as constant. The noise is relative to `scale`, by default the largest absolute value;
+    for differences, pass the magnitude of the values that were subtracted.
     """
     if values.size < 2:
         return True
@@ -68,9 +68,9 @@ def levels(values: FloatArray) -> IntArray:
         return np.zeros(0, dtype=np.int64)
     scaled = at_unit_scale(values)
     order = np.argsort(scaled, kind="stable")
-    steps = np.diff(scaled[order], prepend=scaled[order[0]]) > NOISE * float(np.max(np.abs(scaled)))
+    is_step = np.diff(scaled[order], prepend=scaled[order[0]]) > NOISE * float(np.max(np.abs(scaled)))
     ranks = np.empty(values.size, dtype=np.int64)
-    ranks[order] = np.cumsum(steps)
+    ranks[order] = np.cumsum(is_step)
     return ranks
 
 
@@ -93,9 +93,9 @@ def check_alternative(alternative: str, caller: str) -> None:
 
 def check_whole(counts: Sequence[float], caller: str) -> None:
     """Raise ValueError that names `caller` unless every count is a whole number, of any type."""
-    broken = [count for count in counts if not float(count).is_integer()]
-    if broken:
-        raise ValueError(f"{caller}: counts of {broken}; give whole counts; convert a fraction to its count first")
+    fractions = [count for count in counts if not float(count).is_integer()]
+    if fractions:
+        raise ValueError(f"{caller}: counts of {fractions}; give whole counts; convert a fraction to its count first")
 
 
 def check_confidence(confidence: float) -> float:

@@ -27,15 +27,16 @@ def draw_up(profile: npt.ArrayLike) -> float:
     >>> draw_up([0.9, 0.7, 0.8, 0.5])
     0.10000000000000009
     """
-    return float(_draw_ups(_checked_values(profile)[None, :])[0])
+    values = _checked_values(profile)
+    return float((values[1:] - np.minimum.accumulate(values)[:-1]).max())
 
 
 def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
     """Return the exact range of the draw-up when each bin is anywhere between its `low` and `high`.
 
     The upper end is the largest high_j - low_i. The lower end is the smallest c for which d_j - d_i <= c can hold for
-    all i < j: the largest low_j - high_i if this is at least 0; if negative, steps add up along the profile, so c is
-    the largest (low_j - high_i) / (j - i).
+    all i < j. It is the largest low_j - high_i if this is at least 0. If this is negative, each step must fall, falls
+    add up along the profile, and c is the largest (low_j - high_i) / (j - i).
 
     Parameters
     ----------
@@ -53,7 +54,9 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
     >>> draw_up_interval([0.85, 0.65, 0.75], [0.95, 0.75, 0.85])
     Interval(low=0.0, high=0.19999999999999996)
     """
-    lows, highs = _checked_bounds(low, high)
+    lows, highs = matched(low, high, ("low", "high"))
+    if lows.size < 2 or np.any(lows > highs):
+        raise ValueError("rounding intervals: give two bins or more, each with low not above high")
     first, second = np.triu_indices(lows.size, 1)
     least_rises = lows[second] - highs[first]
     lowest = float(least_rises.max())
@@ -97,21 +100,8 @@ def rises(profile: npt.ArrayLike) -> int:
     return int(np.count_nonzero(np.diff(_checked_values(profile)) > 0))
 
 
-def _draw_ups(profiles: FloatArray) -> FloatArray:
-    """Return the draw-up of each row: later bins minus the running minimum of earlier bins."""
-    lowest = np.minimum.accumulate(profiles, axis=1)[:, :-1]
-    return np.asarray((profiles[:, 1:] - lowest).max(axis=1), dtype=np.float64)
-
-
 def _checked_values(values: npt.ArrayLike) -> FloatArray:
     array = sample(values, "profile")
     if array.size < 2:
         raise ValueError(f"profile of {array.size} bins; a trend needs at least two")
     return array
-
-
-def _checked_bounds(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    lows, highs = matched(low, high, ("low", "high"))
-    if lows.size < 2 or np.any(lows > highs):
-        raise ValueError("rounding intervals: give two bins or more, each with low not above high")
-    return lows, highs

@@ -15,6 +15,7 @@ from boundpaper.errors import DataError
 from boundpaper.places import package_folders
 from boundpaper.store import standard_words
 from boundpaper.store.cached_files import hash_bytes
+from boundpaper.store.files import stamp_of
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES, TABLES
 from boundpaper.store.rules import require
 from boundpaper.store.table_file import header_of
@@ -38,7 +39,7 @@ def full_package(root: Path) -> dict[str, Any]:
     Raises DataError, with the line, when the file is absent or not a data package.
     """
     description_files = _description_files(root)
-    return _descriptor(tuple((str(folder), file, _file_stamp(folder / file)) for folder, file in description_files))
+    return _descriptor(tuple((str(folder), file, stamp_of(folder / file)) for folder, file in description_files))
 
 
 def package_hash(root: Path) -> str:
@@ -54,11 +55,6 @@ def _description_files(root: Path) -> list[tuple[Path, str]]:
     return [(root, SCHEMA)] + [
         (root / folder, TABLES) for folder in package_folders(root).values() if (root / folder / TABLES).is_file()
     ]
-
-
-def _file_stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
 
 
 def resource(root: Path, name: str) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from boundpaper.errors import DataError
+from boundpaper.store.files import stamp_of
 from boundpaper.store.paths import DOCUMENTS
 from boundpaper.store.table_file import rows
 
@@ -50,12 +51,10 @@ def documents(root: Path) -> tuple[JudgedDocument, ...]:
 
     Raises DataError when the table is missing or lacks a column.
     """
-    path = root / DOCUMENTS
     try:
-        status = path.stat()
+        return _read_documents(root / DOCUMENTS, stamp_of(root / DOCUMENTS))
     except FileNotFoundError:
         raise DataError(f"{DOCUMENTS} is missing; restore it, since it lists the judged documents") from None
-    return _read_documents(path, (status.st_mtime_ns, status.st_size))
 
 
 @functools.lru_cache(maxsize=8)

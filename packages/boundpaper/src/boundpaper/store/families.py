@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
+from boundpaper.store.files import stamp_of
 from boundpaper.store.looks import LOOK
 from boundpaper.store.paper_vocabulary import Vocabulary, read
 from boundpaper.store.paths import SOURCES, VOCABULARY
@@ -77,10 +78,9 @@ def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
     stamps = []
     for path in read(root).tables():
         try:
-            status = (root / path).stat()
+            stamps.append(stamp_of(root / path))
         except FileNotFoundError:
             raise DataError(f"{path} is missing; {VOCABULARY} names it") from None
-        stamps.append((status.st_mtime_ns, status.st_size))
     return tuple(stamps)
 
 

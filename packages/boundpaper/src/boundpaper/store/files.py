@@ -40,13 +40,19 @@ def digest(path: Path | str) -> str:
         raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
 
 
-def stamp_of(path: Path | str) -> Stamp | None:
+def status_stamp(path: Path | str) -> Stamp | None:
     """Return the times of change in ns, the size and the inode of a file or folder; None if it does not exist."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # ValueError: a path with a NUL character
         return None
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return the time of a file's last change and its size; while they stay, what was read from it can be cached."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
 
 
 def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:

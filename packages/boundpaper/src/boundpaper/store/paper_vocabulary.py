@@ -13,6 +13,7 @@ from typing import Any
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.places import project
+from boundpaper.store.files import stamp_of
 from boundpaper.store.looks import LOOK
 from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.pattern import pattern_fault
@@ -123,10 +124,9 @@ def read(root: Path) -> Vocabulary:
     Raises DataError when the file is not YAML, or has an invalid key or value.
     """
     try:
-        status = (root / VOCABULARY).stat()
+        return _read_vocabulary(root, stamp_of(root / VOCABULARY))
     except FileNotFoundError:
         return EMPTY
-    return _read_vocabulary(root, (status.st_mtime_ns, status.st_size))
 
 
 @functools.lru_cache(maxsize=8)

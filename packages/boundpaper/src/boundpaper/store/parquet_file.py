@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import DataError
 from boundpaper.store.canonical import DIGITS
 from boundpaper.store.file_kind import foreign_kind
+from boundpaper.store.files import stamp_of
 from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
     Raises DataError when the file is not Parquet, is truncated or damaged, or has values that no table can have;
     FileNotFoundError when there is no such file.
     """
-    status = path.stat()
-    return _unpack_once(path, (status.st_mtime_ns, status.st_size))
+    return _unpack_once(path, stamp_of(path))
 
 
 def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] | None:
@@ -84,14 +84,12 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
 
     columns = {}
     with _faults_named(path):
-        table = _table(path)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            kind, dtype = _column_kind(path, name, column), types.get(name, "")
+        for name, column in _columns(path, _table(path)):
+            dtype = types.get(name, "")
             checks = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
-            if not checks.get(str(dtype), pa.types.is_string)(kind) or not dtype:
+            if not checks.get(str(dtype), pa.types.is_string)(column.type) or not dtype:
                 return None
-            values = column.cast(kind)
-            columns[name] = pd.Series(values.to_numpy() if dtype == "float64" else values.to_pylist(), dtype=dtype)
+            columns[name] = pd.Series(column.to_numpy() if dtype == "float64" else column.to_pylist(), dtype=dtype)
     return columns
 
 
@@ -108,13 +106,12 @@ def rows_that_fit(
     with _faults_named(path):
         table = _table(path)
         matches = np.zeros(table.num_rows, dtype=bool)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            kind = _column_kind(path, name, column)
-            if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        for _, column in _columns(path, table):
+            if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
                 with np.errstate(over="ignore"):
-                    matches |= fits_number(_numbers_of(column.cast(kind)).astype(float))
-            elif not pa.types.is_boolean(kind):
-                texts = column.cast(kind).combine_chunks().dictionary_encode("encode")
+                    matches |= fits_number(_numbers_of(column).astype(float))
+            elif not pa.types.is_boolean(column.type):
+                texts = column.combine_chunks().dictionary_encode("encode")
                 are_fitting = [bool(text) and fits(text) for text in texts.dictionary.to_pylist()]
                 if any(are_fitting):
                     matches |= np.array(are_fitting)[_numbers_of(pa.chunked_array([texts.indices]))]
@@ -133,13 +130,11 @@ def numbers_in(path: Path, number_of: Callable[[str], float]) -> Iterator[npt.ND
     import pyarrow as pa
 
     with _faults_named(path):
-        table = _table(path)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            kind = _column_kind(path, name, column)
-            if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-                yield _numbers_of(column.cast(kind)).astype(float)
-            elif not pa.types.is_boolean(kind):
-                yield np.array([number_of(text) for text in column.cast(kind).unique().to_pylist() if text], float)
+        for _, column in _columns(path, _table(path)):
+            if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+                yield _numbers_of(column).astype(float)
+            elif not pa.types.is_boolean(column.type):
+                yield np.array([number_of(text) for text in column.unique().to_pylist() if text], float)
 
 
 def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -220,24 +215,26 @@ def _typed_value(cell: str, kind: str) -> object:
     return parsers[kind](cell) if kind in parsers else cell
 
 
-def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
-    """Return the Arrow type of a column's cells; raise DataError if they are not texts, numbers or booleans."""
+def _columns(path: Path, table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """Yield the name and the cells of each column; raise DataError if they are not texts, numbers or booleans."""
     import pyarrow as pa
 
-    kind, types = column.type, pa.types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
+    types = pa.types
     supported = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
-    if not any(is_supported(kind) for is_supported in supported):
-        raise DataError(f"{path.name}: column {name} is of type {kind}; a table has only text, numbers and booleans")
-    return kind
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        if not any(is_supported(kind) for is_supported in supported):
+            raise DataError(
+                f"{path.name}: column {name} is of type {kind}; a table has only text, numbers and booleans"
+            )
+        yield name, column.cast(kind)
 
 
 def _text_cells(path: Path, table: pa.Table) -> list[list[str]]:
     """Return the cells of each column as texts."""
     cells = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        encoded = column.cast(_column_kind(path, name, column)).combine_chunks().dictionary_encode("encode")
+    for _, column in _columns(path, table):
+        encoded = column.combine_chunks().dictionary_encode("encode")
         texts = [_csv_cell(value) for value in encoded.dictionary.to_pylist()]  # once for each distinct value
         cells.append([texts[code] for code in encoded.indices.to_pylist()])
     return cells

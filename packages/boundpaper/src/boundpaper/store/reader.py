@@ -10,6 +10,7 @@ import pandas as pd
 
 from boundpaper.errors import DataError
 from boundpaper.store.descriptor import fields_of, files, resource
+from boundpaper.store.files import stamp_of
 from boundpaper.store.frames import parsed
 from boundpaper.store.header import mismatch
 from boundpaper.store.missing import clear_missing, only_empty_is_missing
@@ -32,16 +33,15 @@ def read(root: Path, name: str) -> pd.DataFrame:
     paths = files(root, name)
     if not paths:
         raise DataError(f"no artifact called {name!r} under artifacts/; `python build.py list` shows all")
-    statuses = [(path, (root / path).stat()) for path in [*paths, SCHEMA]]
-    stamp = tuple((path, status.st_mtime_ns, status.st_size) for path, status in statuses)
-    return _read_once(root, name, stamp).copy()
+    stamps = tuple((path, stamp_of(root / path)) for path in (*paths, SCHEMA))
+    return _read_once(root, name, stamps).copy()
 
 
 @functools.lru_cache(maxsize=256)
-def _read_once(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
+def _read_once(root: Path, name: str, stamps: tuple[tuple[str, tuple[int, int]], ...]) -> pd.DataFrame:
     """Return the frame of an artifact, read once per process, since hundreds of claims read the same few tables."""
     table = resource(root, name)
-    frames = [_typed_frame(root, path, table) for path, *_ in stamp[:-1]]
+    frames = [_typed_frame(root, path, table) for path, _ in stamps[:-1]]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     if "printed" in frame.columns:
         frame = parsed(frame, words=bool(table and table.get("words")))

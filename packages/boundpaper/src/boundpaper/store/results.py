@@ -8,7 +8,7 @@ import pandas as pd
 from boundpaper.errors import DataError
 from boundpaper.store.canonical import DIGITS, agree, canonical_frame
 
-_REASONS = ("reason", "note")
+_REASONS = ["reason", "note"]
 
 
 def text(frame: pd.DataFrame, name: str) -> str:

@@ -100,12 +100,12 @@ def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     if figure:
         words = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
         return next((found.headings[-1] for found in document if found.headings and words.search(found.text)), "")
-    pieces = re.findall(r"(?:Table|Finding) \d+", section)
-    named = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
-    if named and "Tables" not in section:
-        deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == named[0]]
-        section = section.partition(named[0].partition(":")[0])[2].strip(", ")
-        return next((name for name in deeper if section and _word_stems(section) <= _word_stems(name)), named[0])
+    exhibits = re.findall(r"(?:Table|Finding) \d+", section)
+    headings = [chain[-1] for chain in chains for name in exhibits if chain[-1].startswith(f"{name}:")]
+    if headings and "Tables" not in section:
+        subheadings = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == headings[0]]
+        stems = _word_stems(section.partition(headings[0].partition(":")[0])[2])
+        return next((name for name in subheadings if stems and stems <= _word_stems(name)), headings[0])
     section_stems = _word_stems(section)
     best, score = "", 0.0
     for chain in chains:

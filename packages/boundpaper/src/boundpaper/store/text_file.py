@@ -121,7 +121,7 @@ def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> Non
         if isinstance(node, dict):
             stack += [(key, path) for key in node] + [(value, (*path, str(key)[:40])) for key, value in node.items()]
         elif isinstance(node, (list, set, tuple)):
-            stack += [(value, (*path, str(place))) for place, value in enumerate(node)]
+            stack += [(value, (*path, str(index))) for index, value in enumerate(node)]
         elif isinstance(node, float) and node != node:
             raise error(f"{where} is NaN, not a number; leave the key out if there is no value")
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:

@@ -195,7 +195,9 @@ def faults(
     columns, rows = [CheckedField(field, schema) for field in fields], list(records(path))[1:]
     indices = {column.name: index for index, column in enumerate(columns)}
     keys = [key for key in (as_list(schema.get("primaryKey")), *schema.get("uniqueKeys", [])) if key]
-    unique = [((indices[column.name],), column.name) for column in columns if column.unique]
+    unique: list[tuple[tuple[int, ...], str]] = [
+        ((indices[column.name],), column.name) for column in columns if column.unique
+    ]
     unique += [(tuple(indices[name] for name in key if name in indices), "") for key in keys]
     seen_keys: list[set[tuple[Any, ...]]] = [set() for _ in unique]
     references = [([indices[name] for name in names], names, *table) for names, table in foreign.items()]

@@ -1,8 +1,7 @@
-"""Define tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`.
+"""Offer what a table file needs: each table is a file `tables/STORY/NAME.py` with `def table(...) -> Table`.
 
-The modules in this folder typeset them.
-
-This module imports neither pandas nor Jinja2, so that importing a table file is fast.
+The other modules of this package read, round and typeset tables. This module imports neither pandas nor Jinja2, so that
+importing a table file is fast.
 """
 
 from boundpaper.tables.spec import Column, Table

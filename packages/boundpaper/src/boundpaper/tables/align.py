@@ -1,9 +1,12 @@
-r"""Align numbers: split each number into pieces, and pad each piece to the widest of its column.
+r"""Align the numbers of a column: split each number into pieces, and pad the pieces to equal widths.
 
 Columns are right-aligned and digits are equally wide, so it is enough that everything to the right of the decimal point
-has the same width in every row. Pads are `\phantom{...}` in LaTeX and spaces of a digit's width in Markdown and HTML.
+has the same width in every row. The padding is `\phantom{...}` in LaTeX, and spaces of a digit's width in Markdown and
+HTML.
 """
 
+import functools
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,9 +25,9 @@ class Piece:
     ----------
     tokens : tuple of str
     side : {"none", "left", "right"}
-        Side of the padding; "none" for the leftmost piece in a right-aligned column.
+        Side of the padding; "none" for the leftmost piece, which needs no padding in a right-aligned column.
     overhang : tuple of str
-        Last tokens, which may extend over the padding: the exponent of a bare power of ten.
+        Tokens after `tokens` that may extend over the padding: the exponent of a bare power of ten.
     """
 
     tokens: tuple[str, ...]
@@ -34,7 +37,7 @@ class Piece:
 
 Pieces: TypeAlias = tuple[Piece, ...]
 DASH = "–"
-VALUE_PIECES = 2  # number of pieces from `number_pieces`; the others are uncertainty
+VALUE_PIECES = 2  # number of pieces from `number_pieces`; the other pieces show uncertainty
 _BOLD: dict[Markup, str] = {"latex": "\\textbf{{{}}}", "markdown": "**{}**", "html": "<b>{}</b>"}
 _ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
 
@@ -48,69 +51,80 @@ def number_pieces(parts: NumberParts) -> Pieces:
 
 
 def spread_pieces(ends: Sequence[NumberParts]) -> Pieces:
-    """Return the pieces of an uncertainty, or of the gap if there is none."""
+    """Return the pieces of an uncertainty; without one, pieces that only have padding."""
     if not ends:
         return (Piece((), "right"), Piece((), "left"), Piece((), "right"))
     return (Piece(("±",), "right"), Piece(ends[0].lead, "left"), Piece(ends[0].tail, "right"))
 
 
-def estimate_pieces(ends: Sequence[NumberParts]) -> Pieces:
-    """Return an interval as one piece: brackets without space inside, directly after the value."""
+def interval_pieces(ends: Sequence[NumberParts]) -> Pieces:
+    """Return an interval as one piece, which follows the value; without an interval, a piece that only has padding."""
     if not ends:
         return (Piece((), "right"),)
     return (Piece((" ", *interval_tokens(ends[0], ends[1])), "right"),)
 
 
-def missing_pieces(like: Pieces) -> Pieces:
-    """Return the dash of a missing number, under the last digit before the point."""
-    return (Piece((DASH,), "none"), *(Piece((), piece.side) for piece in like[1:]))
+def missing_pieces(pieces: Pieces) -> Pieces:
+    """Return the pieces of a dash, for a missing number, aligned with the last digit before the point of `pieces`."""
+    return (Piece((DASH,), "none"), *(Piece((), piece.side) for piece in pieces[1:]))
 
 
 def align_column(
-    column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool], hung: Sequence[str] | None = None
+    column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool], hanging_marks: Sequence[str] | None = None
 ) -> list[str]:
     """Return a column's numbers as aligned text; None (a text or blank cell) becomes an empty string.
 
-    `bold` says which values are bold; `hung`, for LaTeX, are marks after each number's last digit that take no width.
+    `bold` says which values are bold; `hanging_marks`, only for LaTeX, follow the numbers' last digits and take no
+    width.
     """
-    present = [pieces for pieces in column if pieces is not None]
-    widest = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
-    marks = hung or [""] * len(column)
+    widths = _piece_widths(column)
+    marks = hanging_marks or [""] * len(column)
     return [
-        _written(pieces, widest, format, strong, mark) for pieces, strong, mark in zip(column, bold, marks, strict=True)
+        _aligned_text(pieces, widths, format, is_bold, mark)
+        for pieces, is_bold, mark in zip(column, bold, marks, strict=True)
     ]
 
 
-def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Markup, strong: bool, mark: str) -> str:
-    """Return one number as text, with the value bold if `strong`; adjacent bold pieces form one run."""
+def _aligned_text(
+    pieces: Pieces | None, widths: Sequence[Counter[str]], format: Markup, is_bold: bool, mark: str
+) -> str:
+    """Return a number padded to the widths of its column's pieces, with the value in bold if `is_bold`."""
     if pieces is None:
         return ""
     runs: list[tuple[bool, str]] = []
-    ends = max(slot for slot, piece in enumerate(pieces) if slot == 0 or piece.tokens or piece.overhang)
-    for slot, (piece, widths) in enumerate(zip(pieces, widest, strict=True)):
-        pad = _missing_tokens(piece, widths) if piece.side != "none" else []
-        overhang, end_mark = glyphs(piece.overhang, format), mark if slot == ends else ""
+    last = max(index for index, piece in enumerate(pieces) if index == 0 or piece.tokens or piece.overhang)
+    for index, (piece, width) in enumerate(zip(pieces, widths, strict=True)):
+        pad = _missing_tokens(piece, width) if piece.side != "none" else []
+        overhang, last_mark = glyphs(piece.overhang, format), mark if index == last else ""
         if overhang and format == "latex" and len(pad) >= len(piece.overhang):
-            overhang, end_mark = f"\\rlap{{{overhang}{end_mark}}}", ""
-        value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + overhang)
-        hanging = (False, f"\\rlap{{{end_mark}}}" if end_mark else "")
+            overhang, last_mark = f"\\rlap{{{overhang}{last_mark}}}", ""
+        value = (is_bold and index < VALUE_PIECES, glyphs(piece.tokens, format) + overhang)
+        hanging = (False, f"\\rlap{{{last_mark}}}" if last_mark else "")
         space = (False, _padding(pad, format))
         runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
     text = ""
-    for bold, group in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
-        joined = "".join(each for _, each in group)
-        text += _BOLD[format].format(joined) if bold else joined
+    for run_is_bold, adjacent_runs in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
+        run_text = "".join(text for _, text in adjacent_runs)
+        text += _BOLD[format].format(run_text) if run_is_bold else run_text
     return text
 
 
 def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
-    """Return the tokens of the widest number of a column, to which the numbers are padded."""
-    present = [pieces for pieces in column if pieces is not None]
-    counters = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
-    return [token for counter in counters for token in counter.elements()]
+    """Return tokens as wide as the numbers of a column after padding."""
+    return [token for counter in _piece_widths(column) for token in counter.elements()]
+
+
+def _piece_widths(column: Sequence[Pieces | None]) -> list[Counter[str]]:
+    """Return the width of each piece in a column: per class of tokens, the largest count in a number."""
+    numbers = [pieces for pieces in column if pieces is not None]
+    return [
+        functools.reduce(operator.or_, (Counter(map(_width_class, piece.tokens)) for piece in pieces))
+        for pieces in zip(*numbers, strict=True)
+    ]
 
 
 def _width_class(token: str) -> str:
+    """Return a token that is as wide as `token` and represents all tokens of this width."""
     if token.isdigit() or token == DASH:
         return "0"
     if len(token) == 2 and token[0] == "^":
@@ -118,16 +132,9 @@ def _width_class(token: str) -> str:
     return "-" if token == "+" else token
 
 
-def _widest(pieces: Sequence[Piece]) -> Counter[str]:
-    widest: Counter[str] = Counter()
-    for piece in pieces:
-        widest |= Counter(map(_width_class, piece.tokens))
-    return widest
-
-
-def _missing_tokens(piece: Piece, widest: Counter[str]) -> list[str]:
-    lacking = widest - Counter(map(_width_class, piece.tokens))
-    return sorted(lacking.elements(), key=_ORDER.index)
+def _missing_tokens(piece: Piece, width: Counter[str]) -> list[str]:
+    missing = width - Counter(map(_width_class, piece.tokens))
+    return sorted(missing.elements(), key=_ORDER.index)
 
 
 def _padding(pad: list[str], format: Markup) -> str:

@@ -1,4 +1,4 @@
-"""Represent a table's cells after reading, checking and rounding, independent of the output format."""
+"""Represent a table's cells after reading, checking and rounding, before they are written in a format."""
 
 from dataclasses import dataclass
 
@@ -20,19 +20,19 @@ class Cell:
     digits : int or None
         Digits after the point, if the row gives them.
     pieces : Pieces or None
-        The rounded number in pieces; None for text.
+        The pieces of the rounded number, by which it is aligned; None for text.
     words : str
-        The text of a cell that is not a number.
+        The text of a cell whose column has text.
     marks : tuple of str
         Names of the cell's footnotes.
     stars : int
-        Number of levels that the p-value is below.
+        Number of significance levels that the p-value is below.
     reason : str
         Why the value, or its uncertainty or interval, is missing.
     best : bool
-        Whether the value is significantly the best of its group.
+        Whether the value is the best of its group of rows, and its interval overlaps no other.
     hidden : bool
-        Whether the cell repeats the cell above and is not printed.
+        Whether the cell is not printed, since it repeats the cell above.
     """
 
     value: object = None
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of a table, row by row, with the separators between the rows.
+    """The cells of a table, row by row, and what separates and aligns the rows.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class Grid:
     ruled : tuple of bool
         Whether a rule precedes each row.
     blocks : tuple of str
-        For each row a text that adjacent related rows share; empty strings if the table has none.
+        A label per row: adjacent rows with the same label form a block, and small spaces separate blocks.
     units : tuple of str
-        For each row a text shared by rows whose numbers line up; empty strings if all do.
+        A label per row: numbers line up in rows with the same label.
     """
 
     name: str

@@ -7,7 +7,7 @@ import json as json_module
 from boundpaper.errors import DataError
 from boundpaper.tables.cells import Cell, Grid
 from boundpaper.tables.notes import collect_notes
-from boundpaper.tables.spec import Column
+from boundpaper.tables.spec import Column, mark_names
 from boundpaper.typeset.armour import quoted
 from boundpaper.typeset.printed import parse
 from boundpaper.typeset.rounding import shortest_text
@@ -20,33 +20,33 @@ def csv(grid: Grid) -> str:
     `FIELD_marks` and, if any cell is empty, `FIELD_reason`. Repeated cells that the typeset table hides are included.
     """
     header: list[str] = []
-    values: list[list[str]] = []
+    columns: list[list[str]] = []
     if grid.table.groups is not None and grid.table.groups not in [column.field for column in grid.columns]:
         header.append(grid.table.groups)
-        values.append(list(grid.groups))
+        columns.append(list(grid.groups))
     for index, column in enumerate(grid.columns):
         cells = [row[index] for row in grid.rows]
         for key in _field_names(column, cells):
             header.append(f"{column.field}_{key}" if key != "value" else column.field)
-            values.append([_csv_text(_cell_field(cell, key)) for cell in cells])
-    text = io.StringIO()
-    writer = csv_module.writer(text, lineterminator="\n")
+            columns.append([_csv_text(getattr(cell, key)) for cell in cells])
+    output = io.StringIO()
+    writer = csv_module.writer(output, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(zip(*values, strict=True))
-    return text.getvalue()
+    writer.writerows(zip(*columns, strict=True))
+    return output.getvalue()
 
 
 def json(grid: Grid) -> str:
     """Return a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
     columns = [
-        {"field": column.field} | {part: _author_text(getattr(column, part)) for part in ("title", "unit", "group")}
+        {"field": column.field} | {key: _author_text(getattr(column, key)) for key in ("title", "unit", "group")}
         for column in grid.columns
     ]
     rows = []
     for row in grid.rows:
         fields = {}
         for column, cell in zip(grid.columns, row, strict=True):
-            values = {key: _cell_field(cell, key) for key in _field_names(column, [cell])}
+            values = {key: getattr(cell, key) for key in _field_names(column, [cell])}
             fields[column.field] = {
                 key: list(value) if isinstance(value, tuple) else _author_text(value)
                 for key, value in values.items()
@@ -54,12 +54,14 @@ def json(grid: Grid) -> str:
             }
         rows.append(fields)
     caption = quoted(grid.table.caption)
-    content: dict[str, object] = {"name": grid.name, "caption": caption, "columns": columns, "rows": rows}
+    document: dict[str, object] = {"name": grid.name, "caption": caption, "columns": columns, "rows": rows}
     if grid.table.groups is not None:
-        content["groups"] = list(grid.groups)
-    content["notes"] = [{"label": note.label, "text": quoted(note.text)} for note in collect_notes(grid).notes]
-    content["marks"] = {mark: quoted(grid.table.marks[mark]) for mark in _marks_used(grid)}
-    return json_module.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        document["groups"] = list(grid.groups)
+    document["notes"] = [{"label": note.label, "text": quoted(note.text)} for note in collect_notes(grid).notes]
+    used_marks = {mark for row in grid.rows for cell in row for mark in cell.marks}
+    used_marks |= {mark for column in grid.columns for mark in mark_names(column.title_mark or "")}
+    document["marks"] = {mark: quoted(text) for mark, text in grid.table.marks.items() if mark in used_marks}
+    return json_module.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def _field_names(column: Column, cells: list[Cell]) -> list[str]:
@@ -82,10 +84,6 @@ def _author_text(value: object) -> object:
     return quoted(value) if isinstance(value, str) else value
 
 
-def _cell_field(cell: Cell, key: str) -> object:
-    return getattr(cell, key)
-
-
 def _csv_text(value: object) -> str:
     if value is None:
         return ""
@@ -99,7 +97,7 @@ def _csv_text(value: object) -> str:
 
 
 def _without_formula(text: str) -> str:
-    """Return a text that a spreadsheet will not run as a formula: prefix an apostrophe if it looks like one."""
+    """Return a text with an apostrophe before it if a spreadsheet could run it as a formula."""
     if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
         return text
     try:
@@ -107,9 +105,3 @@ def _without_formula(text: str) -> str:
     except DataError:
         return f"'{text}"
     return text
-
-
-def _marks_used(grid: Grid) -> list[str]:
-    used_marks = {mark for row in grid.rows for cell in row for mark in cell.marks}
-    titles = {mark for column in grid.columns for mark in (column.title_mark or "").replace(";", ",").split(",")}
-    return [mark for mark in grid.table.marks if mark in used_marks or mark in {title.strip() for title in titles}]

@@ -1,4 +1,4 @@
-"""Write tables in HTML: a semantic table with caption, scopes, a body per group, and its notes in the foot."""
+"""Write tables in HTML, with a caption, header cells that have a scope, a `tbody` per group, and notes in `tfoot`."""
 
 from dataclasses import dataclass, field
 
@@ -17,11 +17,11 @@ class _Block:
 
 
 def html(grid: Grid) -> str:
-    """Return a table in HTML; style its numbers with `font-variant-numeric: tabular-nums`."""
+    """Return a table in HTML; numbers line up if its style has `font-variant-numeric: tabular-nums`."""
     notes = collect_notes(grid)
-    heads = []
+    headings = []
     for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):
-        heads.append(("<br>".join(lines) + _letters_html(notes.of_title(column)), alignment(column)))
+        headings.append(("<br>".join(lines) + _letters_html(notes.of_title(column)), alignment(column)))
     return fill_template(
         "table.html.j2",
         grid.name,
@@ -29,7 +29,7 @@ def html(grid: Grid) -> str:
         caption=prose(grid.table.caption, "html"),
         count=len(grid.columns),
         spanners=spanners(grid, "html"),
-        heads=heads,
+        headings=headings,
         blocks=_row_blocks(grid, notes),
         notes=[(label_text(note), note_text(note, "html")) for note in notes.notes],
     )
@@ -42,11 +42,8 @@ def _row_blocks(grid: Grid, notes: Notes) -> list[_Block]:
         if not blocks or before & {"group", "rule"}:
             group = escape(grid.groups[row], "html") if "group" in before else ""
             blocks.append(_Block(group, "rule" in before))
-        cells: list[tuple[str, str]] = [
-            (text + _superscript(cell, notes), alignment(column))
-            for text, cell, column in zip(texts[row], grid.rows[row], grid.columns, strict=True)
-        ]
-        blocks[-1].rows.append(cells)
+        cells = zip(texts[row], grid.rows[row], grid.columns, strict=True)
+        blocks[-1].rows.append([(text + _superscript(cell, notes), alignment(column)) for text, cell, column in cells])
     return blocks
 
 

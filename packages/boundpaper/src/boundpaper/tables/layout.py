@@ -1,4 +1,4 @@
-"""Lay out the parts that the three typeset formats share: cells as text, lines of headings, and rules."""
+"""Lay out what LaTeX, Markdown and HTML share: the texts of cells, headings and notes, and the rules between rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from boundpaper.typeset.text import Markup, escape, numerals, prose
 
 @dataclass(frozen=True)
 class Spanner:
-    """A heading above columns `first` to `last` (counted from 1), or a gap if it has no text."""
+    """A heading above columns `first` to `last`, counted from 1; without text, columns without such a heading."""
 
     text: str
     first: int
@@ -25,14 +25,14 @@ class Spanner:
 
     @property
     def span(self) -> int:
-        """Return the number of columns that the heading spans."""
+        """Return the number of columns below the heading."""
         return self.last - self.first + 1
 
 
-def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> list[list[str]]:
-    """Return the text of cells row by row, with numbers aligned, and without marks and stars except `hung`.
+def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = None) -> list[list[str]]:
+    """Return the texts of the cells row by row, with numbers aligned, and without marks and stars.
 
-    `hung`, for LaTeX, has the marks of each cell, row by row; only numbers include them.
+    `hanging_marks`, only for LaTeX, has the marks and stars of each cell, row by row; texts of numbers include them.
     """
     columns = []
     for index, column in enumerate(grid.columns):
@@ -44,7 +44,7 @@ def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> lis
                 [cells[row].pieces for row in unit_rows],
                 format,
                 [cells[row].best for row in unit_rows],
-                [hung[row][index] for row in unit_rows] if hung else None,
+                [hanging_marks[row][index] for row in unit_rows] if hanging_marks else None,
             )
             for row, number in zip(unit_rows, aligned, strict=True):
                 numbers[row] = number
@@ -67,18 +67,18 @@ def _cell_words(column: Column, cell: Cell, format: Markup) -> str:
 
 def heading_lines(grid: Grid, format: Markup) -> list[list[str]]:
     """Return the lines of the headings, column by column; a unit is on the title's line if there is room."""
-    rows = []
+    headings = []
     for index, column in enumerate(grid.columns):
         lines = column.title.split("\n")
         if column.unit:
-            content = max(plain_width(row[index]) for row in grid.rows)
+            cell_width = max(plain_width(row[index]) for row in grid.rows)
             unit = f"({column.unit})"
-            if len(lines) == 1 and len(lines[0]) + len(unit) < max(content, 12):
+            if len(lines) == 1 and len(lines[0]) + len(unit) < max(cell_width, 12):
                 lines = [f"{lines[0]} {unit}"]
             else:
                 lines.append(unit)
-        rows.append([prose(line, format) for line in lines])
-    return rows
+        headings.append([prose(line, format) for line in lines])
+    return headings
 
 
 def plain_width(cell: Cell) -> int:
@@ -89,15 +89,25 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return the headings above groups of columns, with the gaps between them; empty if no column has a group."""
+    """Return the headings above groups of columns and the gaps between them, from left to right.
+
+    The list is empty if no column has a group.
+    """
     if not any(column.group for column in grid.columns):
         return []
-    spans, start = [], 1
-    for group, members in groupby(grid.columns, key=lambda column: column.group or ""):
-        count = len(list(members))
-        spans.append(Spanner(prose(group, format) if group else "", start, start + count - 1))
-        start += count
-    return spans
+    result, first = [], 1
+    for group, columns in groupby(grid.columns, key=lambda column: column.group or ""):
+        count = len(list(columns))
+        result.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
+        first += count
+    return result
+
+
+def group_headings(grid: Grid, format: Markup) -> dict[int, str]:
+    """Return the heading of each column's group by the column's index, for formats with only one header line."""
+    return {
+        index: spanner.text for spanner in spanners(grid, format) for index in range(spanner.first - 1, spanner.last)
+    }
 
 
 def alignment(column: Column) -> Align:
@@ -115,14 +125,14 @@ def note_text(note: Note, format: Markup) -> str:
 
 
 def label_text(note: Note) -> str:
-    """Return the letter of a note; empty for a dash, which is part of the text."""
+    """Return the letter of a note; empty for the dash, which `note_text` includes."""
     return "" if note.label == DASH else note.label
 
 
 def has_row_space(grid: Grid) -> bool:
-    """Return whether there is a small space between rows: if the rows are paragraphs or the table requests it."""
-    paragraphs = any(column.width is not None for column in grid.columns)
-    return grid.table.space == 1 or (grid.table.space is None and paragraphs)
+    """Return whether there is a small space between rows: by default, in a table with a paragraph column."""
+    has_paragraphs = any(column.width is not None for column in grid.columns)
+    return grid.table.space == 1 or (grid.table.space is None and has_paragraphs)
 
 
 Separator = Literal["group", "rule", "space"]
@@ -130,18 +140,18 @@ Separator = Literal["group", "rule", "space"]
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
     """Yield what precedes each row: the heading of a group, a rule, or a small space after a block."""
-    spaced, blocks = has_row_space(grid), grid.blocks
+    has_space, blocks = has_row_space(grid), grid.blocks
     for row in range(len(grid.rows)):
         before: set[Separator] = set()
         if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
             before.add("rule")
         if grid.starts(row) and grid.table.group_style == "row":
             before.add("group")
-        if not before and (spaced or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
+        if not before and (has_space or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
             before.add("space")
         yield frozenset(before - {"rule", "space"} if row == 0 else before)
 
 
 def _has_several_rows(blocks: Sequence[str], row: int) -> bool:
-    """Return whether the block that ends or the block that begins at a row has several rows."""
+    """Return whether the block that begins at a row, or the block that ends before the row, has several rows."""
     return blocks[row - 2 : row - 1] == blocks[row - 1 : row] or blocks[row : row + 1] == blocks[row + 1 : row + 2]

@@ -1,9 +1,9 @@
-"""Write tables in Markdown: a pipe table with padded source, caption and notes."""
+"""Write tables in Markdown: a pipe table with its caption and notes, whose columns are aligned in the source too."""
 
 import unicodedata
 
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.layout import alignment, body, heading_lines, label_text, note_text, separators, spanners
+from boundpaper.tables.layout import alignment, body, group_headings, heading_lines, label_text, note_text, separators
 from boundpaper.tables.notes import Notes, collect_notes
 from boundpaper.tables.template import fill_template
 from boundpaper.typeset.text import escape, prose
@@ -23,7 +23,7 @@ def markdown(grid: Grid) -> str:
         cells = zip(texts[row], grid.rows[row], strict=True)
         rows.append([text + _superscript(cell, notes) for text, cell in cells])
     rows = [[cell.replace("\n", " ") for cell in row] for row in rows]
-    widths = [max(3, *(_display_width(row[index]) for row in rows)) for index in range(len(grid.columns))]
+    widths = [max(3, *map(_display_width, column)) for column in zip(*rows, strict=True)]
     right_aligned = [alignment(column) == "right" for column in grid.columns]
     rules = [_separator_cell(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
     lines = [_padded_line(row, widths, right_aligned) for row in rows]
@@ -39,14 +39,14 @@ def markdown(grid: Grid) -> str:
 
 
 def _column_headings(grid: Grid, notes: Notes) -> list[str]:
-    """Return one heading per column, with the group's heading first, since Markdown has only one header line."""
-    group = {index: item.text for item in spanners(grid, "markdown") for index in range(item.first - 1, item.last)}
-    heads = []
+    """Return one heading per column, which begins with its group's heading: Markdown has only one header line."""
+    groups = group_headings(grid, "markdown")
+    headings = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):
         letters = notes.of_title(column)
         title = " ".join(lines) + (f"<sup>{','.join(letters)}</sup>" if letters else "")
-        heads.append(f"{group[index]}: {title}" if group.get(index) else title)
-    return heads
+        headings.append(f"{groups[index]}: {title}" if groups.get(index) else title)
+    return headings
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:

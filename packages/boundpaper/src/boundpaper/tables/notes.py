@@ -10,7 +10,7 @@ from boundpaper.tables.spec import Column, mark_names
 
 @dataclass(frozen=True)
 class Note:
-    """A note: its label (a letter, a dash, or nothing), its text, and whether the text is prose or plain data."""
+    """A note: its label (a letter, a dash, or nothing), its text, and whether the text is prose, or else data."""
 
     label: str
     text: str
@@ -19,7 +19,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """A table's notes in order, and the letters with which cells refer to them."""
+    """A table's notes in order, and the letters by which cells refer to notes.
+
+    The keys of `letters` are `("mark", name of the mark)` and `("reason", why a cell is empty)`.
+    """
 
     notes: tuple[Note, ...]
     letters: dict[tuple[str, str], str]
@@ -40,8 +43,8 @@ class Notes:
 def collect_notes(grid: Grid) -> Notes:
     """Return the notes of a grid.
 
-    Letters follow the order of appearance: headings first, then row by row. If all empty cells share one reason, it is
-    printed once after a dash; if there are several reasons, each has a letter.
+    Letters follow the order of appearance: headings first, then row by row. If all empty cells have the same reason,
+    the reason follows a dash, which these cells show; if there are several reasons, each has a letter.
     """
     table = grid.table
     keys: dict[tuple[str, str], None] = {}
@@ -54,12 +57,12 @@ def collect_notes(grid: Grid) -> Notes:
             if not cell.hidden:
                 keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
     reasons = [key for key in keys if key[0] == "reason"]
-    gaps = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
-    said_once = len(reasons) == 1 and gaps
-    lettered_keys = [key for key in keys if not (said_once and key[0] == "reason")]
+    only_empty = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
+    has_dash_note = len(reasons) == 1 and only_empty
+    lettered_keys = [key for key in keys if not (has_dash_note and key[0] == "reason")]
     letters = {key: _note_letter(index) for index, key in enumerate(lettered_keys)}
     notes = [Note("", note) for note in table.notes]
-    if said_once:
+    if has_dash_note:
         notes.append(Note(DASH, reasons[0][1], prose=False))
     for (kind, text), letter in letters.items():
         notes.append(Note(letter, table.marks[text]) if kind == "mark" else Note(letter, text, prose=False))
@@ -70,5 +73,6 @@ def collect_notes(grid: Grid) -> Notes:
 
 
 def _note_letter(index: int) -> str:
-    rounds, place = divmod(index, len(ascii_lowercase))
-    return (_note_letter(rounds - 1) if rounds else "") + ascii_lowercase[place]
+    """Return the letter of a note, counted from 0: `a` to `z`, then `aa`, `ab` and so on."""
+    prefix_count, letter_index = divmod(index, len(ascii_lowercase))
+    return (_note_letter(prefix_count - 1) if prefix_count else "") + ascii_lowercase[letter_index]

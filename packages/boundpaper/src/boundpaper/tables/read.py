@@ -1,9 +1,10 @@
-"""Read the cells of a Table; each value is read and checked once for all output formats."""
+"""Read and check the cells of a Table, once for all output formats."""
 
 import math
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 
@@ -21,13 +22,13 @@ from boundpaper.typeset.numbers import text as text_format
 def read(table: Table, name: str) -> Grid:
     """Return the cells of a Table as a grid.
 
-    Raises SpecError as `tables.spec.check` does, and for a column of floats without a format or an unexplained mark;
-    DataError, with table, column and row, for an empty cell without a reason, text in a number column, infinity, or an
-    interval with swapped ends.
+    Raises SpecError as `tables.spec.check` does, and for a column of floats without a format or an unexplained mark.
+    Raises DataError, with table, column and row, for an empty cell without a reason, text in a number column, infinity,
+    or an interval with swapped ends.
     """
     table = with_text_names(table)
     check(table, name)
-    fields = {entry for column in table.columns for entry in column.fields} | {
+    fields = {field for column in table.columns for field in column.fields} | {
         table.reason,
         table.groups,
         table.rule_before,
@@ -47,28 +48,28 @@ def read(table: Table, name: str) -> Grid:
     labels = tuple(map(_as_label, data[columns[0].field]))
     reader = replace(reader, labels=labels)
     groups = tuple(map(_as_label, data[table.groups])) if table.groups else ("",) * len(labels)
-    rules = tuple(
-        reader.truth(entry, row) for row, entry in enumerate(data[table.rule_before] if table.rule_before else ())
-    )
-    by_column = []
+    ruled = (False,) * len(labels)
+    if table.rule_before:
+        ruled = tuple(reader.truth(value, row) for row, value in enumerate(data[table.rule_before]))
+    cells_by_column = []
     for column in columns:
         cells = [reader.cell(column, row) for row in range(len(labels))]
-        cells = rounded(column, cells, table.levels, lambda row, column=column: reader.where(column, row))  # type: ignore[misc]
+        cells = rounded(column, cells, table.levels, partial(reader.where, column))
         cells = mark_best(column, cells, groups)
-        by_column.append(cells if column.repeat else _hide_repeats(cells, groups))
-    rows = tuple(zip(*by_column, strict=True))
-    grouping = _grouping_field(table, columns)
-    blocks = tuple(map(_as_label, data[grouping])) if grouping else ("",) * len(rows)
+        cells_by_column.append(cells if column.repeat else _hide_repeats(cells, groups))
+    rows = tuple(zip(*cells_by_column, strict=True))
+    block_field = _block_field(table, columns)
+    blocks = tuple(map(_as_label, data[block_field])) if block_field else ("",) * len(rows)
     units = tuple(map(_as_label, data[table.units])) if table.units else ("",) * len(rows)
-    return Grid(name, table, columns, rows, groups, rules or (False,) * len(rows), blocks, units)
+    return Grid(name, table, columns, rows, groups, ruled, blocks, units)
 
 
 @dataclass(frozen=True)
 class _CellReader:
     """A reader of one table's cells.
 
-    `data` has the fields' values as plain Python objects, None if empty; `labels` are the values of the first column,
-    which name rows in messages.
+    `data` has the values of each field as plain Python objects, None if empty. `labels` are the values of the first
+    column, by which messages name rows.
     """
 
     table: Table
@@ -77,16 +78,17 @@ class _CellReader:
     labels: tuple[str, ...] = ()
 
     def where(self, column: Column | None, row: int | None = None) -> str:
-        place = f"table {self.name}"
+        """Return the location of a cell, column or row for messages."""
+        location = f"table {self.name}"
         if column is not None:
-            place += f", column {column.title!r} ({column.field})"
+            location += f", column {column.title!r} ({column.field})"
         if row is None:
-            return place
+            return location
         label = self.labels[row] if self.labels else ""
-        return f"{place}, row {row + 1}" + (f" ({label})" if label else "")
+        return f"{location}, row {row + 1}" + (f" ({label})" if label else "")
 
     def resolved(self, column: Column) -> Column:
-        """Return a column with the default format if it has none."""
+        """Return a column, with a default format if it has no format."""
         if column.show is not None:
             return column
         values = [value for value in self.data[column.field] if value is not None]
@@ -103,10 +105,10 @@ class _CellReader:
         raise SpecError(f"{self.where(column)} has floats but no format: give a format, such as fixed(2)")
 
     def cell(self, column: Column, row: int) -> Cell:
-        """Return a cell: its value or the reason why it is empty, its marks, uncertainty, interval and p-value."""
+        """Return a checked cell that is not yet rounded."""
         where = self.where(column, row)
         marks = self._read_marks(column, row, where)
-        value = self._value_at(column.field, row)
+        value = self.data[column.field][row]
         reason = self._why_empty(column, row)
         if value is None:
             if column.blank:
@@ -127,16 +129,11 @@ class _CellReader:
         uncertainty = self._read_number(column.uncertainty, row, where)
         if not isinstance(column.show, AsPrinted):
             value = self._read_number(column.field, row, where)
-        needed_values = (
-            {column.uncertainty: uncertainty}
-            if column.uncertainty
-            else dict(zip(column.ci or (), (low, high), strict=False))
-        )
-        if any(end is None for end in needed_values.values()):
-            absent = next(field for field, end in needed_values.items() if end is None)
+        spread_fields = [column.uncertainty] if column.uncertainty else column.ci or ()
+        if empty_field := next((field for field in spread_fields if self.data[field][row] is None), None):
             if not reason:
                 raise DataError(
-                    f"{where} has a value but no {absent} and no reason: give reason=, the field with reasons"
+                    f"{where} has a value but no {empty_field} and no reason: give reason=, the field with reasons"
                 )
             return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
         if low is not None and high is not None and low > high:
@@ -146,18 +143,15 @@ class _CellReader:
         return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
 
     def truth(self, value: object, row: int) -> bool:
-        """Return a cell of `rule_before` as a bool."""
+        """Return a value of `rule_before` as a bool."""
         if value is None or isinstance(value, bool):
             return bool(value)
         raise DataError(f"{self.where(None, row)}: rule_before must be true or false, not {value!r}")
 
-    def _value_at(self, field: str, row: int) -> object:
-        return self.data[field][row]
-
     def _read_number(self, field: str | None, row: int, where: str) -> float | int | None:
-        value = None if field is None else self._value_at(field, row)
-        if value is None:
+        if field is None or self.data[field][row] is None:
             return None
+        value = self.data[field][row]
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise DataError(f"{where}: {field} is {value!r}, which is not a number")
         if not math.isfinite(value):
@@ -165,7 +159,7 @@ class _CellReader:
         return value
 
     def _read_digits(self, column: Column, row: int, where: str) -> int | None:
-        """Return the number of decimals that a row gives, or None."""
+        """Return the number of decimals that the row gives; None if the column has no field of decimals."""
         if column.digits is None:
             return None
         digits = self._read_number(column.digits, row, where)
@@ -176,9 +170,9 @@ class _CellReader:
     def _read_marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
         if column.mark is None:
             return ()
-        value = self._value_at(column.mark, row)
+        value = self.data[column.mark][row]
         if isinstance(value, (list, tuple)):
-            marks = tuple(str(mark_name) for mark_name in value)
+            marks = tuple(map(str, value))
         else:
             marks = () if value is None else mark_names(str(value))
         for mark in marks:
@@ -190,32 +184,32 @@ class _CellReader:
         return tuple(dict.fromkeys(marks))
 
     def _why_empty(self, column: Column, row: int) -> str:
-        """Return why a cell is empty: from the column's field, else the table's, else the column's `missing`."""
+        """Return why a cell is or may be empty: the text in the field of reasons, else the column's `missing`."""
         default = column.missing or ""
-        field = column.reason or self.table.reason
-        value = None if field is None else self._value_at(field, row)
+        reason_field = column.reason or self.table.reason
+        value = None if reason_field is None else self.data[reason_field][row]
         if value is None:
             return default
-        columns = set(map(str, self.table.rows.columns))
-        reasons = [entry.strip().partition(": ") for entry in str(value).split(";")]
-        if all(colon and key in columns for key, colon, _ in reasons):
-            return {key: reason.strip() for key, _, reason in reasons}.get(column.field, default)
+        fields = set(map(str, self.table.rows.columns))
+        reasons = [reason.strip().partition(": ") for reason in str(value).split(";")]
+        if all(colon and field in fields for field, colon, _ in reasons):
+            return {field: reason.strip() for field, _, reason in reasons}.get(column.field, default)
         return str(value).strip()
 
 
-def _grouping_field(table: Table, columns: Sequence[Column]) -> str:
-    """Return the field whose equal values mark related rows; empty if there is none."""
+def _block_field(table: Table, columns: Sequence[Column]) -> str:
+    """Return the field whose value is the same in all rows of a block; empty if the table has no blocks."""
     if table.space is not None:
         return table.space if isinstance(table.space, str) else ""
     return next((column.field for column in columns if not column.repeat), "")
 
 
 def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
-    """Return the cells, with those hidden that repeat the cell above in the same group."""
+    """Return the cells of a column; those that repeat the cell above in the same group are hidden."""
     result = cells[:1]
     for row in range(1, len(cells)):
-        upper_cell, cell = cells[row - 1], cells[row]
-        repeats = cell.value is not None and cell.value == upper_cell.value and cell.marks == upper_cell.marks
+        above, cell = cells[row - 1], cells[row]
+        repeats = cell.value is not None and cell.value == above.value and cell.marks == above.marks
         result.append(replace(cell, hidden=True) if repeats and groups[row] == groups[row - 1] else cell)
     return result
 
@@ -231,5 +225,5 @@ def _as_label(value: object) -> str:
 
 
 def _python_value(value: object) -> object:
-    """Return a numpy scalar as a Python value, for JSON and CSV."""
+    """Return a numpy scalar as a Python value, for JSON and CSV, and any other value unchanged."""
     return value.item() if hasattr(value, "item") else value

@@ -31,12 +31,10 @@ FORMATS: Mapping[str, Callable[[Grid], str]] = {
 def render(spec: Table, name: str, format: str = "latex") -> str:
     """Return a table as text in a format.
 
-    `name` is used for the label `tab:NAME` and in messages. Raises SpecError and DataError as
+    `name` is the table's name, for the label `tab:NAME` and for messages. Raises SpecError and DataError as
     `boundpaper.tables.read.read` does, and for malformed prose and text that the format cannot represent.
     """
-    try:
-        renderer = FORMATS[format]
-    except KeyError:
+    if format not in FORMATS:
         formats = ", ".join(FORMATS)
-        raise SpecError(f"unknown table format {format!r}: use one of {formats}{or_known(format, FORMATS)}") from None
-    return renderer(read(spec, name))
+        raise SpecError(f"unknown table format {format!r}: use one of {formats}{or_known(format, FORMATS)}")
+    return FORMATS[format](read(spec, name))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from boundpaper.errors import DataError, SpecError, ThesisError
-from boundpaper.tables.align import Pieces, estimate_pieces, missing_pieces, number_pieces, spread_pieces
+from boundpaper.tables.align import Pieces, interval_pieces, missing_pieces, number_pieces, spread_pieces
 from boundpaper.tables.cells import Cell
 from boundpaper.tables.spec import Column
 from boundpaper.typeset.numbers import AsPrinted, Fixed, PValue, Scientific, Significant, Uncertain, Words, stars
@@ -16,28 +16,28 @@ from boundpaper.typeset.rounding import half_width
 def rounded(
     column: Column, cells: Sequence[Cell], levels: tuple[float, ...], where: Callable[[int | None], str]
 ) -> list[Cell]:
-    """Return the cells with pieces, words and stars filled in.
+    """Return the cells of a column with pieces, words and stars filled in.
 
-    `cells` are the unrounded cells of the column, and `levels` the p-value levels of stars; `where` returns the name of
-    a row, or for None of the column, for messages. Raises DataError for a value that the format cannot show, and for an
-    `uncertain()` column whose uncertainties are all 0.
+    `levels` are the significance levels of the stars. `where` returns the name of a row for messages; for None, that of
+    the column. Raises DataError for a value that the format cannot show, and for an `uncertain()` column whose
+    uncertainties are all 0.
     """
-    places = _column_decimals(column, cells, where)
+    decimals = _column_decimals(column, cells, where)
     rounded_cells = []
     for row, cell in enumerate(cells):
         try:
-            rounded_cells.append(_rounded_cell(column, cell, levels, places[row]))
+            rounded_cells.append(_rounded_cell(column, cell, levels, decimals[row]))
         except ThesisError as error:
             raise type(error)(f"{where(row)}: {error}") from None
-    like = next((cell.pieces for cell in rounded_cells if cell.pieces is not None), None)
-    if like is None:
+    pieces = next((cell.pieces for cell in rounded_cells if cell.pieces is not None), None)
+    if pieces is None:
         return rounded_cells
-    gap = missing_pieces(like)
-    return [replace(cell, pieces=gap) if cell.value is None and cell.reason else cell for cell in rounded_cells]
+    dash = missing_pieces(pieces)
+    return [replace(cell, pieces=dash) if cell.value is None and cell.reason else cell for cell in rounded_cells]
 
 
 def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
-    """Return the decimals of an `uncertain()` column: the same for all if they agree within a digit, else per cell."""
+    """Return the decimals of each cell of an `uncertain()` column: equal for all cells if they differ by at most 1."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
     decimals_by_row: dict[int, int] = {}
@@ -54,7 +54,7 @@ def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int
     return [finest if nearly_equal else decimals_by_row.get(row, finest) for row in range(len(cells))]
 
 
-def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: int) -> Cell:
+def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], decimals: int) -> Cell:
     if cell.value is None:
         return cell
     show = column.show
@@ -66,52 +66,52 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: 
     if isinstance(show, AsPrinted):
         number = show.parts(cell.value)
         return replace(cell, pieces=number_pieces(number) if number else None, words=str(cell.value))
-    extras = [extra for extra in (cell.uncertainty, cell.low, cell.high) if extra is not None]
+    spread = [number for number in (cell.uncertainty, cell.low, cell.high) if number is not None]
     if isinstance(show, Uncertain):
-        parts = show.at(place, cell.value)
-        ends = [replace(show, sign=False).at(place, extra) for extra in extras]
+        parts = show.at(decimals, cell.value)
+        spread_parts = [replace(show, sign=False).at(decimals, number) for number in spread]
     elif isinstance(show, (Fixed, Significant)):
         parts = show.parts(cell.value)
         unsigned_format = show.bare() if isinstance(show, Fixed) else show
-        ends = [unsigned_format.parts(extra) for extra in extras]
+        spread_parts = [unsigned_format.parts(number) for number in spread]
     elif isinstance(show, (PValue, Scientific)):
-        parts, ends = show.parts(cell.value), []
+        parts, spread_parts = show.parts(cell.value), []
     else:
         raise SpecError(f"{show!r} is not a format for numbers in a table")
     pieces: Pieces = number_pieces(parts)
     if column.ci:
-        pieces += estimate_pieces(ends)
+        pieces += interval_pieces(spread_parts)
     elif column.uncertainty:
-        pieces += spread_pieces(ends)
+        pieces += spread_pieces(spread_parts)
     return replace(cell, pieces=pieces)
 
 
 def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
-    """Return the cells, with the best of each group marked if its interval overlaps no other.
+    """Return the cells of a column, with `best` set for the best cell of each group if its interval overlaps no other.
 
-    The interval is `ci`, or the value ± 2 uncertainties; a cell without interval overlaps all others.
+    The interval is `ci`, or the value ± 2 uncertainties; that of a cell without either is infinite.
     """
     if column.best is None:
         return cells
     marked_cells = list(cells)
     for group in dict.fromkeys(groups):
-        spans = [
+        ranges = [
             (*_value_range(cell, 1 if column.best == "max" else -1), row)
             for row, cell in enumerate(cells)
             if groups[row] == group and cell.value is not None
         ]
-        if len(spans) < 2:
+        if len(ranges) < 2:
             continue
-        _, floor, _, row = max(spans)
-        if floor > max(high for _, _, high, other_row in spans if other_row != row):
-            marked_cells[row] = replace(cells[row], best=True)
+        _, best_low, _, best_row = max(ranges)
+        if best_low > max(high for _, _, high, row in ranges if row != best_row):
+            marked_cells[best_row] = replace(cells[best_row], best=True)
     return marked_cells
 
 
 def _value_range(cell: Cell, sign: int) -> tuple[float, float, float]:
-    """Return a cell's value and interval, negated if the smallest value is the best."""
+    """Return a cell's value and the ends of its interval, all multiplied by `sign`."""
     if not isinstance(cell.value, (int, float)):
-        raise SpecError(f"{cell.value!r} is not a number, so best cannot judge it")
+        raise SpecError(f"{cell.value!r} is not a number, so it cannot be the best: leave out best=")
     low, high = -math.inf, math.inf
     if cell.low is not None and cell.high is not None:
         low, high = cell.low, cell.high

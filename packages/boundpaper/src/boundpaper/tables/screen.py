@@ -3,7 +3,7 @@
 import io
 
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.layout import alignment, body, heading_lines, label_text, note_text, separators, spanners
+from boundpaper.tables.layout import alignment, body, group_headings, heading_lines, label_text, note_text, separators
 from boundpaper.tables.notes import Notes, collect_notes
 from boundpaper.typeset.armour import plain
 from boundpaper.typeset.text import prose
@@ -16,25 +16,31 @@ _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱ
 
 
 def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
-    """Return a table for a window of `width` characters (0: unlimited); numbers are never cut."""
+    """Return a table as text for a terminal of `width` characters (0: unlimited); numbers are never cut.
+
+    `colour` writes bold and italics as escape codes.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     notes = collect_notes(grid)
-    group = {index: item.text for item in spanners(grid, "html") for index in range(item.first - 1, item.last)}
+    groups = group_headings(grid, "html")
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     texts = [
-        [Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*pair, strict=True)]
-        for pair in zip(body(grid, "html"), grid.rows, strict=True)
+        [
+            Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best)
+            for text, cell in zip(row_texts, cells, strict=True)
+        ]
+        for row_texts, cells in zip(body(grid, "html"), grid.rows, strict=True)
     ]
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "html"), strict=True)):
-        title = [words_of_html(line) for line in [group.get(index, ""), *lines] if line]
-        head = Text("\n".join(title) + _raised_letters(notes.of_title(column)), style="bold")
-        longest = max(text.cell_len for text in [*head.split(), *(row[index] for row in texts)])
+        title = [words_of_html(line) for line in [groups.get(index, ""), *lines] if line]
+        heading = Text("\n".join(title) + _raised_letters(notes.of_title(column)), style="bold")
+        longest = max(text.cell_len for text in [*heading.split(), *(row[index] for row in texts)])
         table.add_column(
-            head, justify=alignment(column), vertical="top", min_width=longest if column.width is None else LEAST
+            heading, justify=alignment(column), vertical="top", min_width=longest if column.width is None else LEAST
         )
     for row, before in enumerate(separators(grid)):
         if row and before & {"rule", "group"}:
@@ -42,9 +48,9 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
         if "group" in before:
             table.add_row(Text(plain(grid.groups[row]), style="italic"))
         table.add_row(*texts[row])
-    aside = Console(file=io.StringIO(), width=10_000)
-    wide = max(width or aside.measure(table).maximum, aside.measure(table).minimum)
-    console = Console(file=io.StringIO(), width=wide, force_terminal=colour, no_color=not colour, highlight=False)
+    measured = Console(file=io.StringIO(), width=10_000).measure(table)
+    width = max(width or measured.maximum, measured.minimum)
+    console = Console(file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False)
     console.print(Text(words_of_html(prose(grid.table.caption, "html"))), Text(), table, Text(), sep="\n")
     for note in notes.notes:
         letter = _raised_letters((label_text(note),))

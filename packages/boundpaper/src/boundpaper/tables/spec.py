@@ -1,4 +1,4 @@
-"""Specify a table with two frozen dataclasses, and check specifications."""
+"""Define the specification of a table, two frozen dataclasses, and check specifications."""
 
 from __future__ import annotations
 
@@ -39,40 +39,40 @@ class Column:
     Attributes
     ----------
     field : str
-        The column of `rows` to show. A name that is not text (a year of a pivot, a pair of names) may be given as such
-        or as text, a pair with a space between its parts (`2019`, `height mean`).
+        The column of `rows` to show. A name that is not text, such as a year or a pair of names, may be given as it is
+        or as text: `2019`, or `height mean` for the pair.
     title : str
         Heading of the column: prose with `$math$` and `*emphasis*`, in which `\n` breaks the line.
     show : format, optional
         Format from `boundpaper.typeset.numbers`; optional for text and whole numbers.
     digits : str, optional
-        Field with each row's digits after the point, for rows of different units; overrides the digits of `fixed`.
+        Field with each row's digits after the point, for rows of different units; it overrides the digits of `fixed`.
     uncertainty : str, optional
-        Field of a standard deviation or error, shown as `value ± uncertainty`.
+        Field of standard deviations or errors, shown as `value ± uncertainty`.
     ci : (str, str), optional
-        Fields of an interval's ends, shown as `value [low, high]`.
+        Fields of the interval's ends, shown as `value [low, high]`.
     p : str, optional
-        Field of a p-value, shown as stars, which the notes explain. An empty p-value has no star.
+        Field of p-values, shown as stars, which the notes explain. An empty p-value has no star.
     mark : str, optional
-        Field of footnote marks: names from the table's `marks`, several separated by commas.
+        Field of footnote marks: names from the table's `marks`, separated by commas.
     title_mark : str, optional
-        Names of footnote marks on the heading, several separated by commas.
+        Footnote marks of the heading: names from the table's `marks`, separated by commas.
     reason : str, optional
-        Field with the reason why a cell is empty, also in the form `field: why; field: why`.
+        Field with the reasons why cells are empty. A reason may also name its fields: `field: why; field: why`.
     missing : str, optional
-        Reason for every empty cell of the column without another reason.
+        Reason for each empty cell of the column that has no other reason.
     blank : bool
-        Whether empty cells are blank and not missing, as for remarks that most rows lack.
+        Whether a cell may be empty without a reason, as in a column of remarks.
     group : str, optional
-        Heading above adjacent columns of the same group.
+        Heading above adjacent columns that have the same `group`.
     best : {"max", "min"}, optional
         Print the best value of each group of rows in bold if its interval (`ci`, or value ± 2 `uncertainty`) overlaps
         no other; needs `ci` or `uncertainty`.
     unit : str, optional
         Unit, printed in parentheses after the title.
     width : str or float, optional
-        Width of a paragraph column: a length such as `30mm`, or a fraction of the line; all paragraph columns shrink
-        together if the others need the space.
+        Width of a paragraph column: a length such as `30mm`, or a fraction of the line. Paragraph columns shrink by a
+        common factor if the table would be too wide.
     align : {"left", "right", "center"}, optional
         By default, numbers are right-aligned on their decimal points and text is left-aligned.
     repeat : bool
@@ -108,8 +108,8 @@ class Column:
     @property
     def fields(self) -> tuple[str, ...]:
         """Return the names of all columns of `rows` that this column reads."""
-        optional_names = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
-        return tuple(name for name in optional_names if name is not None)
+        fields = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
+        return tuple(field for field in fields if field is not None)
 
 
 NOTEBOOK = (
@@ -120,7 +120,7 @@ NOTEBOOK = (
     ".exhibit tbody, .exhibit tfoot {border-top: 1px solid} .exhibit tfoot {font-size: smaller} "
     ".exhibit .right {text-align: right} .exhibit .center {text-align: center} .exhibit td.right {white-space: nowrap}"
 )
-"""CSS of a table in a notebook, without the site's style sheet."""
+"""CSS of a table in a notebook, where the site's style sheet is absent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,27 +130,27 @@ class Table:
     Attributes
     ----------
     rows : DataFrame
-        One row per row of the table, in order.
+        The rows of the table in order. A field is a column of `rows`.
     columns : sequence of Column
     caption : str
         Prose (`boundpaper.typeset.text.prose`): plain text, `$math$`, `*emphasis*`, `[@key]`.
     short : str, optional
         Caption for the list of tables; by default the caption's first sentence without citations.
     note : str or sequence of str
-        Prose below the table, one paragraph each.
+        Prose below the table: a paragraph, or a sequence of paragraphs.
     marks : mapping of str to str
-        Footnotes: name to explanation (prose). Unused footnotes are not printed; the others get the letters a, b, c,
-        ... in order of appearance.
+        The text of each footnote (prose) by the name of its mark. Used footnotes get the letters a, b, c, ... in order
+        of appearance; unused footnotes are not printed.
     reason : str, optional
         Field of reasons for columns without `reason`.
     groups : str, optional
-        Field whose change starts a group of rows.
+        Field whose value names the group of a row; a group of rows starts where the value changes.
     group_style : {"row", "rule"}
         Whether a group begins with a row that has its name, or only with a rule.
     rule_before : str, optional
         Boolean field: whether a rule precedes the row.
     levels : tuple of float
-        Levels of p-values for one, two, ... stars.
+        Significance levels for one, two, ... stars.
     long : bool
         Whether the table may break across pages.
     landscape : bool
@@ -160,14 +160,15 @@ class Table:
     column_space : float, optional
         Half the space between columns in pt; by default chosen with `size`.
     space : str or int, optional
-        Where rows have small spaces between them: 1 for all rows, 0 for none, or a field, for a space where its value
-        changes (between blocks of which one has several rows). By default 1 with paragraph columns, else the first
-        column that hides repeats, else 0.
+        Where small spaces separate rows: 1 for between all rows, 0 for nowhere, or a field. With a field, rows of equal
+        value form a block, and a space separates two blocks if either has several rows. By default 1 for a table with
+        paragraph columns, else the field of the first column with `repeat=False`, else 0.
     units : str, optional
-        Field of each row's unit: numbers only line up within rows of the same unit. By default, all rows have one unit.
+        Field of each row's unit: numbers line up in rows of the same unit. By default, they line up in all rows.
     entry : str, optional
-        Field with the subject of each row, `claim:NAME` or `artifact:NAME`, several separated by blanks: in the thesis,
-        verdicts and numbers link to this row, and in LaTeX a row of one claim ends with the page of its first mark.
+        Field with the subjects of each row, `claim:NAME` or `artifact:NAME`, separated by blanks. In the thesis,
+        verdicts and numbers link to this row; in LaTeX, a row about one claim ends with the page of the claim's first
+        mark in the text.
 
     Examples
     --------
@@ -217,7 +218,7 @@ class Table:
         Parameters
         ----------
         name : str
-            Of the table, for its label and its messages.
+            Name of the table, for its label and for messages.
         """
         return self._rendered(name, "latex")
 
@@ -227,7 +228,7 @@ class Table:
         Parameters
         ----------
         name : str
-            Of the table, for its label and its messages.
+            Name of the table, for its label and for messages.
         """
         return self._rendered(name, "markdown")
 
@@ -237,7 +238,7 @@ class Table:
         Parameters
         ----------
         name : str
-            Of the table, for its label and its messages.
+            Name of the table, for its label and for messages.
         """
         return self._rendered(name, "html")
 
@@ -251,7 +252,7 @@ class Table:
 
 
 def mark_names(marks: str) -> tuple[str, ...]:
-    """Return the names in a field of footnote marks."""
+    """Return the names of footnote marks, which `marks` separates by commas or semicolons."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
 
 
@@ -281,7 +282,7 @@ def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
     for field in fields:
         value = getattr(spec, field)
         if field == "ci" and isinstance(value, tuple | list):
-            text_fields[field] = tuple(_as_text(item) for item in value)
+            text_fields[field] = tuple(map(_as_text, value))
         elif value is not None:
             text_fields[field] = _as_text(value)
     return replace(spec, **text_fields)
@@ -296,8 +297,8 @@ def _as_text(name: object) -> str:
 def check(table: Table, name: str) -> None:
     """Check that a Table can be rendered.
 
-    Raises SpecError, which names the table, for no rows or columns, a field that `rows` lacks, a field shown twice, an
-    unexplained mark, or contradictory options.
+    Raises SpecError, which names the table, if the table has no rows or columns, a column that `rows` lacks, a field
+    that two columns show, an unexplained mark, or contradictory options.
     """
     context = f"table {name}"
     if not table.columns:
@@ -307,15 +308,15 @@ def check(table: Table, name: str) -> None:
     if not table.caption.strip():
         raise SpecError(f"{context} has no caption")
     columns = [str(column) for column in table.rows.columns]
-    if twice := sorted({field for field in columns if columns.count(field) > 1}):
-        raise SpecError(f"{context}: rows has two columns named {twice[0]!r}: rename one")
+    if repeated := sorted({field for field in columns if columns.count(field) > 1}):
+        raise SpecError(f"{context}: rows has two columns named {repeated[0]!r}: rename one")
     for column in table.columns:
         _check_column(column, table, context)
-    for place, text in _author_texts(table):
+    for subject, text in _author_texts(table):
         try:
             prose(text, "latex")
         except SpecError as error:
-            raise SpecError(f"{context}, {place}: {error}") from None
+            raise SpecError(f"{context}, {subject}: {error}") from None
     needed_fields = [(field, f"column {column.title!r}") for column in table.columns for field in column.fields]
     space = table.space if isinstance(table.space, str) else None
     table_fields = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
@@ -327,9 +328,9 @@ def check(table: Table, name: str) -> None:
                 f"it has {', '.join(columns)}"
             )
     shown_fields = [column.field for column in table.columns]
-    if twice := sorted({field for field in shown_fields if shown_fields.count(field) > 1}):
+    if repeated := sorted({field for field in shown_fields if shown_fields.count(field) > 1}):
         raise SpecError(
-            f"{context} shows the field {twice[0]!r} in two columns: copy it under a second name if this is intended"
+            f"{context} shows the field {repeated[0]!r} in two columns: copy it under a second name if this is intended"
         )
     if table.group_style not in ("row", "rule"):
         raise SpecError(f"{context}: group_style must be 'row' or 'rule', not {table.group_style!r}")
@@ -345,7 +346,7 @@ def check(table: Table, name: str) -> None:
 
 
 def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield the texts by authors, each with the name of its place."""
+    """Yield what each text by the author is (`caption`), and the text."""
     yield "caption", table.caption
     yield "short caption", table.short or ""
     yield from (("note", note) for note in table.notes)
@@ -357,41 +358,41 @@ def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _check_column(column: Column, table: Table, context: str) -> None:
-    place = f"{context}, column {column.title!r}"
+    where = f"{context}, column {column.title!r}"
     has_spread = column.uncertainty is not None or column.ci is not None
     if column.best not in (None, "max", "min"):
-        raise SpecError(f"{place}: best must be 'max' or 'min', not {column.best!r}")
+        raise SpecError(f"{where}: best must be 'max' or 'min', not {column.best!r}")
     if column.best and not has_spread:
         raise SpecError(
-            f"{place}: best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
+            f"{where}: best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
         )
     if column.uncertainty is not None and column.ci is not None:
-        raise SpecError(f"{place} has both uncertainty= and ci=: choose one, and show the other in a separate column")
+        raise SpecError(f"{where} has both uncertainty= and ci=: choose one, and show the other in a separate column")
     if isinstance(column.show, Uncertain) and not has_spread:
-        raise SpecError(f"{place} is shown as uncertain() but names neither uncertainty= nor ci=")
+        raise SpecError(f"{where} is shown as uncertain() but names neither uncertainty= nor ci=")
     if has_spread and isinstance(column.show, (Words, AsPrinted, PValue, IntervalFormat)):
         raise SpecError(
-            f"{place}: {type(column.show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
+            f"{where}: {type(column.show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
         )
     if has_spread and isinstance(column.show, Scientific):
         raise SpecError(
-            f"{place}: scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
+            f"{where}: scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
         )
     if isinstance(column.show, IntervalFormat):
-        raise SpecError(f"{place}: interval() is for prose; in a table give the estimate and ci=(low, high)")
+        raise SpecError(f"{where}: interval() is for prose; in a table give the estimate and ci=(low, high)")
     if column.digits is not None and not isinstance(column.show, Fixed):
-        raise SpecError(f"{place}: digits=, the field of each row's digits, is only for fixed(digits)")
+        raise SpecError(f"{where}: digits=, the field of each row's digits, is only for fixed(digits)")
     if column.width is not None and not isinstance(column.show, (Words, type(None))):
-        raise SpecError(f"{place}: width= makes a paragraph column, which is only for text")
+        raise SpecError(f"{where}: width= makes a paragraph column, which is only for text")
     if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):
         raise SpecError(
-            f"{place}: width must be a number with mm, cm, in, pt or em, or a fraction of the line, not "
+            f"{where}: width must be a number with mm, cm, in, pt or em, or a fraction of the line, not "
             f"{column.width!r}"
         )
     if isinstance(column.width, (int, float)) and not 0 < column.width <= 1:
-        raise SpecError(f"{place}: width must be a fraction of the line, above 0 and at most 1, not {column.width}")
+        raise SpecError(f"{where}: width must be a fraction of the line, above 0 and at most 1, not {column.width}")
     if column.align not in (None, "left", "right", "center"):
-        raise SpecError(f"{place}: align must be 'left', 'right' or 'center', not {column.align!r}")
+        raise SpecError(f"{where}: align must be 'left', 'right' or 'center', not {column.align!r}")
     for name in mark_names(column.title_mark or ""):
         if name not in table.marks:
-            raise SpecError(f"{place}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")
+            raise SpecError(f"{where}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")

@@ -1,5 +1,6 @@
 """Render the templates of tables, and report their faults with file and line."""
 
+import traceback
 from functools import cache
 from pathlib import Path
 
@@ -8,13 +9,13 @@ from boundpaper.typeset.templates import environment
 
 FOLDER = Path(__file__).parent / "templates"
 PLACE = "boundpaper/tables/templates"
-
+"""The folder of the templates as messages and generated files name it."""
 
 _environment = cache(environment)
 
 
 def fill_template(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
-    """Render a template for the table `name`.
+    """Return a template of `folder` filled with values for the table `name`.
 
     Raises SpecError, with file and line, when the template is missing, malformed, or uses an unknown name.
     """
@@ -32,11 +33,10 @@ def fill_template(template: str, name: str, folder: Path = FOLDER, **values: obj
 
 
 def _template_line(error: BaseException, folder: Path, template: str) -> tuple[str, int]:
-    """Return the template and line of an error: the deepest traceback frame in a template."""
-    file, line, trace = template, 0, error.__traceback__
-    while trace is not None:
-        path = Path(trace.tb_frame.f_code.co_filename)
+    """Return the template and line of the deepest traceback frame in a template; `template` and 0 without a frame."""
+    file, line = template, 0
+    for frame, frame_line in traceback.walk_tb(error.__traceback__):
+        path = Path(frame.f_code.co_filename)
         if path.parent == folder:
-            file, line = path.name, trace.tb_lineno
-        trace = trace.tb_next
+            file, line = path.name, frame_line
     return file, line

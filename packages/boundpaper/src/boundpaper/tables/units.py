@@ -1,4 +1,4 @@
-"""Check units: the unit after a column's title must agree with the data package's unit for that column."""
+"""Check that the unit after a column's title is the unit that the data package gives for the column."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,10 +9,10 @@ from boundpaper.tables.spec import Table
 
 
 def contradicted_unit(root: Path, artifacts: Iterable[str], table: Table) -> str:
-    """Return the first contradiction between a column's unit and the data package; empty if there is none.
+    """Return an error message for the first column whose unit contradicts the data package; empty if there is none.
 
-    A column is compared with the columns of the same name in the artifacts that the table reads. A converted column
-    must have another name.
+    A column is compared with the columns of the same name in the artifacts that the table reads; so a column with
+    converted values needs another name.
     """
     all_units = units.declared_units(root, artifacts)
     for column in table.columns:

@@ -1,6 +1,6 @@
-"""Return addresses of the site's pages, to which pages and the PDF link.
+"""Write the addresses of the site's pages, for links in the pages and in the PDF, and check web addresses.
 
-Addresses are stable: a ledger row keeps its address as long as its claim keeps its name.
+The address of a page depends only on a name: that of a ledger row is the same as long as its claim keeps its name.
 """
 
 import re
@@ -12,22 +12,22 @@ SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
-    """Return the address of the ledger row of a verdict, whose name is such as `c002_t1_n.smollm3-3b`."""
+    """Return the address of a verdict's row in the ledger; a verdict's name is like `c002_t1_n.smollm3-3b`."""
     return f"ledger.html#{quote(name)}"
 
 
 def exhibit(kind: str, name: str) -> str:
-    """Return the page of a table or figure; `kind` is `table` or `figure`."""
+    """Return the address of the page of a table or figure; `kind` is `table` or `figure`."""
     return f"{kind}/{quote(name)}.html"
 
 
 def artifact(name: str) -> str:
-    """Return the page of a source, measurement or result."""
+    """Return the address of the page of a source, measurement or result."""
     return f"artifact/{quote(name)}.html"
 
 
 def chapter(name: str) -> str:
-    """Return the page of a chapter, which lists what the chapter shows and cites."""
+    """Return the address of a chapter's page."""
     return f"chapter/{quote(name)}.html"
 
 
@@ -37,15 +37,15 @@ def work(key: str) -> str:
 
 
 def code(file: str, line: int = 0) -> str:
-    """Return the page of a project file, at a line."""
+    """Return the address of the page of a project file, at a line unless `line` is 0."""
     return f"code/{quote(file)}.html" + (f"#L{line}" if line else "")
 
 
 def fault_of_address(address: str) -> str:
-    """Return the fault of a web address, as the end of a sentence; empty if the address is valid."""
-    if bad_sign := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
-        sign = "a blank" if bad_sign[0].isspace() else f"the sign {bad_sign[0]!r}"
-        return f"contains {sign}, which is not allowed; write it as {quote(bad_sign[0])}, or give only one address"
+    """Return what is wrong with a web address, as the end of a sentence; empty if the address is valid."""
+    if match := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
+        sign = "a blank" if match[0].isspace() else f"the sign {match[0]!r}"
+        return f"contains {sign}, which is not allowed; write it as {quote(match[0])}, or give only one address"
     try:
         parts = urlsplit(address)
         host = parts.hostname
@@ -62,5 +62,5 @@ def doi(number: str) -> str:
 
 
 def web_link(address: str, text: Markup) -> Markup:
-    """Return a link to a web address, or only the words if the address is invalid."""
+    """Return `text` with a link to a web address, or without a link if the address is invalid."""
     return text if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, text)

@@ -1,4 +1,4 @@
-"""List the LaTeX that pdflatex needs for each character of text."""
+"""List the LaTeX that pdflatex needs for each character of text, and the commands that formulas may use."""
 
 _NAMES = (
     *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
@@ -6,7 +6,7 @@ _NAMES = (
     *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
 )
 _GREEK = dict(zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _NAMES, strict=True))
-# LaTeX commands of mathematical characters; in text they are put between dollars.
+# LaTeX commands of mathematical characters; in text, commands are put between dollars.
 MATH: dict[str, str] = {char: "\\" + name for char, name in _GREEK.items()} | {
     "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "∓": r"\mp", "·": r"\cdot", "∙": r"\cdot", "∗": r"\ast",
     "≤": r"\leq", "≥": r"\geq", "≪": r"\ll", "≫": r"\gg", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv",
@@ -21,7 +21,7 @@ LATEX: dict[str, str] = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
-    # A table row that starts with one of these would be read as an argument of the `\\` before it.
+    # At the start of a table row, LaTeX would read a bare `[` or `*` as an argument of the `\\` before it.
     "[": "{[}", "]": "{]}", "*": "{*}",
     "–": "--", "—": "---", "…": r"\dots{}", "‘": "`", "’": "'", "“": "``", "”": "''", "„": r"\quotedblbase{}",
     "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "\u2010": "-", "\u2011": r"\mbox{-}", "\u00ad": r"\-",
@@ -37,7 +37,7 @@ T1_LETTERS = frozenset(
     "ťţůűźżž"
 )
 SCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-ni0123456789+-", strict=True))
-# Commands allowed in formulas of prose: only symbols, accents and fonts.
+# Commands that formulas in prose may use: only symbols, accents and fonts.
 FORMULA: frozenset[str] = frozenset(
     [command[1:] for command in MATH.values() if command[0] == "\\"]
     + [

@@ -1,7 +1,7 @@
-"""Write printed numbers: represent a rounded number in pieces, and write each piece in every format.
+"""Represent a rounded number as tokens, and write tokens in every format.
 
-All numbers use the same minus (`$-$` in LaTeX, U+2212 in Markdown and HTML, a hyphen in plain text), multiplication
-sign and superscripts.
+A token is a character, or a raised character after `^`. In a format, all numbers have the same minus (`$-$` in LaTeX,
+U+2212 in Markdown and HTML, a hyphen in plain text), multiplication sign and superscripts.
 """
 
 from collections.abc import Iterable
@@ -27,9 +27,9 @@ SUPERSCRIPT = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=T
 
 @dataclass(frozen=True, slots=True)
 class NumberParts:
-    """A rounded number in pieces: `prefix sign whole . fraction × 10^exponent suffix`.
+    """The parts of a rounded number, in this order: `prefix sign whole . fraction × 10^exponent suffix`.
 
-    With an exponent and no `whole`, it is the bare power `10^exponent`.
+    With an exponent and without `whole`, the number is the bare power `10^exponent`.
     """
 
     sign: str = ""
@@ -64,19 +64,19 @@ class NumberParts:
 
 
 def glyphs(tokens: Iterable[str], format: Output) -> str:
-    """Return tokens as text in a format, with the same minus, multiplication sign and superscripts everywhere."""
+    """Return tokens as text in a format; raise SpecError for an unknown format."""
     if format not in OUTPUTS:
         raise SpecError(f"unknown number format {format!r}: use one of {', '.join(OUTPUTS)}")
-    text = []
+    texts = []
     previous = ""
-    for is_raised, run in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):
-        run_tokens = list(run)
+    for is_raised, group in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):
+        run = list(group)
         if is_raised:
-            text.append(_raised_power("".join(token[1] for token in run_tokens), format, previous))
+            texts.append(_raised_power("".join(token[1] for token in run), format, previous))
         else:
-            text.append("".join(_format_token(token, format) for token in run_tokens))
-        previous = run_tokens[-1]
-    return "".join(text)
+            texts.append("".join(_format_token(token, format) for token in run))
+        previous = run[-1]
+    return "".join(texts)
 
 
 def _format_token(token: str, format: Output) -> str:

@@ -1,8 +1,8 @@
 """Define number formats for tables, captions and chapters.
 
-A format is a frozen dataclass; `format.show(value, "latex")` returns text, `format.parts(value)` the pieces with which
-a table aligns its columns. Halves in the number's shortest decimal form are rounded away from zero, a zero has no sign,
-NaN and infinity are errors, and a printed p-value bound is never below the true p.
+A format is a frozen dataclass: `format.show(value, "latex")` returns text, and `format.parts(value)` returns the parts
+by which a table aligns a column. Numbers are rounded in their shortest decimal form, halves away from zero. A zero has
+no sign, NaN and infinity are errors, and the printed bound of a p-value is never below the true p.
 """
 
 import re
@@ -24,9 +24,26 @@ from boundpaper.typeset.text import escape, numerals, prose
 P_LEVELS = (0.05, 0.01, 0.001)
 
 
+class NumberFormat:
+    """A format for one number."""
+
+    __slots__ = ()
+
+    def parts(self, value: object) -> NumberParts:
+        """Return the parts of the rounded value."""
+        raise NotImplementedError
+
+    def show(self, value: object, format: Output = "latex") -> str:
+        """Return `value` as text in `format`; for CSV, all its digits."""
+        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
+
+
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """A format with a number of decimals, and optionally a plus, a scale, a suffix, or no thousands separators."""
+class Fixed(NumberFormat):
+    """A format with a fixed number of decimals.
+
+    With `sign`, positive numbers get a plus. Numbers are multiplied by `scale` before they are rounded.
+    """
 
     digits: int
     sign: bool = False
@@ -39,7 +56,7 @@ class Fixed:
             raise SpecError(f"a number format can have 0 to 15 digits, not {self.digits!r}")
 
     def parts(self, value: object) -> NumberParts:
-        """Return a rounded value split into parts."""
+        """Return the parts of the rounded value."""
         number = EXACT.multiply(finite(value), self.scale)
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
@@ -47,65 +64,51 @@ class Fixed:
         """Return this format without plus and suffix, for interval ends and uncertainties."""
         return replace(self, sign=False, suffix="")
 
-    def show(self, value: object, format: Output = "latex") -> str:
-        """Write `value` in `format`; CSV gets the number itself."""
-        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
-
 
 @dataclass(frozen=True, slots=True)
-class Significant:
+class Significant(NumberFormat):
     """A format with a number of significant digits, without an exponent."""
 
     digits: int
     thousands: bool = True
 
     def parts(self, value: object) -> NumberParts:
-        """Return a rounded value split into parts."""
+        """Return the parts of the rounded value."""
         number = finite(value)
         return decimal_parts(number, significant_place(number, self.digits), thousands=self.thousands)
 
-    def show(self, value: object, format: Output = "latex") -> str:
-        """Write `value` in `format`; CSV gets the number itself."""
-        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
-
 
 @dataclass(frozen=True, slots=True)
-class Scientific:
-    """A format with a mantissa of `digits` decimals and a power of ten; a power of 0 is omitted."""
+class Scientific(NumberFormat):
+    """A format with a mantissa of `digits` decimals and a power of ten; 10^0 is omitted."""
 
     digits: int
 
     def parts(self, value: object) -> NumberParts:
-        """Return a rounded value split into parts."""
+        """Return the parts of the rounded value."""
         number = finite(value)
         if number == 0:
             return NumberParts(whole="0")
-        place = significant_place(number, self.digits + 1)
-        exponent = self.digits - place
-        mantissa = decimal_parts(round_half_up(number, place).scaleb(-exponent, EXACT), self.digits)
+        decimals = significant_place(number, self.digits + 1)
+        exponent = self.digits - decimals
+        mantissa = decimal_parts(round_half_up(number, decimals).scaleb(-exponent, EXACT), self.digits)
         return replace(mantissa, exponent=exponent or None)
-
-    def show(self, value: object, format: Output = "latex") -> str:
-        """Write `value` in `format`; CSV gets the number itself."""
-        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
 @dataclass(frozen=True, slots=True)
-class PValue:
-    """A format for p-values: `0.012`, `< 0.001`, `< 10^-11`; with `relation` also `= 0.012`, for use after a printed p.
+class PValue(NumberFormat):
+    """A format for p-values: `0.012`, `< 0.001`, `< 10^-11`; with `relation`, `= 0.012` for use after a printed p.
 
-    Bounds are rounded up to a power of ten. If rounding would move p from above a level in `P_LEVELS` to the level or
-    below, digits are added (0.0504 stays 0.0504).
+    A p-value below 0.001 is shown as `<` and the next larger power of ten. A p-value above a level in `P_LEVELS` gets
+    as many digits as keep it above the level (0.0504 stays 0.0504).
     """
 
     digits: int = 3
     relation: bool = False
 
     def parts(self, value: object) -> NumberParts:
-        """Return a rounded p-value split into parts; raise DataError outside 0 to 1."""
-        p = finite(value, "p-value")
-        if not 0 <= p <= 1:
-            raise DataError(f"the p-value {value!r} is not between 0 and 1")
+        """Return the parts of the rounded p-value; raise DataError outside 0 to 1."""
+        p = _p_value(value)
         if p < Decimal("0.001"):
             exponent = max(p.adjusted() + 1, -300) if p else -300  # p = 0 is floating-point underflow
             if exponent == -3:
@@ -115,10 +118,6 @@ class PValue:
         while any(round_half_up(p, digits) <= Decimal(str(level)) < p for level in P_LEVELS):
             digits += 1
         return replace(decimal_parts(p, digits), prefix="=" if self.relation else "")
-
-    def show(self, value: object, format: Output = "latex") -> str:
-        """Write `value` in `format`; CSV gets the number itself."""
-        return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class Uncertain:
     sign: bool = False
 
     def place(self, uncertainty: object) -> int:
-        """Return the decimals (negative: before the point) that an uncertainty allows; DataError unless positive."""
+        """Return the decimals to which to round an uncertainty (-2: to hundreds); DataError unless it is positive."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
             raise DataError(f"the uncertainty {uncertainty!r} does not determine a precision: use fixed(digits)")
@@ -179,8 +178,8 @@ _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 class AsPrinted:
     """A format for numbers given as text in a document (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`).
 
-    Thousands are separated even if the document does not. Text that is not a number, such as `50 each`, is shown
-    unchanged.
+    Thousands are separated by commas even if the document writes none. Text that is not a number, such as `50 each`, is
+    shown unchanged.
     """
 
     def parts(self, value: object) -> NumberParts | None:
@@ -217,8 +216,8 @@ class AsPrinted:
 class Words:
     """A format for text: literal data or, with `markup`, an author's prose.
 
-    Prose is as in `boundpaper.typeset.text.prose`. With `numbers`, numbers in data are typeset as in prose; use this
-    only for sentences, since identifiers, dates and versions would be changed.
+    Prose is as in `boundpaper.typeset.text.prose`. With `numbers`, numbers in data are typeset as in prose; this is
+    only for sentences, since it would change identifiers.
 
     Examples
     --------
@@ -231,7 +230,7 @@ class Words:
     numbers: bool = False
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Return the text; booleans become yes and no."""
+        """Return the text; booleans become yes and no, and whole floats lose their decimal point."""
         if isinstance(value, bool):
             value = "yes" if value else "no"
         elif isinstance(value, float) and value.is_integer():
@@ -249,7 +248,7 @@ Show: TypeAlias = Number | IntervalFormat | Uncertain | AsPrinted | Words
 
 
 def pair(value: object, name: str) -> tuple[Any, Any]:
-    """Return a pair of finite numbers; the low end of an interval must come first."""
+    """Return a pair of finite numbers; raise DataError for another value, or an interval whose low end is not first."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise DataError(f"an {name} is a pair of numbers, not {value!r}")
     first, second = value
@@ -258,12 +257,17 @@ def pair(value: object, name: str) -> tuple[Any, Any]:
     return first, second
 
 
+def _p_value(value: object) -> Decimal:
+    """Return a p-value in its shortest decimal form; raise DataError outside 0 to 1."""
+    p = finite(value, "p-value")
+    if not 0 <= p <= 1:
+        raise DataError(f"the p-value {value!r} is not between 0 and 1")
+    return p
+
+
 def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
     """Return the number of significance levels that a p-value is below."""
-    value = finite(p, "p-value")
-    if not 0 <= value <= 1:
-        raise DataError(f"the p-value {p!r} is not between 0 and 1")
-    return sum(value < Decimal(str(level)) for level in levels)
+    return sum(_p_value(p) < Decimal(str(level)) for level in levels)
 
 
 def fixed(digits: int, *, thousands: bool = True) -> Fixed:
@@ -274,7 +278,7 @@ def fixed(digits: int, *, thousands: bool = True) -> Fixed:
     digits : int
         Digits after the point.
     thousands : bool
-        Set groups of three digits apart by commas.
+        Whether to write commas between thousands.
 
     Examples
     --------
@@ -303,16 +307,16 @@ def signed(digits: int) -> Fixed:
 
 
 def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixed:
-    """Return a format for percentages: `89.5%`; with `share`, the data are fractions (0.895).
+    """Return a format for percentages: `89.5%`.
 
     Parameters
     ----------
     digits : int
         Digits after the point.
     share : bool
-        The data hold shares (0.895), which are shown as percentages.
+        Whether the data are shares (0.895) and not percentages (89.5).
     sign : bool
-        Write a plus before positive numbers.
+        Whether to write a plus before positive numbers.
 
     Examples
     --------
@@ -331,7 +335,7 @@ def points(digits: int = 0, *, sign: bool = False) -> Fixed:
     digits : int
         Digits after the point.
     sign : bool
-        Write a plus before positive numbers.
+        Whether to write a plus before positive numbers.
 
     Examples
     --------
@@ -350,7 +354,7 @@ def times(digits: int = 1, *, sign: bool = False) -> Fixed:
     digits : int
         Digits after the point.
     sign : bool
-        Write a plus before positive numbers.
+        Whether to write a plus before positive numbers.
 
     Examples
     --------
@@ -367,9 +371,9 @@ def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
     Parameters
     ----------
     thousands : bool
-        Set groups of three digits apart by commas.
+        Whether to write commas between thousands.
     sign : bool
-        Write a plus before positive numbers.
+        Whether to write a plus before positive numbers.
 
     Examples
     --------
@@ -388,7 +392,7 @@ def significant(digits: int, *, thousands: bool = True) -> Significant:
     digits : int
         Significant digits.
     thousands : bool
-        Set groups of three digits apart by commas.
+        Whether to write commas between thousands.
 
     Examples
     --------
@@ -417,14 +421,14 @@ def scientific(digits: int = 1) -> Scientific:
 
 
 def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
-    """Return a format for p-values, with a bound below 0.001; `relation` writes `= 0.012` and `< 0.001`.
+    """Return a format for p-values, which shows a bound for values below 0.001: `0.012`, `< 0.001`, `< 10^-11`.
 
     Parameters
     ----------
     digits : int
         Digits after the point.
     relation : bool
-        Write the relation before the number, `= 0.012`.
+        Whether to write `=` before a number that is no bound: `= 0.012`.
 
     Examples
     --------
@@ -436,14 +440,14 @@ def pvalue(digits: int = 3, *, relation: bool = False) -> PValue:
 
 
 def interval(digits: int, *, share: bool = False) -> IntervalFormat:
-    """Return a format for pairs (low, high): `[0.12, 0.45]`; `share` writes fractions as percentages.
+    """Return a format for pairs (low, high): `[0.12, 0.45]`.
 
     Parameters
     ----------
     digits : int
         Digits after the point.
     share : bool
-        The data hold shares (0.895), which are shown as percentages.
+        Whether the data are shares (0.895) and not percentages (89.5).
 
     Examples
     --------
@@ -455,14 +459,14 @@ def interval(digits: int, *, share: bool = False) -> IntervalFormat:
 
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
-    """Return a format that rounds a value to match its uncertainty, which has `digits` digits: `0.123 ± 0.045`.
+    """Return a format for pairs (value, uncertainty), with both rounded to the same decimals: `0.123 ± 0.045`.
 
     Parameters
     ----------
     digits : int
         Significant digits of the uncertainty.
     sign : bool
-        Write a plus before positive numbers.
+        Whether to write a plus before positive numbers.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, which gets an s unless the number is 1.
+    """Return a number and a noun, with an s after the noun unless the number is 1.
 
     >>> counted(1, "fault"), counted(0, "fault")
     ('1 fault', '0 faults')

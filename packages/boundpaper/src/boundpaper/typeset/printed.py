@@ -1,4 +1,4 @@
-"""Parse printed numbers: the value of a text in a document, and the interval of values that round to it."""
+"""Parse numbers as a document prints them: the value, and the interval of values that round to it."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _NUMBER = rf"[-+±]?{_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?"
 _SINGLE = re.compile(rf"^({_NUMBER}){_UNIT}$")
 _RANGE = re.compile(rf"^({_NUMBER}){_UNIT}\s*(?:-|to)\s*({_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?){_UNIT}$")
 _POWER = re.compile(r"^(?:(\d+(?:\.\d+)?)\s*[×x·]\s*)?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})$")
-# Intended as a number, even where a cell may contain words.
+# Text that is surely meant as a number, even in a cell that may contain words.
 _MEANT = re.compile(rf"^[-+±]?(?:\d+,[\d,.]*|\d+(?:\.\d+)?e[-+]?\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+){_UNIT}$")
 _SUFFIX = {"K": 3, "M": 6}
 
@@ -34,8 +34,8 @@ class PrintedNumber:
     decimals : int or None
         Digits after the decimal point, including the exponent: `3.00e-4` has 6, `50K` has -3.
     low, high : float
-        The rounding interval, `value` -+ half a unit of the last printed digit; for a range, its outer bounds
-        widened in the same way.
+        The ends of the rounding interval, half a unit of the last printed digit below and above `value`. For a range:
+        half a unit below its low end, and half a unit above its high end.
     """
 
     value: float | None
@@ -47,10 +47,10 @@ class PrintedNumber:
 def parse(text: str) -> PrintedNumber:
     """Return the number in a printed cell.
 
-    Supported are signs (also U+2212 and a leading +-), thousands commas, `e` exponents, `10` with a superscript, the
-    suffixes K and M, a trailing footnote star, a leading `~`, `≈`, `<`, `>`, `=`, `≥`, `≤`, the units `% × x pp points
-    each tokens`, and ranges such as `97-100%`. Raises Unreadable when the text is intended as a number but is ambiguous
-    (`0,5`) or out of range; DataError when it is not a number.
+    A number may have a sign (also U+2212 or ±), thousands commas, an `e` exponent, the suffix K or M, and a footnote
+    star; it may follow `~`, `≈`, `<`, `>`, `=`, `≥` or `≤`, and precede a unit (`%`, `×`, `x`, `pp`, `points`, `each`,
+    `tokens`). Powers such as `10⁻⁴` and ranges such as `97-100%` are also numbers. Raises Unreadable when the text is
+    meant as a number but is ambiguous (`0,5`) or out of range, and DataError when it is not a number.
     """
     quoted = text if len(text) < 60 else f"{text[:60]}..."
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
@@ -59,7 +59,7 @@ def parse(text: str) -> PrintedNumber:
         return _parse_number(power[1] or "1", -exponent, quoted)
     if single := _SINGLE.match(body):
         return _parse_number(single[1], 0, quoted)
-    if (bounds := _RANGE.match(body)) is not None:
+    if bounds := _RANGE.match(body):
         low_end, high_end = _parse_number(bounds[1], 0, quoted), _parse_number(bounds[2], 0, quoted)
         if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
             low_end = _parse_number(bounds[1] + bounds[2][-1], 0, quoted)

@@ -1,6 +1,5 @@
-"""Round numbers exactly: halves of the shortest decimal form away from zero, for numbers of any magnitude."""
+"""Round numbers of any magnitude exactly in their shortest decimal form, with halves away from zero."""
 
-import math
 import numbers
 from decimal import ROUND_HALF_UP, Context, Decimal
 
@@ -12,9 +11,9 @@ EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # enough to round all floats
 
 
 def finite(value: object, name: str = "value") -> Decimal:
-    """Return a number exactly as its shortest decimal form.
+    """Return the shortest decimal form of a number, without rounding.
 
-    Raises DataError for a value that is not a number (text, bool, None), NaN or infinite.
+    Raises DataError for NaN, infinity, and a value that is not a number (text, bool, None).
     """
     if isinstance(value, Decimal):
         number = value
@@ -30,30 +29,30 @@ def finite(value: object, name: str = "value") -> Decimal:
 
 
 def round_half_up(number: Decimal, digits: int) -> Decimal:
-    """Return a number rounded to `digits` after the point (negative: before it), halves away from zero."""
+    """Return a number rounded to `digits` digits after the point, halves away from zero; -2 rounds to hundreds."""
     return number.quantize(Decimal(1).scaleb(-digits, EXACT), context=EXACT)
 
 
 def decimal_parts(
     number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
 ) -> NumberParts:
-    """Return a number rounded to `digits` decimals and split into parts; a zero has no sign."""
-    value = round_half_up(number, digits)
-    integer, _, fraction = format(value.copy_abs(), "f").partition(".")
+    """Return the parts of a number rounded to `digits` decimals; `sign` writes a plus, and a zero has no sign."""
+    rounded = round_half_up(number, digits)
+    integer, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
         integer = group_digits(integer)
-    sign_text = "" if value == 0 else "-" if value < 0 else "+" if sign else ""
+    sign_text = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
     return NumberParts(sign=sign_text, whole=integer, fraction=fraction, suffix=suffix)
 
 
 def significant_place(number: Decimal, digits: int) -> int:
-    """Return the decimals at which `number` has `digits` significant digits after rounding (9.96 to two: 0, so 10)."""
+    """Return how many decimals show `digits` significant digits of a number (0 for two digits of 9.96: it shows 10)."""
     if digits < 1:
         raise SpecError(f"a number needs at least one significant digit, not {digits}")
     if number == 0:
         return digits - 1
-    place = digits - 1 - number.adjusted()
-    return place - 1 if round_half_up(number, place).adjusted() > number.adjusted() else place
+    decimals = digits - 1 - number.adjusted()
+    return decimals - 1 if round_half_up(number, decimals).adjusted() > number.adjusted() else decimals
 
 
 def shortest_text(value: object) -> str:
@@ -65,5 +64,5 @@ def shortest_text(value: object) -> str:
 
 
 def half_width(low: object, high: object) -> float:
-    """Return half the width of an interval."""
-    return float(finite(high) - finite(low)) / 2 if math.isfinite(float(finite(high) - finite(low))) else math.inf
+    """Return half the width of an interval; infinity if the width is larger than any float."""
+    return float(finite(high) - finite(low)) / 2

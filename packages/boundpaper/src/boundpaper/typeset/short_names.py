@@ -1,15 +1,15 @@
-"""Shorten names to fit labels: omit parts in the middle of long names."""
+"""Shorten long names to fit labels, by omitting parts in their middle."""
 
 import re
 from collections.abc import Iterable
 
-FITS = 24  # letters
+FITS = 24  # characters
 
 
 def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:
-    """Return a distinct label for each name; if two would be shortened to the same label, both stay unchanged.
+    """Return a distinct label for each name: the name shortened, unless two names would get the same label.
 
-    `longest` is the largest number of letters.
+    `longest` is the largest number of characters in a shortened name.
 
     Examples
     --------
@@ -23,14 +23,13 @@ def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:
 
 
 def _shortened(name: str, longest: int) -> str:
-    """Return the first parts that fit, and the last part; a name with only one part loses its middle."""
+    """Return the name without parts before the last part, or without its middle if no two parts fit."""
     if len(name) <= longest:
         return name
-    front = [*re.split(r"(?<=[-._/])", name)]
-    last_part = front.pop()
-    while front and len("".join(front)) + len(last_part) > longest:
-        front.pop()
-    if front and len(last_part) <= longest:
-        return "".join(front) + last_part
+    *parts, last_part = re.split(r"(?<=[-._/])", name)
+    while parts and len("".join(parts)) + len(last_part) > longest:
+        parts.pop()
+    if parts:
+        return "".join(parts) + last_part
     half = (longest - 3) // 2
     return f"{name[: longest - 3 - half]}...{name[-half:]}"

@@ -1,4 +1,4 @@
-"""Render LaTeX templates, with delimiters that do not clash with LaTeX's braces and percent signs."""
+"""Configure Jinja for LaTeX templates, with delimiters that do not clash with LaTeX's braces and percent signs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LONGEST = 1_000_000  # most characters or items of a product
-LARGEST = 10_000  # bits of a power
-WIDTH = re.compile(r"\d{4,}")  # the width of a field in a format
+LONGEST = 1_000_000  # characters or items in a product
+LARGEST = 10_000  # bits in a power
+WIDTH = re.compile(r"\d{4,}")  # a field width that is too large
 
 
 def environment(*folders: Path, **options: Any) -> Environment:
     """Return an environment with `<< value >>`, `<% statement %>` and `<# comment #>`; unknown names are errors.
 
-    Nothing is escaped here: values must already be escaped for their format (`boundpaper.typeset.text`). Templates run
-    in Jinja2's sandbox, which forbids attributes that begin with an underscore, so that a mistake or somebody else's
-    chapter cannot run programs; products, powers and formats that would fill the memory are also errors. `options` are
-    options of `jinja2.Environment`; without `folders`, templates are given as text.
+    The environment escapes nothing: values must already be escaped for their format (`boundpaper.typeset.text`).
+    Templates run in Jinja2's sandbox, so that a mistake or somebody else's chapter cannot run programs: an attribute
+    that begins with an underscore is an error. A product, power or format that would fill the memory is also an error.
+    `options` are options of `jinja2.Environment`; without `folders`, templates are given as text.
     """
     import jinja2
     from jinja2.sandbox import SandboxedEnvironment

@@ -1,9 +1,9 @@
 r"""Escape plain text and light markup for LaTeX, Markdown and HTML; no other module escapes text.
 
 `escape` converts data text, in which every character is literal. `prose` converts the text of captions, notes and
-titles: plain text with `$math$`, `*emphasis*` and citations `[@key]`, in which a backslash makes a punctuation mark
-literal. Data inside prose are armoured (`boundpaper.typeset.armour`) and also literal. `numerals` typesets numbers in
-both kinds of text with uniform minus signs, range dashes and percent signs.
+titles: plain text with `$math$`, `*emphasis*` and citations `[@key]`. In prose, a punctuation mark after a backslash is
+literal, and so are data, which are armoured (`boundpaper.typeset.armour`). `numerals` typesets the numbers of both
+kinds of text, with uniform minus signs, range dashes and percent signs.
 """
 
 import html
@@ -25,7 +25,7 @@ MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
 _PUNCTUATION = tuple(string.punctuation)
 _RUN = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
 _LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other characters
-_PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # write `95 %` and `95%` in the same way, without a break
+_PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # the blank in `95 %`, which is written as `95%`
 _AMOUNT = r"\d[\d.,]*[KM%×]?"
 _RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
 _LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
@@ -36,15 +36,15 @@ _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
 _CITATION = re.compile(r"\[@(?:[^\][]|\[(?!@))*+\]")
-_BARE = re.compile(r"(?<![\w.-])@[A-Za-z][\w:+/-]*")  # a key without brackets; not an e-mail address or `recall@k`
+_BARE_KEY = re.compile(r"(?<![\w.-])@[A-Za-z][\w:+/-]*")  # no e-mail address, and no `recall@k`
 _KEY = re.compile(r"@([A-Za-z0-9][\w:.+/-]*)(?:,\s*(.+))?")
 
 
 def escape(text: str, format: Markup) -> str:
-    r"""Return data text escaped, so that every character is literal.
+    r"""Return data text escaped, so that every character is literal: for LaTeX, `10⁻⁴ & a_b` as `10$^{-4}$ \& a\_b`.
 
-    Line breaks and tabs become spaces. LaTeX means pdflatex with T1 fonts and UTF-8 input, in text mode: `10⁻⁴ & a_b`
-    becomes `10$^{-4}$ \& a\_b`. Raises DataError for a control character, or a character that pdflatex cannot set.
+    Line breaks and tabs become spaces. The LaTeX is for the text mode of pdflatex with T1 fonts and UTF-8 input. Raises
+    DataError for a control character, and for a character that pdflatex cannot set.
     """
     text = unicodedata.normalize("NFC", unarmoured(text))
     for char in text:
@@ -61,47 +61,47 @@ def escape(text: str, format: Markup) -> str:
 
 
 def numerals(text: str, *, thousands: bool = False) -> str:
-    """Return a sentence with its numbers typeset: `-3 to 20-30 %` becomes `−3 to 20–30%`, `2.1e-48` becomes `2.1 ×
-    10⁻⁴⁸`, and counts of tokens, steps, heads or items get thousands separators.
+    """Return a sentence with its numbers typeset: `-3 to 20-30 %` becomes `−3 to 20–30%`.
 
-    Names, dates and versions stay unchanged: `Bean-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So do other whole
-    numbers, since years and identifiers look like counts; for a count, write `{count:,}`. With `thousands`, whole
-    numbers are treated as counts (`8192` becomes `8,192`), except years and long numbers that are not round
-    (`2617558`), which may be answers to a task.
+    `2.1e-48` becomes `2.1 × 10⁻⁴⁸`, and counts of tokens, steps, heads or items get commas between thousands. Other
+    whole numbers stay unchanged, since years and identifiers look like counts; for a count, write `{count:,}`. With
+    `thousands`, they are also counts (`8192` becomes `8,192`), except years, and numbers of five or more digits that
+    are not round (`2617558`), since such a number may be the answer to a task. Names, dates and versions always stay
+    unchanged: `Bean-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`.
     """
     text = _POWER.sub(
         lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
     )
     text = _RANGE.sub("\\1\N{EN DASH}\\2", text)
-    text = _LONG.sub(lambda match: _number_with_noun(match, thousands), text)
+    text = _LONG.sub(lambda match: _long_number(match, thousands), text)
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
-def _number_with_noun(match: re.Match[str], thousands: bool) -> str:
+def _long_number(match: re.Match[str], thousands: bool) -> str:
     whole, fraction, noun = match[1], match[2] or "", match[3] or ""
     is_identifier = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
-    is_grouped = noun or (thousands and (fraction or not is_identifier))
-    return f"{group_digits(whole) if is_grouped else whole}{fraction}{noun}"
+    is_count = noun or (thousands and (fraction or not is_identifier))
+    return f"{group_digits(whole) if is_count else whole}{fraction}{noun}"
 
 
 def _escape_latex(text: str) -> str:
-    pieces: list[str] = []
+    commands: list[str] = []
     for superscript, subscript, char in _RUN.findall(text):
         if superscript or subscript:
-            run = "".join(SCRIPTS[sign] for sign in superscript or subscript)
-            pieces.append(f"${'^' if superscript else '_'}{{{run}}}$")
+            script = "".join(map(SCRIPTS.__getitem__, superscript or subscript))
+            commands.append(f"${'^' if superscript else '_'}{{{script}}}$")
             continue
-        piece = LATEX.get(char, char)
-        if char == piece and not char.isascii() and char not in T1_LETTERS:
+        command = LATEX.get(char, char)
+        if char == command and not char.isascii() and char not in T1_LETTERS:
             name = unicodedata.name(char, "without a name")
             raise DataError(
                 f"{_quoted(text)} holds {char!r} (U+{ord(char):04X}, {name}), which pdflatex cannot set: replace it, "
                 "or add it to boundpaper/typeset/characters.py"
             )
-        if pieces and piece[0] in _LIGATURES and pieces[-1][-1] == piece[0]:
-            pieces.append("{}")
-        pieces.append(piece)
-    return "".join(pieces)
+        if commands and command[0] in _LIGATURES and commands[-1][-1] == command[0]:
+            commands.append("{}")
+        commands.append(command)
+    return "".join(commands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ class _Span:
 def prose(text: str, format: Markup, *, numbers: bool = True) -> str:
     r"""Convert an author's text to a format: plain words with `$math$`, `*emphasis*` and `[@key]`.
 
-    `[@a; @b]` cites two works, `[@a, Table 2]` a place in a work; `\$`, `\*`, `\[`, `\\` are literal. LaTeX cites with
-    natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`. With `numbers`, numbers are typeset by
-    `numerals`; do not use this for data such as names. Raises SpecError for unbalanced `$`, `*` or braces, a malformed
-    citation, or a character that LaTeX cannot set.
+    `[@a; @b]` cites two works, and `[@a, Table 2]` cites a place in a work. `\$`, `\*`, `\[` and `\\` are literal. In
+    LaTeX, citations use natbib's `\citep`; in HTML, mathematics stays TeX, in `<span class="math">`. `numbers` says
+    whether to typeset numbers by `numerals`, which could change data such as names. Raises SpecError for unbalanced
+    `$`, `*` or braces, a malformed citation, or a character that LaTeX cannot set.
     """
     if format not in MARKUPS:
         raise SpecError(f"unknown text format {format!r}: use one of {', '.join(MARKUPS)}")
@@ -148,49 +148,50 @@ def _split_spans(text: str) -> list[_Span]:
             spans.append(_Span("plain", "".join(plain_text)))
             plain_text.clear()
 
-    at = 0
-    while at < len(text):
-        char = text[at]
-        if char == "\\" and text[at + 1 : at + 2] in _PUNCTUATION:
-            plain_text.append(text[at + 1])
-            at += 2
+    offset = 0
+    while offset < len(text):
+        char = text[offset]
+        if char == "\\" and text[offset + 1 : offset + 2] in _PUNCTUATION:
+            plain_text.append(text[offset + 1])
+            offset += 2
         elif char in "$*":
-            end = _closing_offset(text, at)
+            end = _closing_offset(text, offset)
             close()
-            spans.append(_Span("math" if char == "$" else "emphasis", text[at + 1 : end]))
-            at = end + 1
-        elif char == "[" and text.startswith("[@", at):
-            match = _CITATION.match(text, at)
+            spans.append(_Span("math" if char == "$" else "emphasis", text[offset + 1 : end]))
+            offset = end + 1
+        elif char == "[" and text.startswith("[@", offset):
+            match = _CITATION.match(text, offset)
             if match is None:
-                raise SpecError(f"a citation is not closed in {_quoted(text, at)}: write [@key]")
+                raise SpecError(f"a citation is not closed in {_quoted(text, offset)}: write [@key]")
             close()
             spans.append(_Span("citation", match[0][1:-1]))
-            at = match.end()
-        elif char == "@" and (bare_key := _BARE.match(text, at)):
+            offset = match.end()
+        elif char == "@" and (bare_key := _BARE_KEY.match(text, offset)):
             raise SpecError(
-                f"{bare_key[0]!r} in {_quoted(text, at)} is not a citation: write [{bare_key[0]}], or \\@ for the sign"
+                f"{bare_key[0]!r} in {_quoted(text, offset)} is not a citation: write [{bare_key[0]}], or \\@ for the "
+                "sign"
             )
         else:
             plain_text.append(char)
-            at += 1
+            offset += 1
     close()
     return spans
 
 
 def _closing_offset(text: str, start: int) -> int:
-    """Return the offset of the closing `$` or `*` for that at `start`; a `*` in mathematics does not count."""
-    delimiter, at, in_math = text[start], start + 1, False
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
+    """Return the offset of the `$` or `*` that closes that at `start`; a `*` in mathematics closes nothing."""
+    delimiter, offset, in_math = text[start], start + 1, False
+    while offset < len(text):
+        if text[offset] == "\\":
+            offset += 2
             continue
-        if text[at] == delimiter and not in_math:
-            if at == start + 1:
+        if text[offset] == delimiter and not in_math:
+            if offset == start + 1:
                 break
-            return at
-        if delimiter == "*" and text[at] == "$":
+            return offset
+        if delimiter == "*" and text[offset] == "$":
             in_math = not in_math
-        at += 1
+        offset += 1
     raise SpecError(
         f'unbalanced "{delimiter}" in {_quoted(text, start)}: close it, or write \\{delimiter} for the character'
     )
@@ -241,13 +242,16 @@ def _render_math(formula: str, format: Markup, text: str) -> str:
 
 def _citation_keys(citation: str, text: str) -> list[tuple[str, str]]:
     keys = []
-    for part in citation.split(";"):
-        match = _KEY.fullmatch(part.strip())
+    for cited_work in citation.split(";"):
+        match = _KEY.fullmatch(cited_work.strip())
         if match is None:
             raise SpecError(f"the citation [{citation}] in {_quoted(text)} is malformed: write [@key] or [@a; @b]")
         keys.append((match[1], match[2] or ""))
     if len(keys) > 1 and any(place for _, place in keys):
-        raise SpecError(f"the citation [{citation}] in {_quoted(text)} has a place for one of several keys: split it")
+        raise SpecError(
+            f"the citation [{citation}] in {_quoted(text)} cites several works, and a place in one of them: cite that "
+            "work in brackets of its own"
+        )
     return keys
 
 
@@ -263,8 +267,8 @@ def _render_citation(keys: list[tuple[str, str]], format: Markup, full_text: str
     return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {place_text}" if place_text else "") + "]"
 
 
-def _quoted(text: str, at: int = 0) -> str:
+def _quoted(text: str, offset: int = 0) -> str:
     text = unarmoured(text)
-    start = max(0, min(at - 20, len(text) - 60))
+    start = max(0, min(offset - 20, len(text) - 60))
     excerpt = text[start : start + 60]
     return repr(("…" if start else "") + excerpt + ("…" if start + 60 < len(text) else ""))

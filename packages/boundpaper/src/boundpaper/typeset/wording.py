@@ -1,11 +1,12 @@
-"""Write words for tables and figures: short names, ledger texts, test results, lists.
+"""Write phrases for tables and figures: shortened names, ledger texts, test results, lists.
 
-All results are prose (`boundpaper.typeset.text.prose`) for captions, notes, headings and labels.
+Each function returns prose (`boundpaper.typeset.text.prose`) for captions, notes, headings and labels.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,38 +26,38 @@ SYMBOLS: Mapping[str, str] = {
 """Printed symbols of effect sizes, as mathematics."""
 
 
-def short_names(names: Iterable[str], longest: int) -> dict[str, str]:
-    """Return names shortened to at most `longest` characters by omitting the middle (`smollm2-13…b179c952`).
+def abbreviated_names(names: Iterable[str], longest: int) -> dict[str, str]:
+    """Return a distinct abbreviation for each name, which omits its middle (`smollm2-13…b179c952`).
 
-    If two short names would be equal, they keep more characters.
+    An abbreviation has at most `longest` characters, or as many more as distinguish it.
     """
-    full = list(dict.fromkeys(names))
-    length_by_name = dict.fromkeys(full, longest)
+    lengths = dict.fromkeys(names, longest)
     while True:
-        short = {name: _without_middle(name, length_by_name[name]) for name in full}
-        alike = [name for name in full if list(short.values()).count(short[name]) > 1]
-        if not alike:
-            return short
-        length_by_name |= {name: length_by_name[name] + 1 for name in alike}
+        abbreviations = {name: _without_middle(name, length) for name, length in lengths.items()}
+        counts = Counter(abbreviations.values())
+        ambiguous = [name for name, abbreviation in abbreviations.items() if counts[abbreviation] > 1]
+        if not ambiguous:
+            return abbreviations
+        lengths |= {name: lengths[name] + 1 for name in ambiguous}
 
 
 def _without_middle(name: str, longest: int) -> str:
     if len(name) <= longest:
         return name
-    end = (longest - 1) // 2
-    return f"{name[: longest - 1 - end]}…{name[len(name) - end :]}"
+    end_length = (longest - 1) // 2
+    return f"{name[: longest - 1 - end_length]}…{name[len(name) - end_length :]}"
 
 
 def readable_text(text: str, names: Mapping[str, str]) -> str:
-    """Return a ledger text for readers, with keys replaced by names, and underscores by spaces.
+    """Return a ledger text for readers, with keys replaced by names, and underscores in words by spaces.
 
     `names` maps keys to printed names; keys are matched as whole words, with or without their dots.
     """
-    all_names = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
-    if all_names:
-        longest = sorted(all_names, key=len, reverse=True)
-        pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest))})(?![\w/]|[-.]\w)"
-        text = re.sub(pattern, lambda match: all_names[match[1]], text)
+    name_by_key = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
+    if name_by_key:
+        longest_first = sorted(name_by_key, key=len, reverse=True)
+        pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest_first))})(?![\w/]|[-.]\w)"
+        text = re.sub(pattern, lambda match: name_by_key[match[1]], text)
     return _UNDERSCORES.sub(lambda match: match[0].replace("_", " "), text)
 
 
@@ -64,7 +65,10 @@ _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![
 
 
 def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
-    """Return a correlation without empty parts: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`."""
+    """Return a correlation as prose: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`.
+
+    Without an interval or a p-value, `row` has NaN, and the phrase omits that part.
+    """
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
     if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:
@@ -77,12 +81,12 @@ def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Join names: `a`, `a and b`, `a, b and c`."""
+    """Return words as a list in prose: `a`, `a and b`, `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def whole(count: object) -> str:
-    """Return a whole number with separators."""
+    """Return a whole number with commas between thousands."""
     return integer().show(count, "plain")

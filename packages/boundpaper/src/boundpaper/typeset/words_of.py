@@ -1,4 +1,4 @@
-"""Extract the words of the HTML that this package writes."""
+"""Convert the HTML that this package writes to plain text."""
 
 import html
 import re
@@ -8,15 +8,15 @@ from boundpaper.typeset.text import prose
 
 _TAG = re.compile(r"<[^<>]*>")
 _TEX = re.compile(r"\\[A-Za-z]+")
-_SIGNS = {command: char for char, command in reversed(MATH.items())}  # the first of several characters
+_CHARACTERS = {command: char for char, command in reversed(MATH.items())}  # the first character of each command
 
 
 def words_of_html(markup: str) -> str:
-    """Return the text of the project's HTML; symbols of formulas become characters."""
-    markup = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), markup)
+    """Return the text of the project's HTML; TeX commands in formulas become characters."""
+    markup = _TEX.sub(lambda match: _CHARACTERS.get(match[0], match[0].removeprefix("\\")), markup)
     return html.unescape(_TAG.sub("", markup.replace("\\(", "").replace("\\)", "").replace("<br>", "\n")))
 
 
 def plain_words(text: str) -> str:
-    """Return the paper's prose as plain words in one line."""
+    """Return prose (`boundpaper.typeset.text`) as plain text in one line."""
     return words_of_html(prose(text, "html")).replace("\n", " ").strip()

@@ -27,14 +27,14 @@ _OPTIONS = (
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help="Folder with artifacts/measurements [default: the project, else the current folder].",
     ),
-    click.option("--json", "machine", is_flag=True, help="Print the tests as JSON."),
+    click.option("--json", "json_output", is_flag=True, help="Print the tests as JSON."),
     click.pass_obj,
 )
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that select what is compared, and how, to a command."""
+    """Add to a command the options that say what is compared, and how."""
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
 
 
@@ -54,7 +54,7 @@ def compare(
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
     comparison = _print_comparison(obj, models, report, **options)
     if paper:
-        click.echo(str(comparison.paper(paper)), err=options["machine"])
+        click.echo(str(comparison.paper(paper)), err=options["json_output"])
 
 
 @click.command()
@@ -84,7 +84,7 @@ def _print_comparison(
     by: str | None,
     metrics: tuple[str, ...],
     folder: Path | None,
-    machine: bool,
+    json_output: bool,
 ) -> "Comparison":
     """Print a comparison; if a report folder is given, also write the report."""
     from keyquery.comparisons.comparison import compare_models
@@ -92,9 +92,9 @@ def _print_comparison(
 
     root = folder or obj["root"] or Path.cwd()
     comparison = compare_models([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
-    click.echo(comparison.to_json() if machine else str(comparison))
+    click.echo(comparison.to_json() if json_output else str(comparison))
     for path in comparison.report(report) if report else ():
-        click.echo(str(path), err=machine)
+        click.echo(str(path), err=json_output)
     return comparison
 
 

@@ -1,4 +1,4 @@
-"""Check in manifests that two models were measured with the same tokenizer, texts, items, settings and precision."""
+"""Check, by their manifests, that two models were measured on the same texts and items with the same settings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,16 +18,17 @@ def check_comparable(
     """Check that two measurements may be compared; return notes on the limits of the comparison.
 
     `manifests` record how each model's rows were made; rows are paired by `unit`. The tokenizers may differ if items
-    or heads are paired, but not if texts are. `task` is the task of the compared items. Raises DataError if texts,
-    items or settings differ, or if texts are compared across vocabularies.
+    or heads are paired, but not if texts are paired. `task` is the task of the compared items. The notes name different
+    precisions and versions. Raises DataError if texts, items or settings differ, or if texts are paired and the
+    tokenizers differ.
     """
     reference, other = manifests
     pair = f"{experiment}: {names[0]} and {names[1]}"
     is_capture = "capture" in reference
-    mend = CAPTURE_BOTH if is_capture else MEASURE_BOTH
+    advice = CAPTURE_BOTH if is_capture else MEASURE_BOTH
     vocabularies = [_model_facts(manifest).get("tokenizer") for manifest in manifests]
-    other_words = None not in vocabularies and vocabularies[0] != vocabularies[1]
-    if other_words and unit == "text":
+    tokenizers_differ = None not in vocabularies and vocabularies[0] != vocabularies[1]
+    if tokenizers_differ and unit == "text":
         raise DataError(
             f"{pair} have different tokenizers, which cut a text into different tokens; "
             "compare by item instead: --by item"
@@ -35,14 +36,16 @@ def check_comparable(
     settings, other_settings = settings_in_words(reference), settings_in_words(other)
     for name in (*settings, *(name for name in other_settings if name not in settings)):
         if name not in OF_THE_MODEL and settings.get(name) != other_settings.get(name):
-            values = ("not given" if given.get(name) is None else given[name] for given in (settings, other_settings))
-            raise DataError(f"{pair} have different settings ({name} {', '.join(map(str, values))}); {mend}")
-    _require_same_hashes(pair, manifests, unit, other_words, mend, task)
+            values = ("not given" if each.get(name) is None else each[name] for each in (settings, other_settings))
+            raise DataError(f"{pair} have different settings ({name} {', '.join(map(str, values))}); {advice}")
+    _require_same_hashes(pair, manifests, unit, tokenizers_differ, advice, task)
     if is_capture:
-        text_hash, two = (manifest["capture"].get("text_hash") for manifest in manifests)
+        hashes = [manifest["capture"].get("text_hash") for manifest in manifests]
         counts = [manifest["capture"].get("documents") for manifest in manifests]
-        if counts[0] != counts[1] or (not other_words and None not in (text_hash, two) and text_hash != two):
-            raise DataError(f"{pair} were captured on different texts ({counts[0]} and {counts[1]} documents); {mend}")
+        hashes_differ = not tokenizers_differ and None not in hashes and hashes[0] != hashes[1]
+        if counts[0] != counts[1] or hashes_differ:
+            documents = f"{counts[0]} and {counts[1]} documents"
+            raise DataError(f"{pair} were captured on different texts ({documents}); {advice}")
     protocols = {
         name: {
             "precision": _precision_name(facts),
@@ -69,19 +72,19 @@ def _precision_name(manifest: Manifest) -> str:
 
 
 def _require_same_hashes(
-    place: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
+    pair: str, manifests: tuple[Manifest, Manifest], unit: str, tokenizers_differ: bool, advice: str, task: str
 ) -> None:
-    """Raise DataError if values are compared by text or item but the two models got different texts or items."""
+    """Raise DataError if the two models were given different items or, with the same tokenizer, different texts."""
     units = "items" if unit == "item" else "texts"
     first, second = (manifest.get("hashes", {}).get(units, {}) for manifest in manifests)
     doubt = "" if all("tokenizer" in _model_facts(manifest) for manifest in manifests) else " (or by other tokenizers)"
-    if units == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
+    if units == "texts" and tokenizers_differ:  # the texts' tokens then differ, but heads may still be compared
         return
-    if other_words:
-        mend = "their tokenizers pad a prompt to its length with different words"
+    if tokenizers_differ:
+        advice = "their tokenizers pad a prompt to its length with different words"
     for name in [task] if units == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
-        one, two = first.get(name), second.get(name)
-        if one != two:
-            counts = [hashes["count"] if hashes else 0 for hashes in (one, two)]
+        hashes = (first.get(name), second.get(name))
+        if hashes[0] != hashes[1]:
+            counts = [each["count"] if each else 0 for each in hashes]
             problem = f"{counts[0]} and {counts[1]} {units}" if counts[0] != counts[1] else f"different {units}{doubt}"
-            raise DataError(f"{place} were asked {problem} of {name}; {mend}")
+            raise DataError(f"{pair} were asked {problem} of {name}; {advice}")

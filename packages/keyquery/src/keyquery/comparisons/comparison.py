@@ -15,10 +15,10 @@ from boundpaper.suggestions import or_known
 from boundpaper.typeset.numbers import pvalue, significant
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.short_names import short_names
-from keyquery.comparisons.measured import ModelMeasurements, common
+from keyquery.comparisons.measured import ModelMeasurements, common_experiments
 from keyquery.comparisons.paired import TestedQuantity, correct_tests, note_on_units, pair_tests
 from keyquery.measure.headlines import HEADLINES
-from keyquery.measure.summary import align_lines, number
+from keyquery.measure.summary import align_lines, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,8 @@ TESTS = {
 }
 EFFECTS = {"d_z": "$d_z$", "d": "$d$", "odds_ratio": "odds ratio"}
 FAMILY = "this comparison"
-TOLD_GUARDS = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
-"""Guards explained once under the table; other guards are in the note of each row."""
+GUARDS_BELOW_TABLE = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
+"""Guards that are explained once below the table; other guards are in the note of each row."""
 NAME = "comparison"
 """Common file name of a report's files."""
 
@@ -56,14 +56,14 @@ class Comparison:
     by : str or None
         The requested unit of pairing.
     metrics : tuple of str
-        The metrics requested instead of the default ones.
+        The requested metrics; empty for those of the experiments' summaries.
 
     Examples
     --------
     >>> import keyquery as kq
-    >>> asked = {"texts": 6, "items": 0}
-    >>> pair = [kq.run("attention_patterns", name, **asked) for name in ("tiny-rope", "tiny-drope")]
-    >>> kq.compare(*pair).frame["n"].tolist()
+    >>> size = {"texts": 6, "items": 0}
+    >>> rows_by_model = [kq.run("attention_patterns", name, **size) for name in ("tiny-rope", "tiny-drope")]
+    >>> kq.compare(*rows_by_model).frame["n"].tolist()
     [6, 6, 6]
     """
 
@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def experiments(self) -> tuple[str, ...]:
-        """Return the experiments that have at least one test."""
+        """The experiments that have at least one test."""
         return tuple(dict.fromkeys(test.row.study for test in self.tests))
 
     @property
@@ -91,18 +91,18 @@ class Comparison:
             "reference_mean": [test.means[0] for test in self.tests],
             "model_mean": [test.means[1] for test in self.tests],
         }
-        for place, (name, values) in enumerate(facts.items(), start=1):
-            table.insert(place, name, values)
+        for column, (name, values) in enumerate(facts.items(), start=1):
+            table.insert(column, name, values)
         return table
 
     def __str__(self) -> str:
-        heads = ("experiment", "quantity", "model", "difference", "95 % interval", "effect", "p", "Holm", "n", "unit")
-        lines: list[tuple[str, ...]] = [heads]
+        header = ("experiment", "quantity", "model", "difference", "95 % interval", "effect", "p", "Holm", "n", "unit")
+        lines: list[tuple[str, ...]] = [header]
         for test in self.tests:
             row, unit = test.row, f" ({test.quantity.unit})" if test.quantity.unit else ""
             complete = row.ci_low is not None and row.ci_high is not None
-            span = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if complete else ""
-            numbers = (number(row.estimate), span, f"{row.effect_name} {number(row.effect)}")
+            span = f"[{number_text(row.ci_low)}, {number_text(row.ci_high)}]" if complete else ""
+            numbers = (number_text(row.estimate), span, f"{row.effect_name} {number_text(row.effect)}")
             counts = (_p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit)
             lines.append((row.study, test.quantity.label + unit, test.models[1], *numbers, *counts))
         if len(self.models) == 2:
@@ -113,19 +113,19 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the tests, units, correction, triggered guards, and what is left out."""
+        """Notes on the tests, units, correction, triggered guards, and what is left out."""
         tests = "; ".join(TESTS[name] for name in dict.fromkeys(test.row.test for test in self.tests))
         count = sum(test.row.p_value is not None for test in self.tests)
-        fired_notes = dict.fromkeys(
+        guard_notes = dict.fromkeys(
             note.strip()
             for test in self.tests
             for note in test.row.note.split(";")
-            if set(fired(note.strip())) & set(TOLD_GUARDS)
+            if set(fired(note.strip())) & set(GUARDS_BELOW_TABLE)
         )
         return (
             f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units_in_words}.",
             "Tests generalise to further units of these networks, not to other trainings.",
-            *(f"{note[:1].upper()}{note[1:]}." for note in fired_notes),
+            *(f"{note[:1].upper()}{note[1:]}." for note in guard_notes),
             *(f"{line}." for line in self.left_out),
         )
 
@@ -143,9 +143,7 @@ class Comparison:
             f"{name} ({unit})" if unit else name for name, unit in zip(rows["quantity"], rows["values_in"], strict=True)
         ]
         effects = rows["effect_name"] = rows["effect_name"].map(EFFECTS)
-        shared_name = (
-            effects.iloc[0] if effects.nunique() == 1 else ""
-        )  # a value shared by all rows is given in the header or the notes
+        shared_name = effects.iloc[0] if effects.nunique() == 1 else ""  # then the header gives it, else a column
         model_column = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
         return Table(
             rows=rows,
@@ -168,7 +166,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Return a figure of standardised differences (for items, of shares) with intervals, one row per quantity.
+        """Return a figure of standardised differences, or for items differences of shares, with intervals.
 
         Raises
         ------
@@ -185,11 +183,11 @@ class Comparison:
         ):
             series = []
             for model in self.models[1:]:
-                pairs = [(each, ends) for each in tests if each.models[1] == model and (ends := _interval_ends(each))]
-                if pairs:
-                    rows = [each.quantity.label for each, _ in pairs]
-                    middle, low, high = zip(*(ends for _, ends in pairs), strict=True)
-                    groups = [each.row.study.replace("_", " ") for each, _ in pairs]
+                drawn = [test for test in tests if test.models[1] == model and _interval_ends(test)]
+                if drawn:
+                    rows = [test.quantity.label for test in drawn]
+                    middle, low, high = zip(*map(_interval_ends, drawn), strict=True)
+                    groups = [test.row.study.replace("_", " ") for test in drawn]
                     series.append(
                         Forest(rows=rows, estimate=middle, low=low, high=high, groups=groups, label=short[model])
                     )
@@ -242,18 +240,18 @@ class Comparison:
         folder : str or Path
             Created if missing; existing files of these names are replaced.
         """
-        home = Path(folder)
+        target = Path(folder)
         texts = {".csv": self.frame.to_csv(index=False, lineterminator="\n"), ".json": self.to_json() + "\n"}
-        paths = [home / f"{NAME}{suffix}" for suffix in texts]
-        for path, content in zip(paths, texts.values(), strict=True):
-            write(path, content.encode())
-        pictures, drawing = self._figure_files(home)
+        paths = [target / f"{NAME}{suffix}" for suffix in texts]
+        for path, text in zip(paths, texts.values(), strict=True):
+            write(path, text.encode())
+        figure_paths, figure_note = self._figure_files(target)
         page = self.to_markdown()
-        picture = next((path.name for path in pictures if path.suffix == ".png"), "")
+        picture = next((path.name for path in figure_paths if path.suffix == ".png"), "")
         page += f"\n![{self.figure().caption}]({picture})\n" if picture else ""
-        page += f"\n{drawing}\n" if drawing else ""
-        write(home / f"{NAME}.md", page.encode())
-        return [home / f"{NAME}.md", *paths, *pictures]
+        page += f"\n{figure_note}\n" if figure_note else ""
+        write(target / f"{NAME}.md", page.encode())
+        return [target / f"{NAME}.md", *paths, *figure_paths]
 
     def paper(self, folder: str | Path, title: str = "") -> Path:
         """Write a new paper on this comparison, with numbers bound to the measurements; return its two-page PDF.
@@ -279,16 +277,16 @@ class Comparison:
 
         return write_paper(self, Path(folder), title or f"{' and '.join(self.models[1:])} against {self.models[0]}")
 
-    def _figure_files(self, home: Path) -> tuple[list[Path], str]:
+    def _figure_files(self, folder: Path) -> tuple[list[Path], str]:
         """Return the figure's files, and a note if there is no figure or only its LaTeX source."""
         try:
             figure = self.figure()
         except DataError as error:
             return [], f"No figure: {error}."
         try:
-            return [figure.save(home / f"{NAME}{suffix}") for suffix in (".pdf", ".png")], ""
+            return [figure.save(folder / f"{NAME}{suffix}") for suffix in (".pdf", ".png")], ""
         except (MissingDependency, LatexError) as error:
-            return [figure.save(home / f"{NAME}.tex")], f"The figure is LaTeX only: {error}"
+            return [figure.save(folder / f"{NAME}.tex")], f"The figure is LaTeX only: {error}"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
@@ -301,52 +299,50 @@ def compare_models(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> Comparison:
-    """Compare models with the first one.
+    """Return a comparison of models with the first one.
 
     Names of models must differ. If `experiments` is empty, all that were run on every model are compared. `by` is the
-    unit to pair by, by default texts or items if the rows name them, else seeds, else heads. `metrics`, in all their
-    conditions, replace those of an experiment's summary. Raises DataError if models were measured with different
-    settings, a metric is unknown, nothing can be paired, or no test can reach p < .05.
+    unit to pair by, by default texts or items if the rows name them, else seeds, else heads. If `metrics` are given,
+    they are tested in all their conditions, instead of those in an experiment's summary. Raises DataError if models
+    were measured with different settings, a metric is unknown, nothing can be paired, or no test can reach p < .05.
     """
     names = tuple(model.name for model in models)
     if len(names) < 2:
         raise DataError("only one model is named; name two or more to compare")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
-    shared, gaps = common(models, experiments)
-    known = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
+    shared, left_out = common_experiments(models, experiments)
+    measured = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
     for metric in metrics:
-        if metric not in known:
-            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, known)}")
+        if metric not in measured:
+            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, measured)}")
     tests: list[TestedQuantity] = []
     errors: list[DataError] = []
     for model, experiment in ((model, name) for model in models[1:] for name in shared):
         try:
-            new, notes = pair_tests((models[0], model), experiment, by, metrics)
+            experiment_tests, notes = pair_tests((models[0], model), experiment, by, metrics)
         except DataError as error:
             errors.append(error)
             continue
-        tests += new
-        gaps += [line for line in notes if line not in gaps]
+        tests += experiment_tests
+        left_out += [note for note in notes if note not in left_out]
     if not tests:
-        others = f"; {counted(len(errors) - 1, 'other comparison')} refused as well" if len(errors) > 1 else ""
-        raise DataError(
-            f"{errors[0]}{others}" if errors else "; ".join(gaps) or f"nothing of {', '.join(shared)} can be compared"
-        )
-    gaps += [f"left out: {error}" for error in errors]
+        more = f"; {counted(len(errors) - 1, 'other comparison')} refused as well" if len(errors) > 1 else ""
+        reasons = "; ".join(left_out) or f"nothing of {', '.join(shared)} can be compared"
+        raise DataError(f"{errors[0]}{more}" if errors else reasons)
+    left_out += [f"left out: {error}" for error in errors]
     order = [*HEADLINES, *shared]
     corrected = sorted(correct_tests(tests, FAMILY), key=lambda test: order.index(test.row.study))
-    return Comparison(names, tuple(corrected), (*gaps, *note_on_units(corrected)), tuple(models), by, tuple(metrics))
+    left_out += note_on_units(corrected)
+    return Comparison(names, tuple(corrected), tuple(left_out), tuple(models), by, tuple(metrics))
 
 
 def _interval_ends(test: TestedQuantity) -> tuple[float, float, float] | None:
+    """Return the value to draw, of the difference or of its effect size, and the ends of its interval; or None."""
     row = test.row
-    values = (
-        (row.estimate, row.ci_low, row.ci_high)
-        if row.test == "mcnemar_exact"
-        else (row.effect, row.effect_ci_low, row.effect_ci_high)
-    )
-    middle, low, high = values
+    middle, low, high = row.effect, row.effect_ci_low, row.effect_ci_high
+    if row.test == "mcnemar_exact":
+        middle, low, high = row.estimate, row.ci_low, row.ci_high
     return None if middle is None or low is None or high is None else (middle, low, high)
 
 

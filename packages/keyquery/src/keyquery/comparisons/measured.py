@@ -27,8 +27,8 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 class ModelMeasurements:
     """The measurements of a model.
 
-    `tables` has tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` records how each was
-    made. `copy` writes the measurements of some experiments into a paper's folder.
+    `tables` has tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` how they were measured.
+    `copy` writes the measurements of some experiments into a paper's folder.
     """
 
     name: str
@@ -48,18 +48,17 @@ class ModelMeasurements:
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
     """Return the measurements of one name, read from `artifacts/measurements` of a folder.
 
-    `root` is a project, or any folder with measurements; `name` may be shortened as in `full_name`; empty
-    `experiments` means all. Raises DataError if there are no measurements, the name fits several, a requested
-    experiment is missing, or a table was truncated or changed.
+    `root` is a project, or any folder with measurements; `name` may be shortened, see `full_name`. If `experiments` is
+    empty, all are read. Raises DataError if there are no measurements, the name fits several, a requested experiment is
+    missing, or a table was truncated or changed.
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
     for required in experiments:
         if required not in paths:
-            mend = f"; measure it: run {required} --model MODEL --name {name}"
-            raise DataError(
-                f"{name} has no {required}{mend if required in HEADLINES else or_known(required, sorted(paths))}"
-            )
+            measure_it = f"; measure it: run {required} --model MODEL --name {name}"
+            advice = measure_it if required in HEADLINES else or_known(required, sorted(paths))
+            raise DataError(f"{name} has no {required}{advice}")
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):
         if experiments and experiment not in experiments:
@@ -94,24 +93,24 @@ def measurement_names(root: Path) -> list[str]:
 
 
 def full_name(root: Path, name: str) -> str:
-    """Return the full name of measurements, given this name, the beginning of it, or the model's name.
+    """Return the full name of measurements, given the full name, its beginning, or the model's name.
 
     Raises DataError if no measurements fit, or several do.
     """
     names = measurement_names(root)
     if name in names:
         return name
-    wanted_slug = slug(name)
-    found = [full for full in names if full.startswith(wanted_slug) or wanted_slug in _models_in_manifests(root, full)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise DataError(f"{name!r} may be any of {', '.join(found)}; give one of these names in full")
+    start = slug(name)
+    candidates = [full for full in names if full.startswith(start) or start in _models_in_manifests(root, full)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise DataError(f"{name!r} may be any of {', '.join(candidates)}; give one of these names in full")
     raise DataError(f"no measurements of {name!r}{or_known(name, names)}")
 
 
 def _models_in_manifests(root: Path, name: str) -> set[str]:
-    """Return the names of models that the manifests of a measurement contain."""
+    """Return the slugs of the models that the manifests of measurements with this name state."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
     records = (manifest.get(field) for manifest in manifests for field in ("model", "capture"))
     return {slug(str(record["model"])) for record in records if isinstance(record, dict) and record.get("model")}
@@ -124,18 +123,21 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
         table: {key: value for key, value in manifest.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
         for table, manifest in manifests.items()
     }
-    others = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
-    if others:
+    conflicting = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
+    if conflicting:
+        tables = ", ".join(conflicting)
         raise DataError(
-            f"{name}: {OF_HEADS} and {', '.join(others)} come from different captures, as after a stopped `heads`; run "
+            f"{name}: {OF_HEADS} and {tables} come from different captures, as after a stopped `heads`; run "
             f"`heads CAPTURE --name {name} --replace` again"
         )
 
 
-def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Return the experiments that were run on every model, in the order of `HEADLINES`, and notes on the others.
+def common_experiments(
+    models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Return the experiments to compare, in the order of `HEADLINES`, and notes on those that some models lack.
 
-    Raises DataError if there is none, or if a requested experiment was not run on every model.
+    Without `experiments`, all that were run on every model are compared. Raises DataError if there is none.
     """
     names = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
     measured = [name for name in names if any(name in model.tables for model in models)]
@@ -146,6 +148,8 @@ def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ())
         if name not in shared
     ]
     if not shared:
-        has = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
-        raise DataError(f"no experiment was measured on all these models ({has}); run one with --model and --against")
+        measured_by = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
+        raise DataError(
+            f"no experiment was measured on all these models ({measured_by}); run one with --model and --against"
+        )
     return [name for name in shared if not experiments or name in experiments], left_out

@@ -1,4 +1,4 @@
-"""Test two models against each other: paired by unit if both have the same units, else as two groups of heads."""
+"""Test the differences between two models: paired by unit if both have the same units, else as two groups of heads."""
 
 import math
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ GROUP_UNITS = {"head": "heads", "key head": "heads"}
 class TestedQuantity:
     """A compared quantity and its test.
 
-    `row` is the test of second minus first model, with the experiment as study. `models` are the reference and the
-    compared model; `means` are their means over units.
+    `models` are the reference and the compared model; `means` are their means over units. `row` is the test of the
+    compared model minus the reference, with the experiment as study.
     """
 
     row: Estimate
@@ -43,14 +43,13 @@ def pair_tests(
 
     Raises DataError if the two models' settings, texts or items differ.
     """
-    one, two = models
-    tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
+    tables = [model.tables[experiment] for model in models]
+    manifests = (models[0].manifests[experiment], models[1].manifests[experiment])
+    names = (models[0].name, models[1].name)
     tested: list[TestedQuantity] = []
     left_out: list[str] = []
     errors: list[DataError] = []
-    names = (one.name, two.name)
-    values_by_table = [headlines(experiment, table, metrics) for table in tables]
-    for quantity in dict.fromkeys((*values_by_table[0], *values_by_table[1])):
+    for quantity in dict.fromkeys(each for table in tables for each in headlines(experiment, table, metrics)):
         label = f"{experiment}: {quantity.label}"
         first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:
@@ -59,7 +58,7 @@ def pair_tests(
             continue
         try:
             task = quantity.metric.removesuffix("_right")
-            notes = check_comparable(experiment, names, (manifests[0], manifests[1]), first.kind, task)
+            notes = check_comparable(experiment, names, manifests, first.kind, task)
         except DataError as error:
             errors.append(error)
             continue
@@ -76,38 +75,42 @@ def pair_tests(
 def _test_quantity(
     first: Units, second: Units, experiment: str, quantity: Headline, names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Test the difference of a quantity: the second model's values minus the first's."""
-    one, two = first.values, second.values
+    """Return the test of the second model's values minus the first's, or None without values, and the models' means."""
+    base, other = first.values, second.values
     facts: dict[str, Any] = {
         "study": experiment,
         "comparison": f"{names[1]} minus {names[0]}: {quantity.label}",
         "unit": first.kind,
     }
-    if set(one.index) != set(two.index):
+    if set(base.index) != set(other.index):
         return _compare_as_groups(first, second, facts, names)
-    two = two.reindex(one.index)
-    valid = one.notna() & two.notna()
-    gaps = int((~valid).sum())
-    one, two = one[valid], two[valid]
-    means = (float(one.mean()), float(two.mean())) if len(one) else (0.0, 0.0)
-    if one.empty:
-        return None, means
-    notes = [f"{gaps} of {len(valid)} units left out for lack of a value: {first.reason or second.reason}"] * bool(gaps)
-    right = [units.right for units in (first, second)]
-    if right[0] is not None and right[1] is not None:
-        base, other = (answers.reindex(one.index).astype(int).to_numpy() for answers in right if answers is not None)
-        row = _scaled_estimate(mcnemar(other, base, **facts), quantity.scale)
+    other = other.reindex(base.index)
+    valid = base.notna() & other.notna()
+    missing = int((~valid).sum())
+    base, other = base[valid], other[valid]
+    if base.empty:
+        return None, (0.0, 0.0)
+    reason = f"{missing} of {len(valid)} units left out for lack of a value: {first.reason or second.reason}"
+    if first.right is not None and second.right is not None:
+        rights = (first.right, second.right)
+        base_right, other_right = (right.reindex(base.index).astype(int).to_numpy() for right in rights)
+        row = _scaled_estimate(mcnemar(other_right, base_right, **facts), quantity.scale)
     else:
-        row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **facts)
-    keys = [str(key) for key in one.index]
-    parts = guards.dependent_units(keys, [key.partition("#")[0] if "#" in key else None for key in keys], "a text")
-    return with_note(attach(row, parts if first.kind == "text" else ()), *notes), means
+        row = sign_flips(other.to_numpy(), base.to_numpy(), names=(names[1], names[0]), **facts)
+    if first.kind == "text":
+        keys = [str(key) for key in base.index]
+        texts = [key.partition("#")[0] if "#" in key else None for key in keys]
+        row = attach(row, guards.dependent_units(keys, texts, "a text"))
+    return with_note(row, *[reason] * bool(missing)), (float(base.mean()), float(other.mean()))
 
 
 def _compare_as_groups(
     first: Units, second: Units, facts: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Compare heads of two networks of different shapes as two groups; refuse if texts, items or seeds differ."""
+    """Return the test of heads of two networks of different shapes, as two groups, or None; and the models' means.
+
+    Raises DataError if units that are not heads differ.
+    """
     if first.kind != second.kind or first.kind not in GROUP_UNITS:
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         equal = len(first.values) == len(second.values) and first.kind == second.kind
@@ -115,12 +118,12 @@ def _compare_as_groups(
             f"{facts['study']}: {names[0]} and {names[1]} have {'different ' + first.kind + 's' if equal else counts}; "
             "measure both again with one command: run NAME --model A --against B"
         )
-    one, two = first.defined.to_numpy(), second.defined.to_numpy()
-    if len(one) < 2 or len(two) < 2:
+    base, other = first.defined.to_numpy(), second.defined.to_numpy()
+    if len(base) < 2 or len(other) < 2:
         return None, (0.0, 0.0)
-    note = f"{len(one)} and {len(two)} heads, not paired: the networks differ in shape"
-    row = welch_t(two, one, names=(names[1], names[0]), note=note, **facts)
-    return row, (float(one.mean()), float(two.mean()))
+    note = f"{len(base)} and {len(other)} heads, not paired: the networks differ in shape"
+    row = welch_t(other, base, names=(names[1], names[0]), note=note, **facts)
+    return row, (float(base.mean()), float(other.mean()))
 
 
 def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
@@ -129,47 +132,51 @@ def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
 
 
 def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
-    """Return the tests with Holm-corrected p values (one family), marked where these cannot fall below .05.
+    """Return the tests with p values corrected by Holm as one family, and a guard on those that cannot reach .05.
 
     Raises DataError if no test has enough units for a p below .05.
     """
-    flips = [test.row for test in tests if test.row.test == "sign_flips"]
-    if tests and len(flips) == len(tests) and all(least_p(flip.n) > ALPHA for flip in flips):
+    flips = [test.row for test in tests if _is_flips(test.row)]
+    if tests and len(flips) == len(tests) and all(smallest_flip_p(flip.n) > ALPHA for flip in flips):
         largest = max(flip.n for flip in flips)
         raise DataError(
-            f"{counted(largest, flips[0].unit)} allow no p below {least_p(largest):.3g}, whatever the models do; "
-            f"measure {_needed(1)} or more (run --documents {_needed(1)}, or more --seeds)"
+            f"{counted(largest, flips[0].unit)} allow no p below {smallest_flip_p(largest):.3g}, whatever the models "
+            f"do; measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
         )
     rows = holm([test.row for test in tests], [family] * len(tests))
     count = sum(row.p_value is not None for row in rows)
     return [
-        replace(test, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _flipped(row) else row)
+        replace(
+            test, row=attach(row, guards.smallest_p(smallest_flip_p(row.n), family=count)) if _is_flips(row) else row
+        )
         for test, row in zip(tests, rows, strict=True)
     ]
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
-    """If a test's Holm-corrected p cannot fall below .05, return a note on how many units would suffice."""
+    """Return a note on how many units suffice, in a list, if some Holm-corrected p cannot fall below .05."""
     count = sum(test.row.p_value is not None for test in tests)
-    few = [test.row for test in tests if _flipped(test.row) and least_p(test.row.n) * count > ALPHA]
-    if not few:
+    too_small = [test.row for test in tests if _is_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
+    if not too_small:
         return []
-    least = min(few, key=lambda row: row.n)
+    smallest = min(too_small, key=lambda row: row.n)
+    best = min(1.0, smallest_flip_p(smallest.n) * count)
     return [
-        f"{len(few)} of {counted(count, 'test')} cannot come below .05 after Holm ({counted(least.n, least.unit)} give "
-        f"{min(1.0, least_p(least.n) * count):.2g} at best); measure {_needed(count)} units, or name an --experiment"
+        f"{len(too_small)} of {counted(count, 'test')} cannot come below .05 after Holm "
+        f"({counted(smallest.n, smallest.unit)} give {best:.2g} at best); measure {_units_needed(count)} units, or "
+        "name an --experiment"
     ]
 
 
-def _flipped(row: Estimate) -> bool:
+def _is_flips(row: Estimate) -> bool:
     return row.test == "sign_flips"
 
 
-def _needed(count: int) -> int:
+def _units_needed(count: int) -> int:
     """Return the number of units with which sign flips can reach .05 after Holm's correction for `count` tests."""
     return math.ceil(math.log2(2 * count / ALPHA))
 
 
-def least_p(n: int) -> float:
-    """Return the smallest p of a sign-flip test of n pairs: all flips are counted up to 15 pairs, else sampled."""
+def smallest_flip_p(n: int) -> float:
+    """Return the smallest p of a sign-flip test of n pairs: up to 15 pairs, all flips are counted, else a sample."""
     return 2.0 / 2**n if n <= EXACT_SIGNS_UP_TO else 1.0 / (DRAWS + 1)

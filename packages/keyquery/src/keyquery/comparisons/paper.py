@@ -27,9 +27,9 @@ import pandas as pd
 from keyquery.comparisons.paper import again
 
 
-def {function}({parameters}) -> {shape}:
-    """{does}; the parameters say which measurements are read."""
-    return again({asked}).{part}
+def {function}({parameters}) -> {returned}:
+    """{summary}; the parameters say which measurements are read."""
+    return again({arguments}).{attribute}
 '''
 STEPS = {
     "analysis/studies": ("", "comparison", "pd.DataFrame", "Test the models", "frame"),
@@ -96,9 +96,10 @@ say nothing: for these, several seeds have to be measured.
 
 
 def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
-    """Compare models from their measurements in the open paper.
+    """Return a comparison of models from their measurements in the open paper.
 
-    Arguments are those of `keyquery.compare`, the reference first. Raises DataError as `keyquery.compare` does.
+    `models` are names of measurements, the reference first; the other arguments are those of `keyquery.compare`.
+    Raises DataError as `keyquery.compare` does.
     """
     from keyquery.comparisons.comparison import compare_models
 
@@ -106,7 +107,7 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
 
 
 def write_paper(result: Comparison, folder: Path, title: str) -> Path:
-    """Write a comparison as a new paper and return its chapter as a PDF, `out/chapters/comparison.pdf` there.
+    """Write a comparison as a new paper; return the PDF of its chapter, `out/chapters/comparison.pdf` in the paper.
 
     `result` is the result of `keyquery.compare`; `folder` must be missing or empty. Raises SpecError if the folder is
     not empty or is inside another paper, and ThesisError if the chapter cannot be built, for example without LaTeX;
@@ -117,47 +118,43 @@ def write_paper(result: Comparison, folder: Path, title: str) -> Path:
         model.copy(root, result.experiments)
     parameters = ", ".join(f"{name}: pd.DataFrame" for name in result.experiments)
     arguments = f"{result.models!r}, {result.experiments!r}, {result.by!r}, {tuple(result.metrics)!r}"
-    for room, (imports, function, shape, does, part) in STEPS.items():
-        text = STEP.format(
+    for step_folder, (imports, function, returned, summary, attribute) in STEPS.items():
+        source = STEP.format(
             title=f"{title.replace(chr(34), '')}.",
             imports=imports,
             function=function,
             parameters=parameters,
-            shape=shape,
-            does=does,
-            asked=arguments,
-            part=part,
+            returned=returned,
+            summary=summary,
+            arguments=arguments,
+            attribute=attribute,
         )
-        write(root / room / f"{NAME}.py", text.encode())
+        write(root / step_folder / f"{NAME}.py", source.encode())
     package, settings = root / "artifacts/datapackage.yaml", root / "paper/metadata.yaml"
     write(package, (package.read_text(encoding="utf-8") + RESOURCE).encode())
     write(settings, settings.read_text(encoding="utf-8").replace("[introduction]", f"[{NAME}]").encode())
     (root / "paper/chapters/introduction.tex.j2").unlink()
     write(root / "paper/thesis.tex.j2", DOCUMENT.encode())
-    parts = [
-        (name, [_test_line(test, len(result.models) > 2) for test in result.tests if test.row.study == name])
-        for name in result.experiments
-    ]
-    items = "\n".join(
-        rf"\paragraph{{{name.replace('_', ' ').capitalize()}}}\leavevmode"
-        + "\n"
-        + "\n".join(
-            ("\\begin{itemize}\\setlength{\\itemsep}{0pt}\\setlength{\\parskip}{0pt}", *lines, "\\end{itemize}")
-        )
-        for name, lines in parts
-    )
-    chapter = CHAPTER.replace("REFERENCE", _cell(result.tests[0], "reference")).replace("ITEMS", items)
+    lines: list[str] = []
+    for name in result.experiments:
+        lines.append(rf"\paragraph{{{name.replace('_', ' ').capitalize()}}}\leavevmode")
+        lines.append(r"\begin{itemize}\setlength{\itemsep}{0pt}\setlength{\parskip}{0pt}")
+        lines += [_test_line(test, len(result.models) > 2) for test in result.tests if test.row.study == name]
+        lines.append(r"\end{itemize}")
+    reference = _cell(result.tests[0], "reference")
+    chapter = CHAPTER.replace("REFERENCE", reference).replace("ITEMS", "\n".join(lines))
     write(root / f"paper/chapters/{NAME}.tex.j2", chapter.encode())
     return _build_chapter(root)
 
 
 def _row_arguments(test: TestedQuantity) -> str:
-    """Return the arguments with which a chapter selects the row of a test."""
+    """Return the arguments by which a chapter selects the row of a test."""
     cells = {"experiment": test.row.study, "quantity": test.quantity.label, "model": test.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 
 
 def _cell(test: TestedQuantity, column: str) -> str:
+    """Return the expression by which a chapter reads a cell of a test's row."""
     return f"n('{NAME}', {_row_arguments(test)}, value='{column}')"
 
 

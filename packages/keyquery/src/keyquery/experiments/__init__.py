@@ -1,4 +1,4 @@
-"""Experiments: each measures a model or a capture and returns tidy rows; torch and the Hub are imported on use.
+"""Experiments: each measures a model or a capture and returns tidy rows; heavy libraries are imported on use.
 
 The package is callable: `keyquery.experiments()` lists the experiments.
 """
@@ -11,7 +11,7 @@ class Experiments(ModuleType):
     """The module of the experiments; calling it lists them."""
 
     def __call__(self) -> dict[str, str]:
-        """Return a dict from each experiment's name to what it measures; this package's first, then the open paper's.
+        """Return what each experiment measures, by name: the experiments of this package, then those of the open paper.
 
         Examples
         --------
@@ -19,9 +19,9 @@ class Experiments(ModuleType):
         >>> kq.experiments()["sinks"]
         "attention sinks, the first token's norm, and the layer whose output makes that norm a spike"
         """
-        from keyquery.measure.choices import described
+        from keyquery.measure.choices import descriptions
 
-        return described()
+        return descriptions()
 
 
 sys.modules[__name__].__class__ = Experiments

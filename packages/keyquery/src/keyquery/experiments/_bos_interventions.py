@@ -1,4 +1,4 @@
-"""Measure a model's loss when a layer's MLP output or values at the beginning-of-sequence token are zeroed."""
+"""Measure a model's loss when the MLP output or the value vectors at the beginning-of-sequence token are zeroed."""
 
 import dataclasses
 import hashlib
@@ -39,20 +39,21 @@ SWEPT_ITEMS = 40
 
 @dataclass(frozen=True)
 class SpikeLayers:
-    """Layers in which the norm of a model's beginning-of-sequence token stands out; None, with a reason, if none does.
+    """Layers that make, or depend on, a spike in the norm of the beginning-of-sequence token.
 
     Parameters
     ----------
     peak : float
         The largest ratio, after any layer, of the token's norm to the mean norm of later tokens.
     spike, matching : int or None
-        The first layer after which the ratio is above 2; the layer whose MLP writes the spike.
+        The first layer after which the ratio is above 2, and the layer whose MLP writes the spike; None if there is no
+        such layer.
     best : int
         The layer whose MLP, ablated at position 0, raises the nats most.
     peaks : tuple of float
-        By layer with attention, the largest ratio after any layer when its MLP is ablated at position 0.
+        For each layer with attention, the largest ratio after any layer when that layer's MLP is ablated at position 0.
     no_match : str
-        Why no layer matches.
+        Why `matching` is None; empty if it is not.
     """
 
     peak: float
@@ -64,12 +65,12 @@ class SpikeLayers:
 
 
 def bos_mlp(layer: int, name: str) -> Condition:
-    """Zero the MLP output at position 0 in one layer."""
+    """Return the condition that zeroes the MLP output at position 0 in one layer."""
     return Condition(name, (Intervention("mlp", "zero", layers=(layer,), positions=(0,)),))
 
 
 def bos_value(layer: int | None, name: str) -> Condition:
-    """Zero the values at position 0 in one layer, or in all when None."""
+    """Return the condition that zeroes the values at position 0 in one layer, or with None in all layers."""
     layers = None if layer is None else (layer,)
     return Condition(name, (Intervention("v", "zero", layers=layers, positions=(0,)),))
 
@@ -92,7 +93,7 @@ def ratios_and_nats(
     Raises ModelError when the logits overflow.
     """
     by_text: list[list[float]] = []
-    nats, places = 0.0, layers_of(subject)
+    nats, layer_count = 0.0, len(layers_of(subject))
 
     def record_ratio(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
@@ -110,52 +111,52 @@ def ratios_and_nats(
             if not bool(losses.isfinite().all()):
                 raise ModelError(f"{text.id}: the logits are not finite; {undefined_message(subject.model)}")
             nats += float(losses.double().sum())
-            del by_text[-1][len(places) :]  # a model that truncates its logits is run a second time to get them all
+            del by_text[-1][layer_count:]  # a model that truncates its logits is run twice per text
     return np.asarray(np.mean(by_text, axis=0)), nats
 
 
 def layers_of(subject: Subject) -> list[int]:
-    """Return the layers with attention, to which the entries of `norm_ratios` belong."""
+    """Return the layers with attention, which are those of `norm_ratios`."""
     return [block.layer for block in blocks(subject.model)]
 
 
 def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
-    """Choose the layers to intervene in, from texts that are not used for evaluation."""
-    places = layers_of(subject)
+    """Return the layers to intervene in, chosen from texts that are not used for evaluation."""
+    layers = layers_of(subject)
     baseline = norm_ratios(subject, texts)
     peak = float(baseline.max())
-    conditions = [bos_mlp(layer, "sweep") for layer in places]
+    conditions = [bos_mlp(layer, "sweep") for layer in layers]
     effects = [ratios_and_nats(subject, texts, condition.interventions) for condition in conditions]
     peaks = tuple(float(ratio.max()) for ratio, _ in effects)
-    costliest = places[int(np.argmax([nats for _, nats in effects]))]
+    costliest = layers[int(np.argmax([nats for _, nats in effects]))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
         return SpikeLayers(peak, None, None, costliest, peaks, reason)
-    spike = places[int(np.argmax(baseline > SPIKE))]
+    spike = layers[int(np.argmax(baseline > SPIKE))]
     lowest = int(np.argmin(peaks))
     if peaks[lowest] > peak * (1 - LEAST_DROP):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
         return SpikeLayers(peak, spike, None, costliest, peaks, reason)
-    return SpikeLayers(peak, spike, places[lowest], costliest, peaks)
+    return SpikeLayers(peak, spike, layers[lowest], costliest, peaks)
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
     """Return rows of interventions on the MLP output at the beginning token (experiment 4).
 
-    Conditions `baseline`; `bos_mlp_matching` and `bos_mlp_best` (column `layer` says which layer); `qk`;
-    `combined_matching` and `combined_best`, which combine the two; all with all items. `sweep_baseline` and
-    `sweep_bos_mlp` at every layer with at most `swept_items` items of a task. Metrics are those of `effect_rows`, and
-    `bos_peak`, the largest ratio of the beginning token's norm after any layer. A condition that cannot be run has
-    rows with n = 0 and the reason.
+    Conditions with all items are `baseline`; `bos_mlp_matching` and `bos_mlp_best` (column `layer` says which layer);
+    `qk`; and `combined_matching` and `combined_best`, which combine them with `qk`. Conditions with at most
+    `swept_items` items of a task are `sweep_baseline`, and `sweep_bos_mlp` at every layer. Metrics are those of
+    `effect_rows`, and `bos_peak`, the largest ratio of the beginning token's norm after any layer. A condition that
+    cannot be run has rows with n = 0 and the reason.
     """
     choice_texts, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
-    top: tuple[Intervention, ...] = ()
+    qk: tuple[Intervention, ...] = ()
     if no_qk := why_hidden(subject.model, "q", "k"):
         rows += absent_rows(subject, "qk", no_qk)
     else:
-        top = masks.mask_top(masks.measure_norms(subject, choice_texts, "pre")).interventions("mean", "pre")
-        rows += effect_rows(subject, texts, options, Condition("qk", top))
+        qk = masks.mask_top(masks.measure_norms(subject, choice_texts, "pre")).interventions("mean", "pre")
+        rows += effect_rows(subject, texts, options, Condition("qk", qk))
     names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")
     no_bos = NO_BOS if not subject.has_bos else why_hidden(subject.model, "mlp")
     if no_bos:
@@ -163,7 +164,7 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     layers = choose_layers(subject, choice_texts)
     rows.append(row("bos_peak", layers.peak, len(choice_texts), condition=BASELINE.name))
     for kind, layer in (("matching", layers.matching), ("best", layers.best)):
-        for name, added in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", top)):
+        for name, added in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", qk)):
             subject.tell(f"sinks: {name}")
             if reason := layers.no_match if layer is None else no_qk if name.startswith("combined") else "":
                 rows += absent_rows(subject, name, reason)
@@ -183,26 +184,23 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
 def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
     """Return rows of interventions on the value vector at the beginning token (experiment 5).
 
-    Conditions `baseline`; `bos_value_spike` (column `layer` says which layer) and `bos_value_all`, with all items;
-    `sweep_baseline` and `sweep_bos_value` at every layer with at most `swept_items` items of a task. Metrics are
-    those of `effect_rows`. A condition that cannot be run has rows with n = 0 and the reason.
+    Conditions with all items are `baseline`, `bos_value_spike` (column `layer` says which layer) and `bos_value_all`.
+    Conditions with at most `swept_items` items of a task are `sweep_baseline`, and `sweep_bos_value` at every layer.
+    Metrics are those of `effect_rows`. A condition that cannot be run has rows with n = 0 and the reason.
     """
     choice_texts, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
     if no_bos := NO_BOS if not subject.has_bos else why_hidden(subject.model, "v"):
         names = ("bos_value_spike", "bos_value_all", "sweep_bos_value")
         return rows + [absent for name in names for absent in absent_rows(subject, name, no_bos)]
-    spiked = norm_ratios(subject, choice_texts) > SPIKE
-    if spiked.any():
-        spike = layers_of(subject)[int(np.argmax(spiked))]
+    is_spike = norm_ratios(subject, choice_texts) > SPIKE
+    if is_spike.any():
+        spike = layers_of(subject)[int(np.argmax(is_spike))]
         condition = bos_value(spike, "bos_value_spike")
         rows += effect_rows(subject, texts, options, condition, layer=spike)
     else:
-        rows += absent_rows(
-            subject,
-            "bos_value_spike",
-            "no spike: the beginning token's norm is nowhere above 2 times the later tokens'",
-        )
+        reason = "no spike: the beginning token's norm is nowhere above 2 times the later tokens'"
+        rows += absent_rows(subject, "bos_value_spike", reason)
     rows += effect_rows(subject, texts, options, bos_value(None, "bos_value_all"))
     sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
     rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))

@@ -1,10 +1,10 @@
-"""Choose dimensions of queries and keys to disrupt: massive ones, and controls to compare with."""
+"""Choose dimensions of queries and keys to disrupt: massive dimensions, and control dimensions to compare with."""
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from keyquery.models.interventions import Intervention
 from keyquery.models.surveys.dimensions import SIDES, Dimensions, dimensions
 
 SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it
-MATCH_TOLERANCE = 0.1  # relative: by how much less or more of the squared norm a norm-matched control may remove
+MATCH_TOLERANCE = 0.1  # relative difference allowed in the squared norm that a norm-matched control removes
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Fill = Literal["mean", "zero"]
@@ -25,9 +25,10 @@ Where = Literal["pre", "post"]
 
 @dataclass(frozen=True)
 class Mask:
-    """A choice of dimensions of queries and keys.
+    """A choice of dimensions of queries ("q") and keys ("k").
 
-    `sides` is True at chosen dimensions; `by_head` says whether their number is fixed per head or only per layer.
+    `sides["q"][layer]` has shape (heads, d) and is True at chosen dimensions. With `by_head`, control masks have as
+    many dimensions in each head; otherwise in each layer.
     """
 
     sides: dict[str, dict[int, Bools]]
@@ -39,7 +40,7 @@ class Mask:
         return sum(int(masked.sum()) for layers in self.sides.values() for masked in layers.values())
 
     def interventions(self, fill: Fill, where: Where) -> tuple[Intervention, ...]:
-        """Fill these dimensions with zero or with their mean over the sequence."""
+        """Return interventions that fill these dimensions with zero or with their mean over the sequence."""
         return tuple(Intervention(side, fill, dims=self.sides[side], where=where) for side in SIDES)  # type: ignore[arg-type]
 
     def digest(self) -> int:
@@ -52,22 +53,20 @@ class Mask:
 
 
 def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:
-    """Return texts for choosing dimensions and texts for evaluation; the latter are `subject.texts(options)` if the
-    book supplies texts.
+    """Return texts for choosing dimensions, and texts for evaluation.
 
-    Raises DataError if there are too few texts, or if the seed reserved for choosing is also used for evaluation.
+    If the book supplies the texts, those for evaluation are `subject.texts(options)`. Raises DataError if there are too
+    few texts, or if the seed reserved for choosing is also used for evaluation.
     """
     if SELECTION_SEED in options.seeds:
         raise DataError(f"seed {SELECTION_SEED} is reserved for the texts on which dimensions are chosen; give another")
-    seeds = (SELECTION_SEED, *options.seeds)
-    all_texts = subject.texts(dataclasses.replace(options, seeds=seeds))
-    return [text for text in all_texts if text.seed == SELECTION_SEED], [
-        text for text in all_texts if text.seed != SELECTION_SEED
-    ]
+    texts = subject.texts(dataclasses.replace(options, seeds=(SELECTION_SEED, *options.seeds)))
+    chosen = [text for text in texts if text.seed == SELECTION_SEED]
+    return chosen, [text for text in texts if text.seed != SELECTION_SEED]
 
 
 def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
-    """Measure the norms of dimensions over texts, once for all experiments of a run."""
+    """Return the norms of dimensions over texts, measured once for all experiments of a run."""
     tokens = [text.tokens for text in texts]
     if subject.identity is None:
         return dimensions(subject.model, tokens, where)
@@ -76,7 +75,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
 
 
 def mask_above(dims: Dimensions, factor: float) -> Mask:
-    """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's heads on that side.
+    """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's queries or keys.
 
     Raises DataError if the factor is below 2: more than half of the dimensions could exceed it, leaving no control.
     """
@@ -88,7 +87,7 @@ def mask_above(dims: Dimensions, factor: float) -> Mask:
 
 
 def mask_top(dims: Dimensions, count: int = 1) -> Mask:
-    """Mask of the `count` dimensions with the largest norm in each head.
+    """Return the mask of the `count` dimensions with the largest norm in each head.
 
     Raises DataError if `count` is more than half of a head's dimensions.
     """
@@ -112,43 +111,46 @@ def _mask_by_layer(dims: Dimensions, by_head: bool, choose: Callable[[Floats], B
 
 def smallest_mask(mask: Mask, dims: Dimensions) -> Mask:
     """Return a mask of as many dimensions as the given mask has, with the smallest norms."""
-    return _control_mask(
-        mask,
-        lambda side, layer, group, masked: _rest(masked)[
-            np.argsort(_norms_of(dims.norms, side, layer, group)[~masked], kind="stable")
-        ][: masked.sum()],
-    )
+
+    def choose(side: str, layer: int, group: int, masked: Bools) -> NDArray[np.int64]:
+        norms = _by_group(dims.norms[side][layer], mask.by_head)[group]
+        order = np.argsort(norms[~masked], kind="stable")
+        return np.flatnonzero(~masked)[order][: masked.sum()]
+
+    return _control_mask(mask, choose)
 
 
 def random_mask(mask: Mask, seed: int) -> Mask:
     """Return a mask of as many dimensions as the given mask has, drawn at random from the others."""
     rng = np.random.default_rng([seed, 1])
-    return _control_mask(mask, lambda side, layer, group, masked: rng.permutation(_rest(masked))[: masked.sum()])
+    return _control_mask(
+        mask, lambda side, layer, group, masked: rng.permutation(np.flatnonzero(~masked))[: masked.sum()]
+    )
 
 
-def matched(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
+def matched_mask(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
     """Return a mask of random other dimensions that together remove about the same norm as the given mask.
 
-    Dimensions are drawn one by one until the squared norm removed is nearest to the mask's. If all together remove
-    less, all are taken and the control is unmatched: see `why_unmatched`. The number of dimensions may differ from
-    the mask's.
+    Dimensions are drawn one by one until the squared norm that they remove is nearest to the mask's, so their number
+    may differ from the mask's. If all other dimensions together remove less, all are used and the control does not
+    match: see `why_unmatched`.
     """
     rng = np.random.default_rng([seed, 2])
     norms = dims.norms if fill == "zero" else dims.spreads
 
-    def choose(side: str, layer: int, group: tuple[int, ...], masked: Bools) -> NDArray[np.int64]:
-        energy = _norms_of(norms, side, layer, group) ** 2
-        order = rng.permutation(_rest(masked))
-        distance = np.abs(np.concatenate([[0.0], np.cumsum(energy[order])]) - energy[masked].sum())
+    def choose(side: str, layer: int, group: int, masked: Bools) -> NDArray[np.int64]:
+        squares = _by_group(norms[side][layer], mask.by_head)[group] ** 2
+        order = rng.permutation(np.flatnonzero(~masked))
+        distance = np.abs(np.concatenate([[0.0], np.cumsum(squares[order])]) - squares[masked].sum())
         return order[: int(np.argmin(distance))] if masked.any() else order[:0]
 
     return _control_mask(mask, choose)
 
 
 def why_unmatched(mask: Mask, controls: Sequence[Mask], dims: Dimensions, fill: Fill) -> str:
-    """Return why norm-matched controls cannot be compared with a mask, or an empty text if they can.
+    """Return why norm-matched controls do not match a mask; empty if they do.
 
-    They can if their mean removed squared norm is within `MATCH_TOLERANCE` of the mask's.
+    They match if the squared norm that they remove, on average, is within `MATCH_TOLERANCE` of the mask's.
     """
     mask_share = removed_share(mask, dims, fill)
     shares = [removed_share(control, dims, fill) for control in controls]
@@ -166,12 +168,12 @@ def why_unmatched(mask: Mask, controls: Sequence[Mask], dims: Dimensions, fill: 
 def removed_share(mask: Mask, dims: Dimensions, fill: Fill) -> float | None:
     """Return the share of the squared norm of all queries and keys that filling removes; None if that norm is zero."""
     norms = dims.norms if fill == "zero" else dims.spreads
-    part_sum = total = 0.0
+    removed = total = 0.0
     for side in SIDES:
         for layer, masked in mask.sides[side].items():
-            part_sum += float((norms[side][layer][masked] ** 2).sum())
+            removed += float((norms[side][layer][masked] ** 2).sum())
             total += float((dims.norms[side][layer] ** 2).sum())
-    return part_sum / total if total > 0 else None
+    return removed / total if total > 0 else None
 
 
 def largest_ratio(dims: Dimensions) -> float:
@@ -180,30 +182,19 @@ def largest_ratio(dims: Dimensions) -> float:
     return float(max(ratios, default=0.0))
 
 
-def _rest(masked: Bools) -> NDArray[np.int64]:
-    return np.flatnonzero(~masked)
+def _by_group(values: NDArray[Any], by_head: bool) -> NDArray[Any]:
+    """Return a layer's values with one row per head, or with a single row for the whole layer."""
+    return values if by_head else values.reshape(1, -1)
 
 
-def _norms_of(norms: dict[str, dict[int, Floats]], side: str, layer: int, group: tuple[int, ...]) -> Floats:
-    return norms[side][layer][group].reshape(-1) if group else norms[side][layer].reshape(-1)
-
-
-def _mask_groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _control_mask(mask: Mask, choose: Callable[[str, int, int, Bools], NDArray[np.int64]]) -> Mask:
+    """Return a mask of dimensions outside the given mask, chosen in each head or in each layer."""
+    sides: dict[str, dict[int, Bools]] = {side: {} for side in SIDES}
     for side in SIDES:
         for layer, masked in sorted(mask.sides[side].items()):
-            yield from ((side, layer, (head,)) for head in range(len(masked))) if mask.by_head else ((side, layer, ()),)
-
-
-def _control_mask(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
-    """Return a mask of dimensions outside the given mask, chosen in each head or in each layer."""
-    sides = {side: {layer: np.zeros_like(masked) for layer, masked in mask.sides[side].items()} for side in SIDES}
-    for side, layer, group in _mask_groups(mask):
-        chosen = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)
-        control = np.zeros(chosen.shape, dtype=bool)
-        control[choose(side, layer, group, chosen)] = True
-        target = sides[side][layer]
-        if group:
-            target[group] = control
-        else:
-            target[:] = control.reshape(target.shape)
+            by_group = _by_group(masked, mask.by_head)
+            control = np.zeros(by_group.shape, dtype=bool)
+            for group, masked_dimensions in enumerate(by_group):
+                control[group, choose(side, layer, group, masked_dimensions)] = True
+            sides[side][layer] = control.reshape(masked.shape)
     return Mask(sides, mask.by_head)

@@ -2,12 +2,13 @@
 
 For every layer k, a linear probe reads "right" or "wrong" from the residual stream after block k at the last token of
 the exact answer. The attention of later tokens to the decisive words of the question is then cut in blocks 0 to k,
-and the same probe is applied again: Delta P is the change of the probability of its first prediction, in percentage
-points. Samples whose prediction flips are question-anchored, the others answer-anchored.
+and the same probe is applied again: Delta P is the change, in percentage points, of the probability of the class that
+the probe predicted first. Samples whose predicted class changes (flips) are question-anchored, the others
+answer-anchored.
 
-A flip implies a negative Delta P, so groups made layer by layer differ by construction. Four other groupings are
-measured as well: by flips at one reference layer; by flips of a probe trained on one half of the data, measured with
-a probe trained on the other; by the samples' design where it is known; and no grouping.
+A flip implies a negative Delta P, so groups by flips at each layer differ by construction. Samples are therefore also
+grouped by flips at one reference layer; by flips of a probe trained on one half of the data, and measured with a probe
+trained on the other half; by the samples' design where it is known; and not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,16 +23,15 @@ from keyquery.experiments._anchoring import questions as anchoring_questions
 from keyquery.experiments._anchoring import states as anchoring_states
 from keyquery.experiments._anchoring.data import LENGTH, AnswerSample, SampleSplit, plant_statements
 from keyquery.experiments._anchoring.groups import DRAWS, TestSamples, group_rows, pool_seeds, probe_rows
-from keyquery.experiments._anchoring.probe import Bools, Probes, Readings, auroc_by_layer
-from keyquery.experiments._anchoring.probe import train_probes as trained
+from keyquery.experiments._anchoring.probe import Bools, Probes, Readings, auroc_by_layer, train_probes
 from keyquery.experiments._anchoring.states import mark_question, states_at_end
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 
 BY_NAME = True  # may need labelled answers
 PLANTED = "planted"
-SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # to train on and to measure; planted statements repeat soon
-VALIDATION = 0.2  # of the units to train on; chooses the reference layer
+SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # training and test samples; planted statements repeat sooner
+VALIDATION = 0.2  # share of the training units, on which the reference layer is chosen
 STRENGTH = 1.0
 CHOOSES_TEXTS = True
 SETTINGS: dict[str, Any] = {
@@ -65,13 +65,13 @@ def measure(
     tokens: int = anchoring_states.TOKENS,
     known: bool = False,
 ) -> list[Row]:
-    """Measure Delta P by layer and group.
+    """Return rows of Delta P by layer and group.
 
     Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (grouped by the flips at each layer), `reference` (by the
     flips at the layer whose probe is best on validation samples), `half` (grouped by flips of one half's probe,
     measured by the other half's probe), `design` and `all`; groups are `question`, `answer` and `all`. Metrics:
     `delta_p`, `control` (as many other tokens cut), `filler` (as many filler tokens cut, if there is
-    filler) and `excess` (`delta_p` less `control`, by sample), each with `_low`, `_high` (95 % interval over units:
+    filler) and `excess` (`delta_p` minus `control`, by sample), each with `_low`, `_high` (95 % interval over units:
     bootstrap, or Student's t below 20 units) and `_sd`; `question_share` (flips, in percent) with `_low` and `_high`;
     `samples`. The condition `DATA/probe/GROUP` has `auroc`, with an interval from 20 units up, and `accuracy`;
     `DATA/seed/all` has `reference_layer`, `right_share` and, if only known names are used, `known_share` (percent of
@@ -82,7 +82,8 @@ def measure(
     ----------
     subject : Subject
     options : Options
-        Only the seeds are used: each has its own samples, probes and control; all are pooled, and a unit counts once.
+        Only the seeds are used. Each seed has its own samples, probes and control; they are pooled, and a unit counts
+        once.
     data : str
         "planted", or a key of `questions.DATA`.
     data_file : path or None
@@ -92,7 +93,7 @@ def measure(
     read : {"answer", "end"}
         Where states are read: at the last token of the exact answer, or of the text.
     tokens : int
-        Maximal number of tokens per forward pass.
+        Largest number of tokens per forward pass.
     known : bool
         Use only planted statements about names for which the model ranks the true object first.
     """
@@ -100,7 +101,7 @@ def measure(
     train, test = sizes[0] if train is None else train, sizes[1] if test is None else test
     if train < 10 or test < 4:
         raise DataError(f"{train} training and {test} test samples are too few; give at least 10 and 4")
-    seeds = []
+    by_seed = []
     rows: list[Row] = []
     for seed in options.seeds:
         if data == PLANTED:
@@ -115,69 +116,71 @@ def measure(
             file = None if data_file is None else Path(data_file)
             samples = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
         test_samples = _measure_seed(subject, samples, seed, read, tokens)
-        seeds.append(test_samples)
+        by_seed.append(test_samples)
         share = 100 * float(test_samples.right.mean())
         rows.append(row("reference_layer", int(test_samples.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
         rows.append(row("right_share", share, len(test_samples.right), condition=f"{data}/seed/all", seed=seed))
         if samples.asked:
             known_share = 100 * samples.known / samples.asked
             rows.append(row("known_share", known_share, samples.asked, condition=f"{data}/seed/all", seed=seed))
-    everything = pool_seeds(seeds)
-    return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
+    pooled = pool_seeds(by_seed)
+    return [*rows, *probe_rows(data, pooled), *group_rows(data, pooled)]
 
 
 def _measure_seed(subject: Subject, samples: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
-    learn = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.train]
-    marked = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.test]
-    total = len(learn) + 4 * len(marked)
+    train = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.train]
+    test = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.test]
+    total = len(train) + 4 * len(test)
 
     def tell(number: int) -> Callable[[int], None]:
-        earlier = len(learn) + (number - 1) * len(marked) if number else 0
+        earlier = len(train) + (number - 1) * len(test) if number else 0
         return lambda count: subject.tell(f"{earlier + count} of {total} samples read")
 
-    train_states = states_at_end(subject.model, learn, tokens=tokens, tell=tell(0))
-    usual = states_at_end(subject.model, marked, tokens=tokens, tell=tell(1))
+    train_states = states_at_end(subject.model, train, tokens=tokens, tell=tell(0))
+    before = states_at_end(subject.model, test, tokens=tokens, tell=tell(1))
 
-    def without(passes: int, field: str) -> NDArray[np.float32]:
+    def without(field: str, number: int) -> NDArray[np.float32]:
         """Return states after a knockout of the tokens in the field `field`; NaN for samples without such tokens."""
-        places = [place for place, sample in enumerate(marked) if getattr(sample, field)]
-        states = np.full_like(usual, np.nan)
-        if places:
-            affected = [marked[place] for place in places]
-            states[places] = states_at_end(
-                subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(passes)
+        rows = [row for row, sample in enumerate(test) if getattr(sample, field)]
+        states = np.full_like(before, np.nan)
+        if rows:
+            affected = [test[row] for row in rows]
+            states[rows] = states_at_end(
+                subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(number)
             )
         return states
 
-    cut, control, filler = (without(passes, which) for passes, which in enumerate(("question", "control", "filler"), 2))
+    cut, control, filler = without("question", 2), without("control", 3), without("filler", 4)
     right = np.asarray([sample.right for sample in samples.train])
-    fit, validation, halves = _split_masks(samples.train, seed)
+    fit, validation, first_half = _split_masks(samples.train, seed)
 
-    def probes(members: Bools, name: str) -> Probes:
+    def require_both_labels(members: Bools, name: str) -> None:
         if len(set(right[members].tolist())) < 2:
             raise DataError(f"all {members.sum()} {name} samples have the same label; take more samples")
-        return trained(train_states[members], right[members], STRENGTH)
 
-    def readings(of: Probes) -> Readings:
-        return Readings(*(of.probability(states) for states in (usual, cut, control, filler)))
+    def trained(members: Bools, name: str) -> Probes:
+        require_both_labels(members, name)
+        return train_probes(train_states[members], right[members], STRENGTH)
 
-    full_probes = probes(fit, "training")
-    if len(set(right[validation].tolist())) < 2:
-        raise DataError(f"all {validation.sum()} validation samples have the same label; take more samples")
+    def readings(probes: Probes) -> Readings:
+        return Readings(*(probes.probability(states) for states in (before, cut, control, filler)))
+
+    full_probes = trained(fit, "training")
+    require_both_labels(validation, "validation")
     areas = auroc_by_layer(full_probes.probability(train_states[validation]), right[validation])
     return TestSamples(
         whole=readings(full_probes),
-        first=readings(probes(fit & halves, "first-half")),
-        second=readings(probes(fit & ~halves, "second-half")),
+        first=readings(trained(fit & first_half, "first-half")),
+        second=readings(trained(fit & ~first_half, "second-half")),
         right=np.asarray([sample.right for sample in samples.test]),
         names=tuple(sample.unit for sample in samples.test),
         kinds=tuple(sample.kind for sample in samples.test),
-        reference=np.full(len(marked), int(np.argmax(areas)), dtype=np.int64),
+        reference=np.full(len(test), int(np.argmax(areas)), dtype=np.int64),
     )
 
 
 def _split_masks(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
-    """Split by whole units; return masks of the training samples, the validation samples, and the first half."""
+    """Return masks, by whole units, of the samples to fit on, the validation samples, and a first half of all."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)
     order = np.random.default_rng(seed).permutation(units)

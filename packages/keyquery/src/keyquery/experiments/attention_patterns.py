@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject, Text
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.architecture import run_forward
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.projections import Projections, projecting
@@ -34,11 +34,11 @@ PER_HEAD = ("first_attention", "local_attention", "entropy_share")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds for classifying a head by its attention averaged over texts.
+    """Thresholds for classifying a head by the attention of tokens after the first, averaged over texts.
 
-    A head is a sink if later tokens' attention to the first token is at least `sink` and not less than that to the 5
-    preceding tokens; local if the latter is at least `local`; else distributed if its entropy is at least
-    `distributed` times the maximum; else mixed.
+    A head is a sink if attention to the first token is at least `sink` and not less than attention to the 5 preceding
+    tokens. Otherwise it is local if attention to the 5 preceding tokens is at least `local`, distributed if its entropy
+    is at least `distributed` times the maximum, or mixed.
     """
 
     sink: float = 0.3
@@ -68,19 +68,19 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
     """Return rows of attention by head and by layer over texts, by text over the model, by class, and by distance.
 
     `first_attention` and `local_attention` are attention from tokens at position 1 on. `pattern_X` is 1 for a head of
-    class X; `heads_X` counts such heads by layer (n: heads of the layer). `attention_at_distance` is the mean weight
-    between tokens at a distance, over a layer's heads; `..._content` excludes the first token as key. Raises
+    class X; `heads_X` counts such heads by layer (n: heads of the layer). `attention_at_distance` is the mean weight,
+    over a layer's heads, between tokens at this distance; `..._content` excludes the first token as key. Raises
     DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
     table: list[Row] = []
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         classes: list[str] = []
         for head in range(surveys[0].heads):
             for name in PER_HEAD:
-                table += over_texts(name, values[name][:, place, head], layer=layer, head=head)
-            means = [float(values[name][:, place, head].mean()) for name in PER_HEAD]
+                table += over_texts(name, values[name][:, index, head], layer=layer, head=head)
+            means = [float(values[name][:, index, head].mean()) for name in PER_HEAD]
             classes.append(pattern_of(means[0], means[1], means[2], thresholds))
             table.append(
                 row(f"pattern_{classes[-1]}", 1, len(surveys), condition=thresholds.text, layer=layer, head=head)
@@ -89,20 +89,20 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
             count = classes.count(name)
             table.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
         for name, array in values.items():
-            table += over_texts(name, array[:, place].mean(axis=1), layer=layer)
-        table += _mean_decay(surveys, place, layer)
+            table += over_texts(name, array[:, index].mean(axis=1), layer=layer)
+        table += _mean_decay(surveys, index, layer)
     for name, value in values.items():
         table += per_text(name, surveys, value.mean(axis=(1, 2)), value[0].size)
     return table
 
 
-def _mean_decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
-    """Average the decay of attention over texts by distance bin; texts of different lengths reach different bins."""
+def _mean_decay(surveys: Sequence[TextSurvey], index: int, layer: int) -> list[Row]:
+    """Return rows of a layer's mean attention by distance bin; longer texts also have bins of longer distances."""
     table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
         bins: dict[tuple[int, int], list[float]] = defaultdict(list)
         for survey in surveys:
-            weights: NDArray[np.float64] = getattr(survey, field)[place].mean(axis=0)
+            weights: NDArray[np.float64] = getattr(survey, field)[index].mean(axis=0)
             for low, high, weight in zip(survey.edges[:-1], survey.edges[1:] - 1, weights, strict=True):
                 bins[int(low), int(high)].append(float(weight))
         for (low, high), weights_of_texts in sorted(bins.items()):
@@ -130,16 +130,16 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
     for text in texts:
         by_layer: dict[int, AttentionStatistics] = {}
         with ExitStack() as stack:
-            sides = stack.enter_context(projecting(subject.model, text.tokens.shape[1]))
+            projections = stack.enter_context(projecting(subject.model, text.tokens.shape[1]))
 
-            def see(
-                call: Call, sides: Projections = sides, by_layer: dict[int, AttentionStatistics] = by_layer
+            def record(
+                call: Call, projections: Projections = projections, by_layer: dict[int, AttentionStatistics] = by_layer
             ) -> None:
                 if call.layer is not None and not call.cross:
-                    query, key = sides.before(call)
+                    query, key = projections.before(call)
                     by_layer[call.layer] = attention_statistics(replace(call, query=query, key=key))
 
-            stack.enter_context(recording(subject.model, see))
+            stack.enter_context(recording(subject.model, record))
             run_forward(subject.model, text.tokens)
         layers = sorted(by_layer)
         by_metric["first_attention"].append([float(by_layer[layer].first_later.mean()) for layer in layers])
@@ -147,8 +147,8 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
     table: list[Row] = []
     for name, by_text in by_metric.items():
         values = np.array(by_text)  # (texts, L)
-        for place, layer in enumerate(layers):
-            table += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
+        for index, layer in enumerate(layers):
+            table += over_texts(name, values[:, index], condition=UNROTATED, layer=layer)
         table += [
             row(name, float(mean), len(layers), condition=UNROTATED, unit_id=text.id)
             for text, mean in zip(texts, values.mean(axis=1), strict=True)
@@ -157,9 +157,6 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:
-    """Measure attention patterns on a subject's texts.
-
-    With `unrotated`, also measure attention recomputed without the rotation; the model itself runs unchanged.
-    """
-    surveyed_rows = rows(surveyed(subject, options))
-    return surveyed_rows + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])
+    """Return rows of attention patterns on a subject's texts; with `unrotated`, also those of `unrotated_rows`."""
+    survey_rows = rows(surveys_of(subject, options))
+    return survey_rows + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])

@@ -9,7 +9,7 @@ from keyquery.experiments import _bos_interventions as bos_interventions
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.surveys.record import TextSurvey
 
 NO_VALUES = "the values of all other tokens are zero"
@@ -18,11 +18,11 @@ SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 
 
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return value norms, attention mass and effective write: by head and layer over texts, by text over the model.
+    """Return rows of value norms, attention mass and their product, by head and layer over texts, and by text.
 
-    `value_first` and `value_content` are the norm of the value at position 0 and its mean over later positions, by
-    key head (marked in the condition) and averaged over a layer's key heads; `value_ratio` is the first over the
-    second. `first_mass` is a query head's mean attention to position 0 from later positions; `write` is this
+    `value_first` is the norm of the value at position 0, and `value_content` its mean over later positions, by key head
+    (marked in the condition) and averaged over a layer's key heads; `value_ratio` is `value_first` over
+    `value_content`. `first_mass` is a query head's mean attention to position 0 from later positions; `write` is this
     attention times the norm of the value that the head reads at position 0. By layer, both are means over query
     heads. Raises DataError if surveys cannot be combined.
     """
@@ -36,17 +36,17 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
         first.mean(axis=2), content.mean(axis=2), out=np.full(first.shape[:2], np.nan), where=content.mean(axis=2) > 0
     )
     rows: list[Row] = []
-    for place, layer in enumerate(layers):
-        at: dict[str, Any] = {"layer": layer}
+    for index, layer in enumerate(layers):
+        labels: dict[str, Any] = {"layer": layer}
         for name, by_head in values.items():
             for head in range(by_head.shape[2]):
-                rows += over_texts(name, by_head[:, place, head], condition="key head", head=head, **at)
-            rows += over_texts(name, by_head[:, place].mean(axis=1), **at)
-        rows += over_texts("value_ratio", ratio[:, place], NO_VALUES, **at)
+                rows += over_texts(name, by_head[:, index, head], condition="key head", head=head, **labels)
+            rows += over_texts(name, by_head[:, index].mean(axis=1), **labels)
+        rows += over_texts("value_ratio", ratio[:, index], NO_VALUES, **labels)
         for name, by_text in (("first_mass", mass), ("write", write)):
             for head in range(by_text.shape[2]):
-                rows += over_texts(name, by_text[:, place, head], head=head, **at)
-            rows += over_texts(name, by_text[:, place].mean(axis=1), **at)
+                rows += over_texts(name, by_text[:, index, head], head=head, **labels)
+            rows += over_texts(name, by_text[:, index].mean(axis=1), **labels)
     for name, by_text in (*values.items(), ("first_mass", mass), ("write", write)):
         rows += per_text(name, surveys, by_text.mean(axis=(1, 2)), by_text[0].size)
     rows += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
@@ -54,6 +54,6 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
-    """Measure values of the first token over a subject's texts, and the loss if they are zeroed."""
-    rows = survey_rows(surveyed(subject, options))
+    """Return rows of values of the first token over a subject's texts, and of the loss if they are zeroed."""
+    rows = survey_rows(surveys_of(subject, options))
     return rows + bos_interventions.bos_value_rows(subject, options, swept_items=swept_items)

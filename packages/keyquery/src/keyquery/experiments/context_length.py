@@ -19,9 +19,9 @@ from keyquery.tasks.answers import CLASSES, EXACT, RUN_DELETION, error_class, fi
 from keyquery.tasks.items import Item
 
 RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
-BASELINES = ("pi", "yarn")  # of a model that rotates, beyond its training length
-DEPTHS = 5  # equal parts of the context that a key may lie in
-LONGEST = 16384  # tokens of a prompt; longer ones are left out and said to be
+BASELINES = ("pi", "yarn")  # encodings to compare with, beyond the training length of a model that rotates
+DEPTHS = 5  # equal parts of the context by which results are listed
+LONGEST = 16384  # tokens of a prompt; a longer prompt is not run, and a row says so
 NEW_TOKENS = 12
 ASKS = ("passkey",)
 CHOOSES_TEXTS = True
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Result of one prompt: the item, its seed, the passkey in the model's answer, and the class of error."""
+    """Result of one prompt: the item, its seed, the number in the model's answer, the key, and the class of error."""
 
     item: Item
     seed: int
@@ -60,7 +60,7 @@ def measure(
     longest: int = LONGEST,
     choices: Sequence[str] = CHOICES,
 ) -> list[Row]:
-    """Measure retrieval, verification and ranking at each length, under the model's own encoding and the baselines.
+    """Return rows of retrieval, verification and ranking at each length, under the own encoding and the baselines.
 
     Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` for a subset of
     prompts. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one row per
@@ -71,8 +71,8 @@ def measure(
 
     `choices` are the tasks besides retrieval, "verification" and "ranking"; a recipe may skip some for a large model.
     If a length is too short for a prompt or above `longest`, or a model does not support a baseline, there is a row
-    with the reason and no value. Raises DataError if the book generates no items at any length, a choice or ratio is
-    invalid, or no item is asked for.
+    with the reason and no value. Raises DataError if no length gives items, a choice or ratio is invalid, or
+    `options.items` is 0.
     """
     options.need_items("context_length")
     if not ratios or min(ratios) <= 0:
@@ -80,7 +80,7 @@ def measure(
     if not set(choices) <= set(CHOICES):
         raise DataError(f"context_length: choices = {list(choices)} is not among {', '.join(CHOICES)}")
     rows: list[Row] = []
-    count, last_error = 0, None
+    measured_lengths, last_error = 0, None
     positions = learned_positions(subject.model)
     for ratio in sorted(ratios):
         length = round(ratio * subject.training_length)
@@ -102,14 +102,14 @@ def measure(
             last_error = error
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=str(error)))
             continue
-        count += 1
+        measured_lengths += 1
         for name in ("own", *(baselines if ratio > 1 and subject.positional == "rope" else ())):
             subject.tell(f"keys at {label}, {name} encoding")
             rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
             rows += distance_rows(subject, items, f"own/{label}") if name == "own" else []
         subject.tell(f"choices at {label}")
         rows += choice_rows(subject, options, length, f"own/{label}", choices)
-    if last_error is not None and not count:
+    if last_error is not None and not measured_lengths:
         raise last_error
     return rows
 
@@ -157,19 +157,18 @@ def _retrieval_rows(
     counts = Counter(retrieval.kind for retrieval in retrievals)
     for kind in CLASSES:
         rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
-    doubtful = sum(is_ambiguous(retrieval.answer, retrieval.key) for retrieval in retrievals)
-    rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
-    for form in sorted({str(retrieval.item.facts["form"]) for retrieval in retrievals}):
-        rows += _accuracy_rows(
-            [retrieval for retrieval in retrievals if retrieval.item.facts["form"] == form], f"{condition}/form:{form}"
-        )
+    ambiguous = sum(is_ambiguous(each.answer, each.key) for each in retrievals)
+    rows.append(row(f"class_{RUN_DELETION}_at_end", float(ambiguous), len(retrievals), condition=condition))
+    for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
+        of_form = [each for each in retrievals if each.item.facts["form"] == form]
+        rows += _accuracy_rows(of_form, f"{condition}/form:{form}")
     for depth in range(DEPTHS):
-        at_depth = [reply for reply in retrievals if min(int(reply.item.facts["depth"] * DEPTHS), DEPTHS - 1) == depth]
+        at_depth = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == depth]
         if at_depth:
             rows += _accuracy_rows(at_depth, f"{condition}/depth:{depth / DEPTHS:g}-{(depth + 1) / DEPTHS:g}")
     rows += [
-        row("passkey_right", float(reply.kind == EXACT), 1, condition=condition, unit_id=reply.item.id, seed=reply.seed)
-        for reply in retrievals
+        row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
+        for each in retrievals
     ]
     return rows
 
@@ -181,15 +180,14 @@ def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition
     """
     rows = []
     for seed, item in items:
-        place = item.prompt.rfind(item.answer.strip())
-        tail = subject.tokenizer(item.prompt[place:], add_special_tokens=False, verbose=False)["input_ids"]
-        distance, reason = (
-            (None, "the prompt does not hold the key as it is answered") if place < 0 else (len(tail), "")
-        )
+        start = item.prompt.rfind(item.answer.strip())
+        tail = subject.tokenizer(item.prompt[start:], add_special_tokens=False, verbose=False)["input_ids"]
+        distance = len(tail) if start >= 0 else None
+        reason = "" if start >= 0 else "the prompt does not hold the key as it is answered"
         rows.append(row("key_distance", distance, 1, condition=condition, unit_id=item.id, seed=seed, reason=reason))
     return rows
 
 
-def _accuracy_rows(replies: Sequence[Retrieval], condition: str) -> list[Row]:
-    exact = sum(reply.kind == EXACT for reply in replies)
-    return [row("passkey_exact", exact / len(replies), len(replies), condition=condition)]
+def _accuracy_rows(retrievals: Sequence[Retrieval], condition: str) -> list[Row]:
+    exact = sum(retrieval.kind == EXACT for retrieval in retrievals)
+    return [row("passkey_exact", exact / len(retrievals), len(retrievals), condition=condition)]

@@ -10,7 +10,7 @@ from keyquery.experiments.layer_content import attention_shares, why_missing
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
@@ -23,8 +23,8 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return rows of attention's share in each layer, averaged over texts, and of its summaries across layers by text.
 
     The share a / (a + m) is a mean of ratios over tokens or a ratio of means (see the metric's name), over all tokens
-    or the content only (see the condition). By text: `..._mean`, `..._sd_over_layers` (divisor n - 1),
-    `..._attention_larger` (layers where the share is above one half) and `..._largest_layer`. Raises DataError if
+    or the content only (see the condition). The summaries are `..._mean`, `..._sd_over_layers` (divisor n - 1),
+    `..._attention_larger` (number of layers whose share is above one half) and `..._largest_layer`. Raises DataError if
     surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers
@@ -32,9 +32,9 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     for name, shares_of_texts in attention_shares(surveys).items():
         for condition in KINDS:
             shares = shares_of_texts[:, :, TOKENS.index(condition)]  # (texts, L)
-            for place, layer in enumerate(layers.tolist()):
-                reason = why_missing(surveys, name, place)
-                table += over_texts(name, shares[:, place], reason, condition=condition, layer=layer)
+            for index, layer in enumerate(layers.tolist()):
+                reason = why_missing(surveys, name, index)
+                table += over_texts(name, shares[:, index], reason, condition=condition, layer=layer)
             complete = np.asarray(np.isfinite(shares).all(axis=1))
             filled = np.where(complete[:, None], shares, 0.0)
             summaries = {
@@ -54,7 +54,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure the balance of attention and MLP over a subject's texts; raises ModelError as `layer_content` does."""
+    """Return rows of a subject's balance of attention and MLP; raise ModelError if a block's MLP cannot be isolated."""
     if reason := why_hidden(subject.model, "mlp"):
         raise ModelError(reason)
-    return rows(surveyed(subject, options))
+    return rows(surveys_of(subject, options))

@@ -40,7 +40,7 @@ SELECTS = ("threshold", "top1")
 FACTOR = 5.0
 CONTROLS = ("random", "matched", "smallest")
 CHUNK = 20  # random masks per chunk
-RANK_TEXTS = 10  # most texts for the rank
+RANK_TEXTS = 10  # largest number of texts for the rank
 RANKED = tuple(f"{select}_{fill}" for select in SELECTS for fill in FILLS)
 
 
@@ -57,7 +57,7 @@ def measure(
     fills: Sequence[Fill] = FILLS,
     places: Sequence[Where] = PLACES,
 ) -> list[Row]:
-    """Return the rows of the experiment.
+    """Return rows of a model's loss with massive or control dimensions filled.
 
     Conditions are SELECT_TARGET_FILL_WHERE: SELECT is `threshold` or `top1` (per head); TARGET is the `massive`
     dimensions or a control (`random`, `matched`, `smallest`); FILL is `mean` (over the sequence) or `zero`; WHERE is
@@ -65,8 +65,8 @@ def measure(
     `removed_share` (share of the squared norm removed), `largest_over_mean`, `delta_nats` (per token, n texts),
     `text_delta_nats` (by text; for random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
     `minus_smallest` (delta of the massive dimensions minus that of the control, mean over texts) with `..._sd`, and
-    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks). Raises DataError if there is no
-    draw, text or control for a mask, or a condition is unknown.
+    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks). Raises DataError if `draws` or
+    `rank_texts` is below 1, there are too few texts, a mask leaves no control, or a condition is unknown.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def measure(
     permutations, rank_texts : int
         Number of random masks and of texts for the permutation rank; no rank if `permutations` is 0.
     ranked : sequence of str
-        Conditions to rank, as SELECT_FILL; a rank costs far more than the rest of a condition.
+        Conditions to rank, as SELECT_FILL; a rank costs far more time than all other metrics of a condition.
     selects, fills, places : sequence of str
-        The conditions to run; all by default; a recipe for a large model should select some.
+        The conditions to run, by default all; a recipe for a large model should select some.
     """
     for name, count in (("draws", draws), ("rank_texts", rank_texts)):
         if count < 1:
@@ -111,7 +111,7 @@ def measure(
                 targets = {
                     "massive": [mask],
                     "random": [masks.random_mask(mask, seed) for seed in range(draws)],
-                    "matched": [masks.matched(mask, dims, fill, seed) for seed in range(draws)],
+                    "matched": [masks.matched_mask(mask, dims, fill, seed) for seed in range(draws)],
                     "smallest": [masks.smallest_mask(mask, dims)],
                 }
                 rows += _condition_rows(subject, texts, baseline, dims, targets, (select, fill, where))
@@ -137,27 +137,28 @@ def _condition_rows(
 ) -> list[Row]:
     select, fill, where = key
     rows, deltas, reasons = [], {}, {}
-    for target, group in targets.items():
+    for target, target_masks in targets.items():
         name = f"{select}_{target}_{fill}_{where}"
-        shares = [masks.removed_share(mask, dims, fill) for mask in group]
+        shares = [masks.removed_share(mask, dims, fill) for mask in target_masks]
         share = None if None in shares else float(np.mean(np.array(shares, dtype=float)))
         rows += [
-            row("dims", float(np.mean([mask.count for mask in group])), subject.layers, condition=name),
-            row("removed_share", share, len(group), condition=name, reason="" if share is not None else "all are zero"),
+            row("dims", float(np.mean([mask.count for mask in target_masks])), subject.layers, condition=name),
+            row("removed_share", share, len(shares), condition=name, reason="all are zero" if share is None else ""),
         ]
-        mismatch = masks.why_unmatched(targets["massive"][0], group, dims, fill) if target == "matched" else ""
+        mismatch = masks.why_unmatched(targets["massive"][0], target_masks, dims, fill) if target == "matched" else ""
         if mismatch:
             reasons[target] = mismatch
             rows += [row(metric, None, 0, condition=name, reason=mismatch) for metric in ("delta_nats", "perplexity")]
             continue
-        nats = [_nats_per_token(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in group]
+        conditions = [Condition(name, mask.interventions(fill, where)) for mask in target_masks]
+        nats = [_nats_per_token(subject, texts, condition) for condition in conditions]
         delta = deltas[target] = np.mean(nats, axis=0) - baseline
         rows += [
             row("delta_nats", float(delta.mean()), len(texts), condition=name),
             row("perplexity", math.exp(min(float(np.mean(nats)), 700.0)), len(texts), condition=name),
         ]
         rows += [
-            row("text_delta_nats", float(value), len(group), condition=name, unit_id=text.id, seed=text.seed)
+            row("text_delta_nats", float(value), len(target_masks), condition=name, unit_id=text.id, seed=text.seed)
             for text, value in zip(texts, delta, strict=True)
         ]
     name = f"{select}_massive_{fill}_{where}"
@@ -187,7 +188,7 @@ def _absent_rows(select: str, fill: Fill, where: Where, reason: str) -> list[Row
 def _permutation_rows(
     subject: Subject, texts: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int
 ) -> list[Row]:
-    """Rank the massive mask among random ones: p = (1 + random masks at or above it) / (1 + all random masks)."""
+    """Return rows of the massive mask's rank among random masks: p = (1 + masks at or above it) / (1 + all masks)."""
     select, fill = key
     baseline = _nats_per_token(subject, texts).mean()
     name = f"{select}_massive_{fill}_pre"
@@ -212,7 +213,7 @@ def _permutation_rows(
 
 
 def _mean_nats(subject: Subject, texts: Sequence[Text], chunk: Sequence[Mask], fill: Fill) -> list[float]:
-    """Return the nats per token averaged over texts, under each mask."""
+    """Return the mean nats per token over texts under each mask."""
     torch = libraries.torch
     batches = [
         torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from keyquery.heads.plasticity import PlasticityOptions as Estimation
+from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.heads.analysis import measure as measure_heads
 from keyquery.measure.heads.captured import BUCKETS, DOCUMENTS, open_or_capture
 from keyquery.measure.subject import Options, Subject
@@ -13,9 +13,9 @@ SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
 
 
 def write(root: Path, subject: Subject, options: Options, *, replace: bool = False) -> list[Path]:
-    """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return the tables.
+    """Capture a subject, analyse its heads, and write the tables (`head_metrics` and others); return their paths.
 
     Raises DataError as `open_or_capture` and the command `heads` do.
     """
     capture = open_or_capture(subject, options)
-    return measure_heads(root, str(capture.root), Estimation(), name=subject.name, replace=replace).files
+    return measure_heads(root, str(capture.root), PlasticityOptions(), name=subject.name, replace=replace).files

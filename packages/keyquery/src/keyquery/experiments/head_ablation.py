@@ -1,6 +1,7 @@
 """Does retrieval need plastic heads? Ablate the heads of highest late plasticity, and random heads as control."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention
 
 DRAWS = 20
-ITEMS = 50  # of the passkey task, for each of the conditions
+ITEMS = 50  # of the passkey task, in each condition
 RANK = "ap_last_20"
 SHARES = (0.1, 0.25, 0.5)
 ASKS = ("passkey",)
@@ -31,17 +32,17 @@ Heads = list[tuple[int, int]]
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure retrieval and likelihood with the most plastic, the least plastic, or random heads ablated.
+    """Return rows of retrieval and likelihood with the most plastic, the least plastic, or random heads ablated.
 
     Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws of K heads
-    among those with a plasticity. Metrics: `passkey_accuracy` (only with items), `delta_nats` per token. Raises
-    DataError if fewer than two heads have a plasticity.
+    among those with a plasticity. Metrics: `passkey_accuracy` (unless `options.items` is 0) and `delta_nats` per token.
+    Raises DataError if fewer than two heads have a plasticity.
     """
     return _ablation_rows(subject, options, _heads_by_plasticity(subject, findings(subject, options)))
 
 
 def _heads_by_plasticity(subject: Subject, results: Sequence[HeadResult]) -> Heads:
-    """Return the heads with a late plasticity, sorted ascending; ties are ordered by layer and head."""
+    """Return the heads with a late plasticity, in ascending order of it; ties are ordered by layer and head."""
     ranked = [(result.metrics[RANK], (result.layer, result.head)) for result in results if RANK in result.metrics]
     if len(ranked) < 2:
         reasons = "; ".join(sorted({result.reasons.get(RANK, "") for result in results} - {""}))
@@ -52,29 +53,24 @@ def _heads_by_plasticity(subject: Subject, results: Sequence[HeadResult]) -> Hea
     return [head for _, head in sorted(ranked)]
 
 
-def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
-    """Return the rows of all conditions, given the heads sorted by plasticity."""
-    small = Options(
-        texts=options.texts,
-        tokens=options.tokens,
-        items=min(options.items, ITEMS),
-        seeds=options.seeds[:1],
-        place=options.place,
-    )
-    rows = _condition_rows(subject, small, BASELINE, "", None)
-    random = np.random.default_rng(0)
-    for count in sorted({max(1, round(share * len(order))) for share in SHARES}):
-        rows += _condition_rows(subject, small, _without(subject, f"highest:{count}", order[-count:]), "", count)
-        rows += _condition_rows(subject, small, _without(subject, f"lowest:{count}", order[:count]), "", count)
+def _ablation_rows(subject: Subject, options: Options, heads: Heads) -> list[Row]:
+    """Return the rows of all conditions, given the heads in ascending order of plasticity."""
+    options = replace(options, items=min(options.items, ITEMS), seeds=options.seeds[:1])
+    rows = _condition_rows(subject, options, BASELINE, "", None)
+    rng = np.random.default_rng(0)
+    for count in sorted({max(1, round(share * len(heads))) for share in SHARES}):
+        rows += _condition_rows(subject, options, _ablation(subject, f"highest:{count}", heads[-count:]), "", count)
+        rows += _condition_rows(subject, options, _ablation(subject, f"lowest:{count}", heads[:count]), "", count)
         for draw in range(DRAWS):
             subject.tell(f"{count} random heads, draw {draw + 1}")
-            picks = random.choice(len(order), count, replace=False)
-            heads = [order[pick] for pick in picks]
-            rows += _condition_rows(subject, small, _without(subject, f"random:{count}", heads), f"draw-{draw}", count)
+            sample = [heads[pick] for pick in rng.choice(len(heads), count, replace=False)]
+            condition = _ablation(subject, f"random:{count}", sample)
+            rows += _condition_rows(subject, options, condition, f"draw-{draw}", count)
     return rows
 
 
-def _without(subject: Subject, name: str, heads: Heads) -> Condition:
+def _ablation(subject: Subject, name: str, heads: Heads) -> Condition:
+    """Return a condition in which heads are ablated, in the prefill and in decode steps."""
     dims: dict[int, Any] = {}
     for block in blocks(subject.model):
         mask = np.zeros((block.heads, block.value_dim), dtype=bool)
@@ -88,17 +84,17 @@ def _condition_rows(
     subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None
 ) -> list[Row]:
     """Return the rows of passkey accuracy and delta nats in one condition."""
-    names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
+    labels: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options) if options.items else ():
         replies = answers(subject, items, condition)
         right = sum(reply.right for reply in replies)
-        rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))
+        rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **labels))
     texts = subject.texts(options)
     ablated, baseline = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(loss.tokens for loss in baseline)
     delta = sum(loss.nats for loss in ablated) / tokens - sum(loss.nats for loss in baseline) / tokens
-    rows.append(row("delta_nats", delta, len(texts), **names))
+    rows.append(row("delta_nats", delta, len(texts), **labels))
     if heads is not None:
-        rows.append(row("heads", float(heads), 1, **names))
+        rows.append(row("heads", float(heads), 1, **labels))
     return rows

@@ -26,17 +26,18 @@ CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("sentiment", "p
 
 
 def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
-    """Return the rows of the experiment.
+    """Return rows of answers to tasks when the largest dimension of each head is overwritten.
 
     Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over the random draws.
     Metrics by task: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed),
-    `TASK_degradation`, `TASK_degradation_over_chance`; by category `parametric_accuracy`, `parametric_degradation`,
-    `parametric_degradation_over_chance` and the same for `contextual`: plain means over the category's n tasks.
-    Raises DataError if no item is asked for.
+    `TASK_degradation`, `TASK_degradation_over_chance`; by category (`parametric` or `contextual`) plain means over the
+    category's n tasks: `CATEGORY_accuracy`, `CATEGORY_degradation`, `CATEGORY_degradation_over_chance`. Raises
+    DataError if `options.items` is 0.
     """
     options.need_items("knowledge")
     choice_texts, _ = masks.split_texts(subject, options)
     top = masks.mask_top(masks.measure_norms(subject, choice_texts, "pre"))
+    disrupted = ("top1", *(["random"] if draws else []))
     conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]
     conditions += [
         Condition(f"random-{draw}", masks.random_mask(top, draw).interventions("mean", "pre")) for draw in range(draws)
@@ -45,31 +46,26 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     for task in tasks_of(subject):
         for condition in conditions:
             subject.tell(f"knowledge: {task}, {condition.name}")
-            single = condition.name in ("baseline", "top1", "random-0")
-            rows += answer_rows(subject, task, options, condition, units=single)
-        rows += _random_mean_rows(rows, task, draws)
-        for name in ("top1", *(["random"] if draws else [])):
+            by_item = condition.name in ("baseline", "top1", "random-0")
+            rows += answer_rows(subject, task, options, condition, units=by_item)
+        if draws:
+            accuracies = [row_value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
+            rows.append(row(f"{task}_accuracy", statistics.mean(accuracies), draws, condition="random"))
+        for name in disrupted:
             rows += _degradation_rows(rows, task, name)
-    for name in ("baseline", "top1", *(["random"] if draws else [])):
+    for name in ("baseline", *disrupted):
         rows += _category_rows(rows, name, tasks_of(subject))
     return rows
 
 
 def row_value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
-    """Return the value of the row that has this condition and metric, and no `unit_id`."""
-    for entry in rows:
-        if entry["condition"] == condition and entry["metric"] == metric and not entry["unit_id"]:
-            number: float | None = entry["value"]
-            return number
-    return None
-
-
-def _random_mean_rows(rows: list[Row], task: str, draws: int) -> list[Row]:
-    """Return rows of accuracy averaged over the draws of the random control."""
-    if not draws:
-        return []
-    accuracies = [row_value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
-    return [row(f"{task}_accuracy", statistics.mean(accuracies), draws, condition="random")]
+    """Return the value of the first row that has this condition and metric, and no `unit_id`; None if there is none."""
+    values = (
+        each["value"]
+        for each in rows
+        if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]
+    )
+    return next(values, None)
 
 
 def _degradation_rows(rows: list[Row], task: str, condition: str) -> list[Row]:
@@ -77,7 +73,7 @@ def _degradation_rows(rows: list[Row], task: str, condition: str) -> list[Row]:
         row_value(rows, name, f"{task}_{metric}") or 0.0
         for name, metric in (("baseline", "accuracy"), ("baseline", "chance"), (condition, "accuracy"))
     )
-    n = next(entry["n"] for entry in rows if entry["metric"] == f"{task}_accuracy" and entry["condition"] == "baseline")
+    n = next(each["n"] for each in rows if each["metric"] == f"{task}_accuracy" and each["condition"] == "baseline")
     degradations = []
     for metric, base, reason in (
         ("degradation", right_before, "no right answer before"),
@@ -93,14 +89,10 @@ def _category_rows(rows: list[Row], condition: str, tasks: list[str]) -> list[Ro
     means = []
     for category, members in CATEGORIES.items():
         for metric in metrics:
-            values = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
-            if len(values) < len(members) or None in values:
-                means.append(
-                    row(
-                        f"{category}_{metric}", None, 0, condition=condition, reason="not all of its tasks have a value"
-                    )
-                )
-                continue
-            mean = sum(value for value in values if value is not None) / len(values)
-            means.append(row(f"{category}_{metric}", mean, len(values), condition=condition))
+            of_tasks = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
+            values = [value for value in of_tasks if value is not None]
+            complete = len(values) == len(members)
+            mean = sum(values) / len(values) if complete else None
+            reason = "" if complete else "not all of its tasks have a value"
+            means.append(row(f"{category}_{metric}", mean, len(values), condition=condition, reason=reason))
     return means

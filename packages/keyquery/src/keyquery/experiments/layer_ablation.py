@@ -1,12 +1,13 @@
 """Experiment 6: a model's loss when the MLP, the attention or both of one layer are zeroed."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from keyquery.measure.evaluation import Condition
 from keyquery.measure.rows import Row
 from keyquery.measure.scores import absent_rows, effect_rows
-from keyquery.measure.subject import Options, Subject
+from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention
 
@@ -36,31 +37,33 @@ def ablation(part: str, layer: int, name: str) -> Condition:
 
 
 def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Return the rows of the experiment.
+    """Return rows of a model's loss and answers with parts of one layer zeroed.
 
-    Conditions `baseline`, `mlp`, `attention`, `both`, `both_bos` at `layer`, with all items; `sweep_baseline`,
-    `sweep_mlp` and so on at every layer, with at most `swept_items` items of a task. Metrics are those of
-    `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the reason.
+    Conditions with all items are `baseline`, and `mlp`, `attention`, `both` and `both_bos` at `layer`. Conditions with
+    at most `swept_items` items of a task are `sweep_baseline`, and `sweep_mlp` and so on at every layer. Metrics are
+    those of `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the
+    reason.
     """
     texts = subject.texts(options)
     sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
     rows = effect_rows(subject, texts, options)
     for part in PARTS:
-        reason = _why_not_ablated(subject, part, layer)
-        if reason:
-            rows += absent_rows(subject, part, reason, layer=layer)
-        else:
-            rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
+        rows += _part_rows(subject, texts, options, part, layer, part)
     rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))
     for swept in range(subject.layers):
         for part in PARTS:
             subject.tell(f"layer_ablation: {part} of layer {swept} of {subject.layers - 1}")
-            name, reason = f"sweep_{part}", _why_not_ablated(subject, part, swept)
-            if reason:
-                rows += absent_rows(subject, name, reason, layer=swept)
-            else:
-                rows += effect_rows(subject, texts, sweep_options, ablation(part, swept, name), layer=swept)
+            rows += _part_rows(subject, texts, sweep_options, part, swept, f"sweep_{part}")
     return rows
+
+
+def _part_rows(
+    subject: Subject, texts: Sequence[Text], options: Options, part: str, layer: int, name: str
+) -> list[Row]:
+    """Return rows of a condition `name` that zeroes a part of a layer, or rows with the reason why it cannot."""
+    if reason := _why_not_ablated(subject, part, layer):
+        return absent_rows(subject, name, reason, layer=layer)
+    return effect_rows(subject, texts, options, ablation(part, layer, name), layer=layer)
 
 
 def _why_not_ablated(subject: Subject, part: str, layer: int) -> str:

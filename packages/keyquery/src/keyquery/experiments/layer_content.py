@@ -10,11 +10,11 @@ from boundpaper.errors import ModelError
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
-UNEXPLAINED = 0.02  # above the rounding error of a sum in bfloat16
+UNEXPLAINED = 0.02  # share of an update that may be neither attention nor MLP: above rounding in bfloat16
 SCALED = "outputs of attention and MLP are scaled or gated before they are added to the residual stream"
 ADDED = ("attention_norm", "mlp_norm", "cosine_attention", "cosine_mlp")
 PROJECTED = ("q_norm", "k_norm", "v_norm")
@@ -28,7 +28,7 @@ NOTHING = {
 
 
 def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
-    """Return attention's share a / (a + m) of norms by two definitions, each (texts, L, 3), ordered as `TOKENS`.
+    """Return attention's share a / (a + m) of norms by two definitions, shape (texts, L, 3) with tokens as in `TOKENS`.
 
     Shares are NaN where nothing is added, or where attention and MLP do not sum to the residual update.
     """
@@ -43,19 +43,19 @@ def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.floa
 
 
 def _sums_to_update(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
-    """Return a mask, shape (texts, L), of where attention and MLP sum to the update of the residual stream."""
+    """Return whether attention and MLP sum to the update of the residual stream, shape (texts, L)."""
     return np.stack([survey.unexplained for survey in surveys]) <= UNEXPLAINED
 
 
-def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
+def why_missing(surveys: Sequence[TextSurvey], metric: str, index: int) -> str:
     """Return the reason why a metric of a layer (given by its index) has no value."""
-    return NOTHING.get(metric, "undefined") if _sums_to_update(surveys)[:, place].any() else SCALED
+    return NOTHING.get(metric, "undefined") if _sums_to_update(surveys)[:, index].any() else SCALED
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return norms, shares and cosines by layer over texts, and the two shares by text over layers.
+    """Return rows of norms, shares and cosines by layer over texts, and of the two shares by text over layers.
 
-    Norms are means over tokens: all, the first, or the content (positions from 1 on); the condition says which.
+    Norms are means over all tokens, the first token, or the content (positions from 1 on), as the condition says.
     Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are norms of a token's
     whole projection over all heads. `unexplained` is the part of the update that is neither attention nor MLP. Raises
     DataError if surveys cannot be combined.
@@ -65,22 +65,22 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     values = {name: np.stack([getattr(survey, name) for survey in surveys]) for name in (*ADDED, *PROJECTED)}
     values |= {name: np.where(complete, values[name], np.nan) for name in ADDED} | shares
     table: list[Row] = []
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         for kind, tokens in enumerate(TOKENS):
             for name, value in values.items():
-                reason = why_missing(surveys, name, place)
-                table += over_texts(name, value[:, place, kind], reason, condition=tokens, layer=layer)
-        table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
+                reason = why_missing(surveys, name, index)
+                table += over_texts(name, value[:, index, kind], reason, condition=tokens, layer=layer)
+        table += over_texts("unexplained", [survey.unexplained[index] for survey in surveys], layer=layer)
     for name, by_layer in shares.items():
         for kind, tokens in enumerate(TOKENS):
-            means = by_layer[:, :, kind].mean(axis=1)  # undefined if any layer is
+            means = by_layer[:, :, kind].mean(axis=1)  # NaN if the share of any layer is NaN
             reason = "undefined in at least one layer"
             table += per_text(name, surveys, means, len(layers), reason, condition=tokens)
     return table
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure layers over a subject's texts; raises ModelError if a block's MLP cannot be isolated."""
+    """Return rows of layers over a subject's texts; raise ModelError if a block's MLP cannot be isolated."""
     if reason := why_hidden(subject.model, "mlp"):
         raise ModelError(reason)
-    return rows(surveyed(subject, options))
+    return rows(surveys_of(subject, options))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.surveys.record import TextSurvey
 
 LAMBDAS = (3.0, 4.0, 5.0, 8.0)
@@ -32,25 +32,25 @@ def massive_mask(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
 
 
 def gini(values: NDArray[Any]) -> float:
-    """Return the Gini coefficient of values >= 0 in float64: 0 when all are equal, 1 - 1/n when one has everything.
+    """Return the Gini coefficient of values >= 0: 0 if all n are equal, 1 - 1/n if only one is above zero.
 
-    G = sum_i (2 i - n - 1) x_(i) / (n sum x), x_(i) ascending; NaN when all are zero.
+    G = sum_i (2 i - n - 1) x_(i) / (n sum x) for x_(i) in ascending order; NaN if all are zero.
     """
-    ranked = np.sort(values.astype(np.float64), axis=None)
-    count, total = len(ranked), ranked.sum()
+    ascending = np.sort(values.astype(np.float64), axis=None)
+    n, total = len(ascending), ascending.sum()
     if total <= 0:
         return float("nan")
-    return float(((2 * np.arange(1, count + 1) - count - 1) * ranked).sum() / (count * total))
+    return float(((2 * np.arange(1, n + 1) - n - 1) * ascending).sum() / (n * total))
 
 
 def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
-    """Return counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text over layers.
+    """Return rows of counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text.
 
-    Names of metrics end in the tensor. `massive_q` counts massive dimensions of a layer, `massive_total_q` of the
-    model, `massive_every_text_q` those massive in all texts; `massive_ratio_q` is their mean M relative to the
-    layer's mean M (n: their number over texts). `largest_ratio_q` is the largest M relative to the layer's mean; by
-    text, the largest of all layers. The condition says whether queries and keys are before or after the rotary
-    embedding. Raises DataError if surveys cannot be combined.
+    Names of metrics end in the tensor. `massive_q` counts massive dimensions of a layer, `massive_total_q` those of the
+    model, and `massive_every_text_q` those that are massive in all texts; `massive_ratio_q` is the mean M of massive
+    dimensions relative to the layer's mean M (n: their number over texts). `largest_ratio_q` is the largest M relative
+    to the layer's mean; by text, the largest of all layers. The condition says whether queries and keys are before or
+    after the rotary embedding. Raises DataError if surveys cannot be combined.
     """
     where = checked_surveys(surveys)[0].where
     layers = surveys[0].layers.tolist()
@@ -60,32 +60,32 @@ def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> l
         means = norms.mean(axis=(-2, -1), keepdims=True)
         ratios = np.divide(norms, means, out=np.zeros_like(norms), where=means > 0)  # (texts, L, H, d)
         for threshold in lambdas:
-            large = massive_mask(norms, threshold)
-            table += _count_rows(surveys, tensor, f"{where} lambda={threshold:g}", large, ratios)
+            massive = massive_mask(norms, threshold)
+            table += _count_rows(surveys, tensor, f"{where} lambda={threshold:g}", massive, ratios)
         inequality = np.array([[gini(layer) for layer in text] for text in norms])
         largest = ratios.max(axis=(-2, -1))
-        for place, layer in enumerate(layers):
-            at: dict[str, Any] = {"condition": where, "layer": layer, "reason": f"all {tensor} are zero"}
-            table += over_texts(f"gini_{tensor}", inequality[:, place], **at)
-            table += over_texts(f"largest_ratio_{tensor}", largest[:, place], **at)
+        for index, layer in enumerate(layers):
+            labels: dict[str, Any] = {"condition": where, "layer": layer, "reason": f"all {tensor} are zero"}
+            table += over_texts(f"gini_{tensor}", inequality[:, index], **labels)
+            table += over_texts(f"largest_ratio_{tensor}", largest[:, index], **labels)
         table += per_text(f"gini_{tensor}", surveys, inequality.mean(axis=1), len(layers), condition=where)
         table += per_text(f"largest_ratio_{tensor}", surveys, largest.max(axis=1), len(layers), condition=where)
     return table
 
 
 def _count_rows(
-    surveys: Sequence[TextSurvey], tensor: str, condition: str, large: NDArray[np.bool_], ratios: NDArray[np.float64]
+    surveys: Sequence[TextSurvey], tensor: str, condition: str, massive: NDArray[np.bool_], ratios: NDArray[np.float64]
 ) -> list[Row]:
-    counts = large.sum(axis=(-2, -1))  # (texts, L)
+    counts = massive.sum(axis=(-2, -1))  # (texts, L)
     table: list[Row] = []
-    for place, layer in enumerate(surveys[0].layers.tolist()):
-        table += over_texts(f"massive_{tensor}", counts[:, place], condition=condition, layer=layer)
+    for index, layer in enumerate(surveys[0].layers.tolist()):
+        table += over_texts(f"massive_{tensor}", counts[:, index], condition=condition, layer=layer)
     totals = counts.sum(axis=1)
     table += over_texts(f"massive_total_{tensor}", totals, condition=condition)
     table += per_text(f"massive_total_{tensor}", surveys, totals, counts.shape[1], condition=condition)
-    everywhere = int(large.all(axis=0).sum())
-    table.append(row(f"massive_every_text_{tensor}", everywhere, len(surveys), condition=condition))
-    values = ratios[large]
+    in_all_texts = int(massive.all(axis=0).sum())
+    table.append(row(f"massive_every_text_{tensor}", in_all_texts, len(surveys), condition=condition))
+    values = ratios[massive]
     reason = "" if len(values) else f"no dimension of {tensor} passes lambda in any text"
     mean = float(values.mean()) if len(values) else None
     table.append(row(f"massive_ratio_{tensor}", mean, len(values), condition=condition, reason=reason))
@@ -95,5 +95,5 @@ def _count_rows(
 def measure(
     subject: Subject, options: Options, lambdas: Sequence[float] = LAMBDAS, where: Literal["pre", "post"] = "pre"
 ) -> list[Row]:
-    """Measure massive values on a subject's texts."""
-    return rows(surveyed(subject, options, where=where), lambdas)
+    """Return rows of massive values on a subject's texts."""
+    return rows(surveys_of(subject, options, where=where), lambdas)

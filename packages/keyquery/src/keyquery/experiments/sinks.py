@@ -1,10 +1,10 @@
 """Experiment 4: attention sinks, the first token's norm, and the layer whose output makes that norm a spike.
 
-The sink score of a head is its attention to position 0, averaged over query rows. Uniform attention over T tokens
-alone gives H_T / T (H_T the harmonic number), which is reported beside every score.
+The sink score of a head is its attention to position 0, averaged over query rows. Every score is reported with that of
+uniform attention over T tokens, H_T / T (H_T is the harmonic number).
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +15,7 @@ from keyquery.experiments import _bos_interventions as bos_interventions
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
 
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -36,9 +36,12 @@ SETTINGS: dict[str, Any] = {"taus": TAUS, "spike_ratio": SPIKE_RATIO, "intervent
 def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
     """Return the layer whose output makes the first token's norm spike, by three definitions, from means over texts.
 
-    "first ratio above 2": the first layer after which the first token's norm is more than twice the mean of the
-    others; "largest ratio": the layer after which its ratio to that mean is largest, if above 1; "largest norm jump":
-    the layer that raises the first token's norm most. None if there is no such layer.
+    - "first ratio above 2": the first layer after which the first token's norm is more than twice the other tokens'
+      mean norm.
+    - "largest ratio": the layer after which the ratio of these norms is largest, if it is above 1.
+    - "largest norm jump": the layer that raises the first token's norm most.
+
+    None if there is no such layer.
     """
     ratio = np.mean([survey.residual_ratio for survey in checked_surveys(surveys)], axis=0)
     norm = np.mean([survey.residual_first for survey in surveys], axis=0)
@@ -48,13 +51,13 @@ def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
 def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArray[np.int64]) -> dict[str, int | None]:
     ratios = np.where(np.isfinite(ratio[1:]), ratio[1:], 0.0)
     jump = np.diff(norm)
-    large = np.flatnonzero(ratios > SPIKE_RATIO)
+    above = np.flatnonzero(ratios > SPIKE_RATIO)
     spikes = {
-        SPIKES[0]: int(large[0]) if len(large) else None,
+        SPIKES[0]: int(above[0]) if len(above) else None,
         SPIKES[1]: int(ratios.argmax()) if ratios.max() > 1 else None,
         SPIKES[2]: int(jump.argmax()) if jump.max() > 0 else None,
     }
-    return {name: None if place is None else int(layers[place]) for name, place in spikes.items()}
+    return {name: None if index is None else int(layers[index]) for name, index in spikes.items()}
 
 
 def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> list[Row]:
@@ -62,9 +65,9 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
 
     `sink_score` is by head, over all query rows or those from position 1 on (see the condition); `sink_rate` is the
     share of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is the score of
-    uniform attention, by layer (it depends on the window) and, without a window, for the length of each text under
-    `T=...`; `sink_excess` is the layer's mean score minus that. `spike_layer` has a layer as its value; for
-    `first_norm` and similar metrics, the layer column names the layer after which the residual stream is measured,
+    uniform attention, by layer (since it depends on the window) and, without a window, by length of text (`T=...`);
+    `sink_excess` is the layer's mean score minus `uniform_null`. The value of `spike_layer` is a layer. For
+    `first_norm` and similar metrics, the column `layer` is the layer after which the residual stream is measured, and
     empty for the embeddings. Raises DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
@@ -73,37 +76,32 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
     for condition, (field, null) in ROWS.items():
         scores = np.stack([getattr(survey, field) for survey in surveys])  # (texts, L, H)
         nulls = np.stack([getattr(survey, null) for survey in surveys])
-        for place, layer in enumerate(layers):
-            at: dict[str, Any] = {"condition": condition, "layer": layer}
+        for index, layer in enumerate(layers):
+            labels: dict[str, Any] = {"condition": condition, "layer": layer}
             for head in range(scores.shape[2]):
-                rows += over_texts("sink_score", scores[:, place, head], head=head, **at)
-            means = scores[:, place].mean(axis=1)
-            rows += over_texts("sink_score", means, **at)
-            rows += over_texts("uniform_null", nulls[:, place], **at)
-            rows += over_texts("sink_excess", means - nulls[:, place], **at)
+                rows += over_texts("sink_score", scores[:, index, head], head=head, **labels)
+            means = scores[:, index].mean(axis=1)
+            rows += over_texts("sink_score", means, **labels)
+            rows += over_texts("uniform_null", nulls[:, index], **labels)
+            rows += over_texts("sink_excess", means - nulls[:, index], **labels)
         rows += per_text("sink_score", surveys, scores.mean(axis=(1, 2)), scores[0].size, condition=condition)
-        rows += _rates(surveys, condition, scores, taus)
-    return rows + _even_scores(surveys) + _first_token_rows(surveys) + _spike_rows(surveys) + _entropy_rows(surveys)
+        for tau in taus:
+            rows += _rate_rows(surveys, f"{condition} tau={tau:g}", scores >= tau)
+    return rows + _null_rows(surveys) + _first_token_rows(surveys) + _spike_rows(surveys) + _entropy_rows(surveys)
 
 
-def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64], taus: Sequence[float]) -> list[Row]:
-    table: list[Row] = []
-    for tau in taus:
-        sinks = scores >= tau
-        condition = f"{rows} tau={tau:g}"
-        for place, layer in enumerate(surveys[0].layers.tolist()):
-            table += over_texts("sink_rate", sinks[:, place].mean(axis=1), condition=condition, layer=layer)
-        rates = sinks.mean(axis=(1, 2))
-        table += over_texts("sink_rate", rates, condition=condition)
-        table += per_text("sink_rate", surveys, rates, sinks[0].size, condition=condition)
-    return table
+def _rate_rows(surveys: Sequence[TextSurvey], condition: str, is_sink: NDArray[np.bool_]) -> list[Row]:
+    rows: list[Row] = []
+    for index, layer in enumerate(surveys[0].layers.tolist()):
+        rows += over_texts("sink_rate", is_sink[:, index].mean(axis=1), condition=condition, layer=layer)
+    rates = is_sink.mean(axis=(1, 2))
+    rows += over_texts("sink_rate", rates, condition=condition)
+    return rows + per_text("sink_rate", surveys, rates, is_sink[0].size, condition=condition)
 
 
-def _even_scores(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return the sink score of uniform attention, H_T / T, for each length of text."""
-    lengths: dict[int, int] = defaultdict(int)
-    for survey in surveys:
-        lengths[survey.tokens] += 1
+def _null_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
+    """Return rows of the sink score of uniform attention, H_T / T, for each length of text."""
+    lengths = Counter(survey.tokens for survey in surveys)
     return [
         row("uniform_null", float((1 / np.arange(1, tokens + 1)).sum() / tokens), count, condition=f"T={tokens}")
         for tokens, count in sorted(lengths.items())
@@ -120,24 +118,24 @@ def _first_token_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     }
     for name, field in fields.items():
         values = np.stack([getattr(survey, field) for survey in surveys])
-        for place, at in enumerate(_residual_places(surveys)):
-            rows += over_texts(name, values[:, place], "all other tokens are zero", **at)
+        for index, labels in enumerate(_residual_labels(surveys)):
+            rows += over_texts(name, values[:, index], "all other tokens are zero", **labels)
     return rows
 
 
-def _residual_places(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
-    """Return the places where the residual stream is measured: the embeddings, and after each layer."""
+def _residual_labels(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
+    """Return the labels of rows about the residual stream: of the embeddings, and after each layer."""
     return [{"condition": "embeddings"}, *({"layer": layer} for layer in surveys[0].layers.tolist())]
 
 
 def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     rows: list[Row] = []
     ratios = np.mean([survey.residual_ratio for survey in surveys], axis=0)[1:]
-    at_layer = dict(zip(surveys[0].layers.tolist(), ratios.tolist(), strict=True))
+    ratio_of_layer = dict(zip(surveys[0].layers.tolist(), ratios.tolist(), strict=True))
     for name, layer in spike_layers(surveys).items():
         no_spike = NO_SPIKE[name] if layer is None else ""
         rows.append(row("spike_layer", layer, len(surveys), condition=name, reason=no_spike))
-        ratio = None if layer is None else at_layer[layer]
+        ratio = None if layer is None else ratio_of_layer[layer]
         reason = no_spike or ("" if ratio is not None and np.isfinite(ratio) else "all other tokens are zero")
         rows.append(row("spike_ratio", ratio, len(surveys), condition=name, reason=reason))
     for survey in surveys:
@@ -152,13 +150,13 @@ def _entropy_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
     ranks = np.stack([survey.hidden_rank for survey in surveys])
     rows: list[Row] = []
-    for place, at in enumerate(_residual_places(surveys)):
-        prefix = f"{at['condition']} " if "condition" in at else ""
+    for index, labels in enumerate(_residual_labels(surveys)):
+        prefix = f"{labels['condition']} " if "condition" in labels else ""
         for kind, tokens in enumerate(ENTROPY_TOKENS):
             reason = NO_RANK if ranks[:, :, kind].any() else LEFT_OUT
             for column, variant in enumerate(VARIANTS):
-                names = {**at, "condition": f"{prefix}{variant} {tokens}"}
-                rows += over_texts("hidden_entropy", values[:, place, kind, column], reason, **names)
+                row_labels = {**labels, "condition": f"{prefix}{variant} {tokens}"}
+                rows += over_texts("hidden_entropy", values[:, index, kind, column], reason, **row_labels)
     return rows
 
 
@@ -169,6 +167,6 @@ def measure(
     *,
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
-    """Measure sinks on a subject's texts, and effects of ablations at position 0 and of overwritten dimensions."""
-    rows = survey_rows(surveyed(subject, options), taus)
+    """Return rows of sinks on a subject's texts, and of ablations at position 0 and of overwritten dimensions."""
+    rows = survey_rows(surveys_of(subject, options), taus)
     return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from keyquery.measure.heads.captured import findings
+from keyquery.measure.heads.captured import finding_row, findings
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 from keyquery.measure.surveys import surveys
@@ -17,28 +17,17 @@ SETTINGS: dict[str, Any] = {
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure, for each head, how often its most attended key changes or is the first token, and its plasticity.
+    """Return rows of how often a head's most attended key changes or is the first token, and of its plasticity.
 
-    Plasticity comes from a capture of the same kind of text; a study correlates the two over heads.
+    Plasticity comes from a capture of the same kind of text.
     """
-    by_text = surveys(subject, options)
+    text_surveys = surveys(subject, options)
     rows: list[Row] = []
-    for place, layer in enumerate(by_text[0].layers.tolist()):
-        for head in range(by_text[0].heads):
-            changes = float(np.mean([survey.top_changes[place, head] for survey in by_text]))
-            share = float(np.mean([survey.top_first[place, head] for survey in by_text]))
-            rows.append(row("top_changes", changes, len(by_text), layer=int(layer), head=head))
-            rows.append(row("top_first", share, len(by_text), layer=int(layer), head=head))
-    for finding in findings(subject, options):
-        for metric in ("ap_overall", "ap_last_20"):
-            rows.append(
-                row(
-                    metric,
-                    finding.metrics.get(metric),
-                    finding.queries,
-                    layer=finding.layer,
-                    head=finding.head,
-                    reason=finding.reasons.get(metric, ""),
-                )
-            )
+    for index, layer in enumerate(text_surveys[0].layers.tolist()):
+        for head in range(text_surveys[0].heads):
+            for metric in ("top_changes", "top_first"):
+                mean = float(np.mean([getattr(survey, metric)[index, head] for survey in text_surveys]))
+                rows.append(row(metric, mean, len(text_surveys), layer=layer, head=head))
+    for result in findings(subject, options):
+        rows += [finding_row(result, metric) for metric in ("ap_overall", "ap_last_20")]
     return rows

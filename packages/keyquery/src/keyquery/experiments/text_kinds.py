@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from boundpaper.errors import DataError
-from keyquery.measure.heads.captured import BUCKETS, DOCUMENTS, findings
+from keyquery.measure.heads.captured import BUCKETS, DOCUMENTS, finding_row, findings
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 
@@ -16,10 +16,10 @@ SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimat
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure each head's metrics on each kind of text in the book, and their means over heads.
+    """Return rows of each head's metrics on each kind of text in the book, and of their means over heads.
 
     The condition is the kind of text; in rows of means, layer and head are empty. A head without a value has a reason.
-    Raises DataError if texts are not generated (so of one kind only), or the book has just one kind.
+    Raises DataError if texts are given instead of generated, or the book has just one kind.
     """
     kinds = tuple(subject.book.kinds())
     if options.place is not None or len(kinds) < 2:
@@ -32,16 +32,5 @@ def measure(subject: Subject, options: Options) -> list[Row]:
             mean = float(np.mean(values)) if values else None
             reason = "" if values else next(head.reasons[metric] for head in heads)
             rows.append(row(metric, mean, len(values), condition=kind, reason=reason))
-            rows += [
-                row(
-                    metric,
-                    head.metrics.get(metric),
-                    head.queries,
-                    condition=kind,
-                    layer=head.layer,
-                    head=head.head,
-                    reason=head.reasons.get(metric, ""),
-                )
-                for head in heads
-            ]
+            rows += [finding_row(head, metric, kind) for head in heads]
     return rows

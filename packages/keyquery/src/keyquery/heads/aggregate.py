@@ -1,4 +1,4 @@
-"""Average over a model's heads, compare heads, and compute intervals by resampling key heads."""
+"""Average values over a model's heads, with spreads, and with intervals from resampled key heads."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from keyquery.heads.missing import BinnedValues
 
 DRAWS = 2000
 TAIL = (1 - 0.95) / 2  # of a 95 % interval, on either side
-LEAST_BOOTSTRAPPED = 20  # key heads: over fewer a percentile interval covers less than it says
+LEAST_BOOTSTRAPPED = 20  # with fewer key heads, a percentile interval covers the mean in fewer than 95 % of cases
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverHeads:
-    """Means over a model's heads by column (query bins, deciles, metrics); missing values are left out and counted.
+    """Means over a model's heads by column (query bins, deciles, metrics), and the numbers of heads with a value.
 
     Parameters
     ----------
     mean : BinnedValues
         Mean over the heads that have a value, with their number.
-    low, high : Row
+    low, high : BinnedValues
         Percentile interval of the mean from resampled clusters, with the number of valid draws; with fewer than
         `LEAST_BOOTSTRAPPED` clusters, Student's interval over clusters, with their number. It covers variation over
         heads, not over documents.
@@ -44,7 +44,7 @@ class OverHeads:
 
 
 def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = DRAWS, seed: int = 0) -> OverHeads:
-    """Average columns over heads.
+    """Return means of columns over heads, with intervals and spreads.
 
     `values` has one row per head, NaN where a head has no value. `clusters` has each head's resampling unit, (layer,
     key head), because heads with shared keys are not independent. Raises ValueError if shapes do not match, a value
@@ -56,15 +56,15 @@ def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = 
             f"values have shape {table.shape}, with {len(clusters)} clusters; give (heads, columns), a cluster per head"
         )
     if np.isinf(table).any():
-        raise ValueError("a head's value is infinite; write missing as NaN")
+        raise ValueError("a head's value is infinite; give NaN for a missing value")
     if draws < 1:
         raise ValueError(f"{draws} draws; give at least one draw")
     present = np.isfinite(table)
     count = present.sum(axis=0)
     mean = np.divide(np.where(present, table, 0.0).sum(axis=0), count, out=np.full(count.size, np.nan), where=count > 0)
-    names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-    member = np.array([names[name] for name in clusters])
-    low, high = _cluster_interval(table, present, member, len(names), draws, seed)
+    cluster_numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    cluster_of_head = np.array([cluster_numbers[cluster] for cluster in clusters])
+    low, high = _cluster_interval(table, present, cluster_of_head, len(cluster_numbers), draws, seed)
     columns = [table[present[:, column], column] for column in range(table.shape[1])]
     return OverHeads(
         mean=_binned_values(mean, count, "no head has a value"),
@@ -78,7 +78,7 @@ def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = 
         bimodality=_binned_values(
             np.array([bimodality(column) for column in columns]), count, "fewer than four heads, or all of them alike"
         ),
-        clusters=len(names),
+        clusters=len(cluster_numbers),
     )
 
 
@@ -95,32 +95,31 @@ def bimodality(values: Float64Array) -> float:
 def _cluster_interval(
     table: Float64Array,
     present: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
-    member: IntArray,
-    units: int,
+    cluster_of_head: IntArray,
+    cluster_count: int,
     draws: int,
     seed: int,
 ) -> tuple[BinnedValues, BinnedValues]:
-    """Return the interval of a mean by resampling clusters; each draw averages the heads of its clusters."""
-    sums, sizes = np.zeros((units, table.shape[1])), np.zeros((units, table.shape[1]))
-    np.add.at(sums, member, np.where(present, table, 0.0))
-    np.add.at(sizes, member, present.astype(np.float64))
-    # scaled uniforms: their stream is the same in all numpy versions, that of `integers` is not
-    index = (np.random.default_rng(seed).random((draws, units)) * units).astype(np.int64)
-    flat = (index + units * np.arange(draws)[:, None]).ravel()
-    times = np.bincount(flat, minlength=draws * units).reshape(draws, units).astype(np.float64)
+    """Return the ends of each column's interval, by resampling clusters and averaging the heads in each draw."""
+    sums, sizes = np.zeros((2, cluster_count, table.shape[1]))
+    np.add.at(sums, cluster_of_head, np.where(present, table, 0.0))
+    np.add.at(sizes, cluster_of_head, present.astype(np.float64))
+    # scaled uniforms, since the stream of `integers` differs between versions of numpy
+    index = (np.random.default_rng(seed).random((draws, cluster_count)) * cluster_count).astype(np.int64)
+    flat = (index + cluster_count * np.arange(draws)[:, None]).ravel()
+    times = np.bincount(flat, minlength=draws * cluster_count).reshape(draws, cluster_count).astype(np.float64)
     resampled = times @ sizes
     means = np.divide(times @ sums, resampled, out=np.full(resampled.shape, np.nan), where=resampled > 0)
-    used = np.count_nonzero(resampled > 0, axis=0)
-    two_units = np.count_nonzero(sizes > 0, axis=0) > 1
+    valid_draws = np.count_nonzero(resampled > 0, axis=0)
+    clusters = np.count_nonzero(sizes > 0, axis=0)
     limits = np.full((2, table.shape[1]), np.nan)
-    for column in np.flatnonzero(two_units):
+    for column in np.flatnonzero(clusters > 1):
         limits[:, column] = np.quantile(means[resampled[:, column] > 0, column], [TAIL, 1 - TAIL])
-    filled = np.count_nonzero(sizes > 0, axis=0)
-    too_few = two_units & (filled < LEAST_BOOTSTRAPPED)
+    too_few = (clusters > 1) & (clusters < LEAST_BOOTSTRAPPED)
     limits[:, too_few] = _clustered_student(sums[:, too_few], sizes[:, too_few])
-    used = np.where(too_few, filled, used)
+    counts = np.where(too_few, clusters, valid_draws)
     reason = "fewer than two key heads have a value"
-    return _binned_values(limits[0], used, reason), _binned_values(limits[1], used, reason)
+    return _binned_values(limits[0], counts, reason), _binned_values(limits[1], counts, reason)
 
 
 def _clustered_student(sums: Float64Array, sizes: Float64Array) -> Float64Array:

@@ -1,4 +1,4 @@
-"""Sum over pairs of keys that compete for a bin's queries: over all pairs, using Gram matrices, or over a sample."""
+"""Sum plasticity over pairs of keys that compete for a bin's queries: all pairs, by Gram matrices, or a sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from keyquery.heads import kernel
 from keyquery.heads.head import BoolArray, Float32Array, Float64Array, FloatArray, IntArray
 from keyquery.heads.laws import BinnedQueries, QueryLaw
 from keyquery.heads.moments import Precision, centred
-from keyquery.heads.pairs import CHUNK, Keys, drawn_pairs
+from keyquery.heads.pairs import CHUNK, Keys, draw_pairs
 
 # A variance up to this many times |w|^2 tr(Sigma) / d counts as 0.
 NEGLIGIBLE = 1e-12
@@ -19,14 +19,15 @@ NEGLIGIBLE = 1e-12
 # rounding of the product moves a pair's plasticity by less than 1e-6 (single) or 1e-12 (double).
 SHARES = {"single": 0.05, "double": 1e-3}
 
-# With more such pairs, single precision saves no time and loses digits: the head is recomputed in double.
+# If a larger share of pairs is recomputed, single precision saves no time and loses digits: the head is recomputed in
+# double precision.
 DOUBTFUL_SHARE = 0.02
 
-# Scores in memory at once in the distribution-free estimator, unless one document alone has more.
+# Scores in memory at once when preferences are counted, unless one document alone has more.
 SCORES_AT_ONCE = 1_000_000
 
-# Queries and listed pairs per block of scores: a block fits into the level-2 cache.
-ASKED, LISTED = 256, 512
+# Queries and pairs per block of scores: a block fits into the level-2 cache.
+QUERY_BLOCK, PAIR_BLOCK = 256, 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +37,13 @@ class PairSums:
     Parameters
     ----------
     count, spread, mean_gap : ndarray, shape (bins, across)
-        By query bin and inter-key distance: number of pairs, and sums of sqrt(v) and |m| over them.
+        By query bin and inter-key distance: number of pairs, and sums of sqrt(v) and |m| over these pairs.
     map_count, map_plasticity : ndarray, shape (across, along)
         By inter-key distance and query-to-midpoint distance, over all bins: number of pairs, and sum of plasticity.
     plasticity : ndarray, shape (bins,)
         Sum of plasticity by query bin.
     same_key, no_variance : ndarray of int, shape (bins,)
-        Pairs left out because the keys are equal, or because the queries have no variance along their difference.
+        Numbers of pairs left out because the keys are equal, or because the queries do not vary along their difference.
     error : ndarray, shape (bins,)
         Monte-Carlo standard error of the bin's mean plasticity; 0 where all pairs were evaluated.
     precision : str
@@ -63,10 +64,7 @@ class PairSums:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPairs:
-    """Values of the sampled pairs of one bin, by pair.
-
-    The values are plasticity, m and v; they are undefined for pairs marked `same_key` or `no_variance`.
-    """
+    """Plasticity, m and v of each listed pair of one bin; undefined for pairs marked `same_key` or `no_variance`."""
 
     plasticity: Float64Array
     mean_gap: Float64Array
@@ -85,27 +83,27 @@ def all_pairs(
     precision: Precision,
     counted: bool = False,
 ) -> PairSums:
-    """Evaluate every eligible pair.
+    """Return sums over all eligible pairs of the bins that have a law.
 
-    `counts` (bins, groups) are the numbers of eligible leading keys of each group, `cells` the numbers of cells by
-    inter-key and by query-to-midpoint distance. Bins with a common law share its Gram matrices. Single precision
-    falls back to double where it is too inexact. `counted` counts the queries that prefer a key instead of using the
-    law.
+    `counts` (bins, groups) says how many first keys of each group are eligible; `cells` are the numbers of cells by
+    inter-key and by query-to-midpoint distance. Bins with a common law share its Gram matrices. If single precision is
+    too inexact, double precision is used. With `counted`, the queries that prefer a key are counted instead of using
+    the law.
     """
     bins = counts.shape[0]
     gap_cells, tau_cells = cells
-    sides = np.zeros((bins, gap_cells + 1, 3))
-    grid = np.zeros((gap_cells + 1, tau_cells, 2))
+    distance_sums = np.zeros((bins, gap_cells + 1, 3))
+    cell_sums = np.zeros((gap_cells + 1, tau_cells, 2))
     profile = np.zeros(bins)
-    left_out = np.zeros((bins, 2), dtype=np.int64)
+    excluded = np.zeros((bins, 2), dtype=np.int64)
     single = precision == "single" and not counted
-    runs = _bins_by_law(laws)
-    means = np.array([law.alpha for law, _ in runs] + [law.beta for law, _ in runs if law.beta.any()])
-    drifts = len(runs) + np.cumsum([law.beta.any() for law, _ in runs]) - 1
+    law_bins = _bins_by_law(laws)
+    means = np.array([law.alpha for law, _ in law_bins] + [law.beta for law, _ in law_bins if law.beta.any()])
+    drifts = len(law_bins) + np.cumsum([law.beta.any() for law, _ in law_bins]) - 1
     kind = np.float32 if single else np.float64
-    direct, formed = 0, 0
+    recomputed, formed = 0, 0
     size = max(1, min(CHUNK, SCORES_AT_ONCE // max(1, int(queries.counts.max(initial=1))))) if counted else CHUNK
-    for first, last in keys.chunks(size) if runs else ():
+    for first, last in keys.chunks(size) if law_bins else ():
         start, stop = keys.starts[first], keys.starts[last]
         sizes = np.diff(keys.starts[first : last + 1])
         rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
@@ -113,7 +111,7 @@ def all_pairs(
         rows, copy = np.empty(vectors.shape, kind), np.empty(vectors.shape, kind)
         norms, scores, no_drift = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
         kernel.centre_keys(vectors, keys.shift, means, rows, norms, scores)
-        for column, (law, members) in enumerate(runs):
+        for column, (law, members) in enumerate(law_bins):
             in_chunk = counts[members, first:last]
             last_counts = in_chunk[-1]
             if last_counts.max(initial=0) < 2:
@@ -123,7 +121,7 @@ def all_pairs(
             bin_queries = queries.of(int(members[0])) if counted else vectors[:0]
             # before the product, which overwrites the keys
             rough = _rough_scores(eligible, bin_queries) if counted else np.empty((0, 0), np.float32)
-            sums = kernel.add_group_pairs(
+            variance_counts = kernel.add_group_pairs(
                 _factored_keys(eligible, law),
                 scores[column, used_rows],
                 scores[drifts[column], used_rows] if law.beta.any() else no_drift[: used_rows.size],
@@ -142,26 +140,27 @@ def all_pairs(
                 SHARES["single" if single else "double"],
                 NEGLIGIBLE * law.mean_variance,
                 slack(keys.shift.size),
-                sides,
-                grid,
+                distance_sums,
+                cell_sums,
                 profile,
-                left_out,
+                excluded,
             )
-            direct, formed = direct + sums[0], formed + sums[1]
-    if single and direct > DOUBTFUL_SHARE * formed:
+            recomputed, formed = recomputed + variance_counts[0], formed + variance_counts[1]
+    if single and recomputed > DOUBTFUL_SHARE * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
-    for _, members in runs:
-        # the pairs that a bin adds to earlier bins with the same law
-        sides[members, :, : kernel.MEAN_GAP] = sides[members, :, : kernel.MEAN_GAP].cumsum(axis=0)
+    for _, members in law_bins:
+        # the kernel adds only the pairs that earlier bins with the same law do not have
+        sums = distance_sums[members, :, : kernel.MEAN_GAP]
+        distance_sums[members, :, : kernel.MEAN_GAP] = sums.cumsum(axis=0)
     return PairSums(
-        count=sides[:, :gap_cells, kernel.COUNT],
-        spread=sides[:, :gap_cells, kernel.SPREAD],
-        mean_gap=sides[:, :gap_cells, kernel.MEAN_GAP],
-        map_count=grid[:gap_cells, :, kernel.PAIRS],
-        map_plasticity=grid[:gap_cells, :, kernel.PLASTICITY],
+        count=distance_sums[:, :gap_cells, kernel.COUNT],
+        spread=distance_sums[:, :gap_cells, kernel.SPREAD],
+        mean_gap=distance_sums[:, :gap_cells, kernel.MEAN_GAP],
+        map_count=cell_sums[:gap_cells, :, kernel.PAIRS],
+        map_plasticity=cell_sums[:gap_cells, :, kernel.PLASTICITY],
         plasticity=profile,
-        same_key=left_out[:, kernel.SAME_KEY],
-        no_variance=left_out[:, kernel.NO_VARIANCE],
+        same_key=excluded[:, kernel.SAME_KEY],
+        no_variance=excluded[:, kernel.NO_VARIANCE],
         error=np.zeros(bins),
         precision="single" if single else "double",
     )
@@ -173,68 +172,71 @@ def listed_pairs(
     earlier: IntArray,
     law: QueryLaw,
     queries: BinnedQueries,
-    place: int,
+    query_bin: int,
     counted: bool = False,
     precision: Precision = "double",
 ) -> SampledPairs:
-    """Evaluate listed pairs for one bin from the differences of their keys.
+    """Return the values of listed pairs for one bin, computed from the differences of their keys.
 
-    `later` and `earlier` are row indices of the two keys of each pair; `law` describes the queries of bin `place`.
-    With `counted`, count the queries that prefer a key instead of using the law. `precision` applies to the product
-    of differences and factor.
+    `later` and `earlier` are row indices of the two keys of each pair; `law` describes the queries of bin `query_bin`.
+    With `counted`, the queries that prefer a key are counted instead of using the law. `precision` applies to the
+    product of differences and factor.
     """
     difference = np.subtract(keys.vectors[later], keys.vectors[earlier], dtype=np.float64)
-    gap = difference @ (law.alpha + law.beta * queries.taus[place])
+    gap = difference @ (law.alpha + law.beta * queries.taus[query_bin])
     length = np.einsum("ij,ij->i", difference, difference)
     kind = np.float32 if precision == "single" else np.float64
     spread = _factored_keys(difference.astype(kind), law)
     variance = np.einsum("ij,ij->i", spread, spread).astype(np.float64)
-    same = length == 0.0
-    flat = ~same & (variance <= NEGLIGIBLE * law.mean_variance * length)
+    same_key = length == 0.0
+    no_variance = ~same_key & (variance <= NEGLIGIBLE * law.mean_variance * length)
     if counted:
-        plasticity, _ = counted_pairs(keys, later, earlier, queries, place)
+        plasticity, _ = counted_pairs(keys, later, earlier, queries, query_bin)
     else:
         plasticity = np.empty(later.size)
-        kernel.plasticities(gap, np.where(same | flat, 1.0, variance), plasticity)
-    return SampledPairs(plasticity=plasticity, mean_gap=gap, variance=variance, same_key=same, no_variance=flat)
+        kernel.plasticities(gap, np.where(same_key | no_variance, 1.0, variance), plasticity)
+    return SampledPairs(
+        plasticity=plasticity, mean_gap=gap, variance=variance, same_key=same_key, no_variance=no_variance
+    )
 
 
 def counted_pairs(
-    keys: Keys, later: IntArray, earlier: IntArray, queries: BinnedQueries, place: int
+    keys: Keys, later: IntArray, earlier: IntArray, queries: BinnedQueries, query_bin: int
 ) -> tuple[Float64Array, BoolArray]:
-    """Count how often the bin's queries prefer the first key of each listed pair; mark pairs without variance.
+    """Return the plasticity of listed pairs, counted over a bin's queries, and a mask of pairs that must be left out.
 
-    `later` and `earlier` are row indices of the two keys of each pair, `place` is the bin. Return the plasticity 4 p
-    (1 - p) n / (n - 1) of each pair, and masks of pairs with equal keys and of pairs along whose difference the
-    queries do not vary.
+    `later` and `earlier` are row indices of the two keys of each pair. The plasticity is 4 p (1 - p) n / (n - 1), where
+    p is the share of the n queries that prefer the first key. The mask marks pairs with equal keys and pairs along
+    whose difference the queries do not vary.
     """
-    vectors = queries.of(place)
+    vectors = queries.of(query_bin)
     n, rounding = len(vectors), slack(vectors.shape[1])
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     longest = float(lengths.max()) or 1.0
     margins = (lengths / longest).astype(np.float32)
     # scale queries by the longest, so that no score overflows or underflows
     in_range = 1e-9 < longest < 1e9
-    rough = (vectors if in_range else vectors / np.float64(longest)).astype(np.float32, copy=False)
+    scaled = (vectors if in_range else vectors / np.float64(longest)).astype(np.float32, copy=False)
     unit = longest if in_range else 1.0
     plasticity, no_variance = np.empty(later.size), np.zeros(later.size, dtype=np.bool_)
-    for start in range(0, later.size, LISTED):
-        one, other = keys.vectors[later[start : start + LISTED]], keys.vectors[earlier[start : start + LISTED]]
-        difference = np.subtract(one, other, dtype=np.float64)
+    for start in range(0, later.size, PAIR_BLOCK):
+        pairs = slice(start, start + PAIR_BLOCK)
+        first_keys, second_keys = keys.vectors[later[pairs]], keys.vectors[earlier[pairs]]
+        difference = np.subtract(first_keys, second_keys, dtype=np.float64)
         distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
         farthest = float(distances.max()) or 1.0
         directions, slacks = (difference / (farthest * unit)).astype(np.float32), rounding * distances / farthest
-        votes = np.zeros(len(distances), dtype=np.int64)
+        twice_votes = np.zeros(len(distances), dtype=np.int64)
         # scores that differ by more than their rounding error vary; the few other pairs are checked in double precision
         lowest, highest = np.full(len(distances), np.inf, np.float32), np.full(len(distances), -np.inf, np.float32)
-        for first in range(0, n, ASKED):
-            rows = slice(first, first + ASKED)
-            scores = directions @ rough[rows].T
-            kernel.tally_preferences(scores, margins[rows], slacks, one, other, vectors[rows], votes)
+        for first in range(0, n, QUERY_BLOCK):
+            rows = slice(first, first + QUERY_BLOCK)
+            scores = directions @ scaled[rows].T
+            kernel.tally_preferences(scores, margins[rows], slacks, first_keys, second_keys, vectors[rows], twice_votes)
             extremes = scores[:, [0, -1]]
             lowest, highest = np.minimum(lowest, extremes.min(axis=1)), np.maximum(highest, extremes.max(axis=1))
-        p = 0.5 * votes / n
-        plasticity[start : start + LISTED] = 4.0 * p * (1.0 - p) * n / (n - 1.0)
+        p = 0.5 * twice_votes / n
+        plasticity[pairs] = 4.0 * p * (1.0 - p) * n / (n - 1.0)
         for row in np.flatnonzero(highest - lowest <= 4.0 * slacks + kernel.FAINT):
             no_variance[start + row] = distances[row] == 0.0 or _has_no_variance(difference[row], vectors)
     return plasticity, no_variance
@@ -263,71 +265,73 @@ def sampled_pairs(
     seed: int,
     counted: bool = False,
 ) -> PairSums:
-    """Evaluate at most `cap` pairs of each bin, drawn without replacement, and scale the sums up to all pairs.
+    """Return sums over at most `cap` pairs of each bin, drawn without replacement, scaled up to all pairs.
 
     Parameters are those of `all_pairs`, plus the cap and the seed for drawing.
     """
     bins = counts.shape[0]
     gap_cells, tau_cells = cells
-    sides, grid, profile = np.zeros((3, bins, gap_cells)), np.zeros((2, gap_cells * tau_cells)), np.zeros(bins)
-    same, flat = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
-    error = np.zeros(bins)
-    for place, law in laws.items():
-        later, earlier, total = drawn_pairs(keys, counts[place], cap, np.random.default_rng([seed, place]))
+    distance_sums, cell_sums = np.zeros((3, bins, gap_cells)), np.zeros((2, gap_cells * tau_cells))
+    same_key, no_variance = np.zeros((2, bins), dtype=np.int64)
+    profile, error = np.zeros((2, bins))
+    for query_bin, law in laws.items():
+        later, earlier, total = draw_pairs(keys, counts[query_bin], cap, np.random.default_rng([seed, query_bin]))
         if total == 0:
             continue
-        values = listed_pairs(keys, later, earlier, law, queries, place, counted)
-        same[place], flat[place] = np.count_nonzero(values.same_key), np.count_nonzero(values.no_variance)
+        values = listed_pairs(keys, later, earlier, law, queries, query_bin, counted)
+        same_key[query_bin] = np.count_nonzero(values.same_key)
+        no_variance[query_bin] = np.count_nonzero(values.no_variance)
         use = ~(values.same_key | values.no_variance)
         used = int(np.count_nonzero(use))
         if used == 0:
             continue
-        newer, older = keys.positions[later[use]], keys.positions[earlier[use]]
+        later_positions, earlier_positions = keys.positions[later[use]], keys.positions[earlier[use]]
         # slightly above the mean position, so that multiples of 1 / n fall into the right cell
-        tau = queries.taus[place] + 0.25 / queries.counts[place]
-        gap_cell = (newer - older) * gap_cells // context
-        tau_cell = ((tau - 0.5 * (newer + older)) * (tau_cells / context)).astype(np.int64)
-        share = total / later.size
-        weights_by = (np.ones(used), np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))
-        for column, weights in enumerate(weights_by):
-            sides[column, place] = np.bincount(gap_cell, weights, gap_cells) * share
-        for column, weights in enumerate((weights_by[0], values.plasticity[use])):
-            grid[column] += np.bincount(gap_cell * tau_cells + tau_cell, weights, gap_cells * tau_cells) * share
-        profile[place] = values.plasticity[use].sum() * share
+        tau = queries.taus[query_bin] + 0.25 / queries.counts[query_bin]
+        gap_cell = (later_positions - earlier_positions) * gap_cells // context
+        midpoints = 0.5 * (later_positions + earlier_positions)
+        tau_cell = ((tau - midpoints) * (tau_cells / context)).astype(np.int64)
+        scale = total / later.size
+        ones = np.ones(used)
+        for column, weights in enumerate((ones, np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))):
+            distance_sums[column, query_bin] = np.bincount(gap_cell, weights, gap_cells) * scale
+        for column, weights in enumerate((ones, values.plasticity[use])):
+            cell_sums[column] += np.bincount(gap_cell * tau_cells + tau_cell, weights, gap_cells * tau_cells) * scale
+        profile[query_bin] = values.plasticity[use].sum() * scale
         if later.size < total and used > 1:
             correction = 1.0 - later.size / total
-            error[place] = np.sqrt(values.plasticity[use].var(ddof=1) / used * correction)
+            error[query_bin] = np.sqrt(values.plasticity[use].var(ddof=1) / used * correction)
     return PairSums(
-        count=sides[kernel.COUNT],
-        spread=sides[kernel.SPREAD],
-        mean_gap=sides[kernel.MEAN_GAP],
-        map_count=grid[kernel.PAIRS].reshape(gap_cells, tau_cells),
-        map_plasticity=grid[kernel.PLASTICITY].reshape(gap_cells, tau_cells),
+        count=distance_sums[kernel.COUNT],
+        spread=distance_sums[kernel.SPREAD],
+        mean_gap=distance_sums[kernel.MEAN_GAP],
+        map_count=cell_sums[kernel.PAIRS].reshape(gap_cells, tau_cells),
+        map_plasticity=cell_sums[kernel.PLASTICITY].reshape(gap_cells, tau_cells),
         plasticity=profile,
-        same_key=same,
-        no_variance=flat,
+        same_key=same_key,
+        no_variance=no_variance,
         error=error,
         precision="double",
     )
 
 
-def add_sums(parts: Sequence[PairSums]) -> PairSums:
-    """Combine the sums of one or more parts; each bin has its pairs in one part only."""
-    arrays = [field.name for field in fields(PairSums) if field.name != "precision"]
-    least = "single" if all(sums.precision == "single" for sums in parts) else "double"
-    return PairSums(**{name: sum(getattr(sums, name) for sums in parts) for name in arrays}, precision=least)
+def add_sums(sums_of_bins: Sequence[PairSums]) -> PairSums:
+    """Return the total of one or more sums, each over the pairs of other bins."""
+    names = [field.name for field in fields(PairSums) if field.name != "precision"]
+    precision = "single" if all(sums.precision == "single" for sums in sums_of_bins) else "double"
+    return PairSums(**{name: sum(getattr(sums, name) for sums in sums_of_bins) for name in names}, precision=precision)
 
 
 def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
-    """Return the bins grouped by common law."""
+    """Return each distinct law with the bins that have it."""
     by_law: dict[int, tuple[QueryLaw, list[int]]] = {}
-    for place, law in laws.items():
-        by_law.setdefault(id(law), (law, []))[1].append(place)
+    for query_bin, law in laws.items():
+        by_law.setdefault(id(law), (law, []))[1].append(query_bin)
     return [(law, np.array(members, dtype=np.int64)) for law, members in by_law.values()]
 
 
 def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
-    """Multiply keys by the factor F of the queries' covariance, so that the Gram matrix has covariances of scores.
+    """Return keys times the factor F of the queries' covariance, so that their Gram matrix has covariances of scores.
 
     `rows` may be overwritten to save a copy.
     """
@@ -337,7 +341,7 @@ def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
     if not law.lower:
         return np.asarray(rows @ factor)
     multiply = blas.strmm if rows.dtype == np.float32 else blas.dtrmm
-    # Fortran gets the transposes: (K L)' = L' K' in place, with half the multiplications of K @ L
+    # Fortran gets the transposes: (K L)' = L' K' in query_bin, with half the multiplications of K @ L
     return np.asarray(multiply(1.0, factor.T, rows.T, lower=0, overwrite_b=1).T)
 
 
@@ -348,5 +352,5 @@ def _unit_queries(queries: FloatArray) -> Float32Array:
 
 
 def _rough_scores(rows: Float64Array, queries: FloatArray) -> Float32Array:
-    """Score shifted keys in single precision, shape (keys, queries)."""
+    """Return the scores of shifted keys with queries of length one, in single precision, shape (keys, queries)."""
     return rows.astype(np.float32) @ _unit_queries(queries).T

@@ -15,9 +15,9 @@ class PositionWeights:
     Parameters
     ----------
     r_squared : ndarray, shape (d,)
-        R^2 of each dimension on position; 0 for one that does not vary.
+        R^2 of each dimension on position; 0 for a dimension that does not vary.
     weights : ndarray, shape (d,)
-        R^2 over its sum; all zero when no dimension follows position.
+        Each dimension's share of the sum of R^2; all zero if no dimension follows position.
     beta_norm : float
         Length of the OLS slope of q on t, per token.
     r_squared_mean : float
@@ -31,7 +31,7 @@ class PositionWeights:
 
 
 def position_weights(queries: Moments) -> PositionWeights:
-    """Regress every dimension on position."""
+    """Return the results of regressing every dimension of the queries on position."""
     spread = np.diag(queries.covariance) * queries.position_variance
     varies = spread > 1e-28 * max(float(spread.max()), np.finfo(np.float64).tiny)
     r_squared = np.zeros(spread.size)

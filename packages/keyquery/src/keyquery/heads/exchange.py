@@ -1,22 +1,22 @@
 """Exchange the positions of two keys, to test whether the higher-scoring key wins by content or by position.
 
-For a query at position c and two keys of one document, k_n the nearer one at t_n and k_f the farther one at t_f < t_n,
-the score decides by D = q.(k_n - k_f). Over the queries of a bin, rotated to c, D has mean m and variance v. The
-rotary embedding gives each key's vector at the position of the other key,
+For a query at position c and two keys of one document, the nearer key k_n at t_n and the farther key k_f at t_f < t_n,
+the sign of D = q.(k_n - k_f) decides which key wins. Over the queries of a bin, rotated to c, D has mean m and variance
+v. The rotary embedding gives each key's vector at the position of the other key,
 
     k_n' = R(t_f - t_n) k_n,    k_f' = R(t_n - t_f) k_f,
 
-so that m' and v', the mean and variance of q.(k_n' - k_f'), can be computed with the positions exchanged. If a score
-were the sum of content and position, m would be their sum and m' their difference, hence
+so that m' and v', the mean and variance of q.(k_n' - k_f'), can be computed. If a score were the sum of a content part
+and a position part, m would be the sum of these parts and m' their difference, hence
 
     position part (m - m') / 2,    content part (m + m') / 2,
 
-where a positive position part favours the nearer key. Without rotation nothing changes: the position part is 0 by
-construction, and position acts only through drift in the keys, which the linear share measures.
+where a positive position part favours the nearer key. Without rotation, an exchange changes nothing: the position part
+is 0 by construction, and position acts only through drift in the keys, which the linear share measures.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,12 +27,12 @@ from scipy.special import ndtr, owens_t
 from keyquery.heads.competition import NEGLIGIBLE
 from keyquery.heads.head import BoolArray, Float64Array, Head, IntArray
 from keyquery.heads.laws import UNKNOWN_ROTATION
-from keyquery.heads.pairs import drawn_pairs
+from keyquery.heads.pairs import draw_pairs
 from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepare_head
 from keyquery.rotary import bin_centres
 
 PAIRS_PER_BIN = 1000
-ROUNDING = 1e-12  # correlations above this count as 1: the two scores are the same
+ROUNDING = 1e-12  # correlations that differ from 1 or -1 by less count as 1 or -1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +46,13 @@ class ExchangedPairs:
     centre : ndarray of int
         Centre of the query bin, in tokens.
     nearer, farther : ndarray of int
-        Positions of the two keys, tokens; the nearer one is the later.
+        Positions of the two keys, in tokens; the key nearer to the query has the later position.
     gap, variance : ndarray
         m and v: mean and variance over queries of q.(nearer key - farther key), in units of scores.
     gap_exchanged, variance_exchanged : ndarray
-        m' and v', with each key at the other's position.
+        m' and v', with each key at the position of the other key.
     covariance : ndarray
-        Covariance over queries of the two differences.
+        Covariance over queries of the differences before and after the exchange.
     """
 
     bin: IntArray
@@ -67,12 +67,12 @@ class ExchangedPairs:
 
     @cached_property
     def apart(self) -> IntArray:
-        """Distance between the two keys, tokens."""
+        """Distance between the two keys, in tokens."""
         return self.nearer - self.farther
 
     @cached_property
     def query_distance(self) -> Float64Array:
-        """Distance from the query to the middle of the two keys, tokens."""
+        """Distance from the query to the middle of the two keys, in tokens."""
         return np.asarray(self.centre - 0.5 * (self.nearer + self.farther))
 
     @cached_property
@@ -114,9 +114,9 @@ class Exchange:
         Probability that the same query has another winner after the exchange; compare with plasticity / 2, the
         probability that another query has another winner.
     probability_change : float or None
-        |p - p'|: change, by the exchange, in the share of queries for which a key wins.
+        |p - p'|: how much the exchange changes the share of queries for which a key wins.
     nearer_wins : float or None
-        p.
+        Probability p that the nearer key wins.
     position_part : float or None
         (m - m') / 2 over sqrt v; above zero where position favours the nearer key.
     content_part : float or None
@@ -124,8 +124,8 @@ class Exchange:
     gap, spread : float or None
         |m| and sqrt v, in units of scores.
     linear_share : float or None
-        Share of the sum of m^2 explained by a least-squares line through the origin on the keys' distance; 0 to 1. It
-        is comparable between models with and without rotation.
+        Share of the sum of m^2, 0 to 1, that a least-squares line through the origin explains by the keys' distance.
+        It is comparable between models with and without rotation.
     linear_slope : float or None
         Slope of that line, in scores per token; positive if the nearer key's advantage grows with the distance.
     """
@@ -154,96 +154,83 @@ def exchanged_pairs(
     """Draw pairs of keys for every query bin and exchange their positions.
 
     The estimator is always `aligned_full`, and the cap in `options` is ignored. Pairs are drawn from each bin without
-    replacement. `prepared` is the result of `prepare_head` for the same head. `across_documents` is a null model: pairs
-    with farther keys at equal or neighbouring positions swap these keys (rotated to the new position), so that the
-    two keys of a pair come from different documents; other pairs are dropped. Raises ValueError if the head's
-    rotation is not known.
+    replacement. `prepared` is the result of `prepare_head` for the same head. `across_documents` gives a null model:
+    two pairs whose farther keys have equal or neighbouring positions swap these keys, rotated to their new positions.
+    A pair is dropped if its two keys are then of one document. Raises ValueError if the head's rotation is unknown.
     """
     if head.rotary is None:
         raise ValueError(UNKNOWN_ROTATION)
-    settings = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
-    ready = prepared or prepare_head(head, settings)
-    data = ready.shared
-    middles = bin_centres(head.context, data.queries.counts.size)
-    parts: list[tuple[NDArray[Any], ...]] = []
-    for place, law in ready.laws.items():
-        generator = np.random.default_rng([settings.seed, place])
-        keys, counts = data.competing(place)
-        later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
+    options = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
+    prepared = prepared or prepare_head(head, options)
+    data = prepared.shared
+    centres = bin_centres(head.context, data.queries.counts.size)
+    bins: list[ExchangedPairs] = []
+    for query_bin, law in prepared.laws.items():
+        generator = np.random.default_rng([options.seed, query_bin])
+        keys, counts = data.competing(query_bin)
+        later, earlier, _ = draw_pairs(keys, counts, pairs_per_bin, generator)
         nearer, farther = keys.positions[later], keys.positions[earlier]
         near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
         if across_documents:
             order = np.lexsort((generator.random(earlier.size), farther))[: earlier.size // 2 * 2]
-            pair = order.reshape(-1, 2)[:, ::-1].ravel()
-            order, pair = (rows[keys.groups[later[order]] != keys.groups[earlier[pair]]] for rows in (order, pair))
-            far = head.rotary.turned(far[pair], farther[order] - farther[pair]).astype(np.float64, copy=False)
+            other = order.reshape(-1, 2)[:, ::-1].ravel()
+            order, other = (rows[keys.groups[later[order]] != keys.groups[earlier[other]]] for rows in (order, other))
+            far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
             near, nearer, farther = near[order], nearer[order], farther[order]
         difference = near - far
         # without rotation both arrays are identical, so the exchange changes exactly nothing
         exchanged = head.rotary.turned(near, farther - nearer) - head.rotary.turned(far, nearer - farther)
         # queries rotated to one position have no drift
-        projected, swapped = difference @ law.factor, exchanged @ law.factor
+        projected, projected_exchanged = difference @ law.factor, exchanged @ law.factor
         variance = np.einsum("ij,ij->i", projected, projected)
-        variance_exchanged = np.einsum("ij,ij->i", swapped, swapped)
-        least = NEGLIGIBLE * law.mean_variance
-        use = (variance > least * np.einsum("ij,ij->i", difference, difference)) & (
-            variance_exchanged > least * np.einsum("ij,ij->i", exchanged, exchanged)
+        variance_exchanged = np.einsum("ij,ij->i", projected_exchanged, projected_exchanged)
+        negligible = NEGLIGIBLE * law.mean_variance
+        use = (variance > negligible * np.einsum("ij,ij->i", difference, difference)) & (
+            variance_exchanged > negligible * np.einsum("ij,ij->i", exchanged, exchanged)
         )
-        parts.append(
-            (
-                np.full(int(use.sum()), place, dtype=np.int64),
-                np.full(int(use.sum()), middles[place], dtype=np.int64),
-                nearer[use],
-                farther[use],
-                (difference @ law.alpha)[use],
-                variance[use],
-                (exchanged @ law.alpha)[use],
-                variance_exchanged[use],
-                np.einsum("ij,ij->i", projected, swapped)[use],
+        bins.append(
+            ExchangedPairs(
+                bin=np.full(int(use.sum()), query_bin, dtype=np.int64),
+                centre=np.full(int(use.sum()), centres[query_bin], dtype=np.int64),
+                nearer=nearer[use],
+                farther=farther[use],
+                gap=(difference @ law.alpha)[use],
+                variance=variance[use],
+                gap_exchanged=(exchanged @ law.alpha)[use],
+                variance_exchanged=variance_exchanged[use],
+                covariance=np.einsum("ij,ij->i", projected, projected_exchanged)[use],
             )
         )
-    return ExchangedPairs(
-        bin=_integer_column(parts, 0),
-        centre=_integer_column(parts, 1),
-        nearer=_integer_column(parts, 2),
-        farther=_integer_column(parts, 3),
-        gap=_number_column(parts, 4),
-        variance=_number_column(parts, 5),
-        gap_exchanged=_number_column(parts, 6),
-        variance_exchanged=_number_column(parts, 7),
-        covariance=_number_column(parts, 8),
-    )
+    return ExchangedPairs(**{field.name: _joined(bins, field.name) for field in fields(ExchangedPairs)})
 
 
-def _integer_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> IntArray:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *(columns[column] for columns in parts)])
-
-
-def _number_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Float64Array:
-    return np.concatenate([np.zeros(0), *(columns[column] for columns in parts)])
+def _joined(bins: Sequence[ExchangedPairs], name: str) -> NDArray[Any]:
+    """Return an array of all bins together; it has the array's type even if there are no bins."""
+    kind = np.int64 if name in ("bin", "centre", "nearer", "farther") else np.float64
+    return np.concatenate([np.zeros(0, dtype=kind), *(getattr(pairs, name) for pairs in bins)])
 
 
 def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
-    """Average over all pairs, or over those selected by a mask of shape (pairs,)."""
+    """Return means over all pairs, or over those selected by a mask of shape (pairs,)."""
     mask = np.ones(pairs.gap.size, dtype=np.bool_) if chosen is None else chosen
     count = int(np.count_nonzero(mask))
     if count == 0:
         return Exchange(pairs=0)
-    gap, gap_swapped = pairs.gap[mask], pairs.gap_exchanged[mask]
+    gap, gap_exchanged = pairs.gap[mask], pairs.gap_exchanged[mask]
     spread = np.sqrt(pairs.variance[mask])
     distance = pairs.apart[mask].astype(np.float64)
-    product, size, squares = float(gap @ distance), float(gap @ gap), float(distance @ distance)
+    product, gap_squares, squares = float(gap @ distance), float(gap @ gap), float(distance @ distance)
     return Exchange(
         pairs=count,
         plasticity=float(pairs.plasticity[mask].mean()),
         sway=float(pairs.sway[mask].mean()),
         probability_change=float(np.abs(pairs.nearer_wins - pairs.same_wins)[mask].mean()),
         nearer_wins=float(pairs.nearer_wins[mask].mean()),
-        position_part=float((0.5 * (gap - gap_swapped) / spread).mean()),
-        content_part=float((0.5 * np.abs(gap + gap_swapped) / spread).mean()),
+        position_part=float((0.5 * (gap - gap_exchanged) / spread).mean()),
+        content_part=float((0.5 * np.abs(gap + gap_exchanged) / spread).mean()),
         gap=float(np.abs(gap).mean()),
         spread=float(spread.mean()),
-        linear_share=product**2 / (size * squares) if size > 0 and squares > 0 else None,
+        linear_share=product**2 / (gap_squares * squares) if gap_squares > 0 and squares > 0 else None,
         linear_slope=product / squares if squares > 0 else None,
     )
 
@@ -251,17 +238,18 @@ def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange
 def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float64Array) -> Float64Array:
     """Return the probability that two normal variables have opposite signs, shape (n,).
 
-    `first` and `second` are the variables' means divided by their standard deviations; `correlation` is theirs.
+    `first` and `second` are the variables' means divided by their standard deviations, and `correlation` is the
+    correlation of the two variables.
     """
     r = np.clip(correlation, -1.0, 1.0)
     # if the variables are equal or opposite, the root of 0 would lose all digits
     limit = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
     limit = np.where(r < 0, 1.0 - limit, limit)
     perfect = 1.0 - np.abs(r) <= ROUNDING
-    # for a mean of 0, use the limit from above, for T and for the constant below
+    # for a mean of 0, use the limit from above in Owen's function and in the sign of a * b
     a, b = (np.where(mean == 0, np.finfo(np.float64).tiny, mean) for mean in (first, second))
     root = np.sqrt(np.where(perfect, 1.0, (1.0 - r) * (1.0 + r)))
     with np.errstate(over="ignore"):
-        one, other = (b - r * a) / (a * root), (a - r * b) / (b * root)
-    general = 2.0 * (owens_t(a, one) + owens_t(b, other)) + (a * b < 0)
+        slope_a, slope_b = (b - r * a) / (a * root), (a - r * b) / (b * root)
+    general = 2.0 * (owens_t(a, slope_a) + owens_t(b, slope_b)) + (a * b < 0)
     return np.asarray(np.where(perfect, limit, np.clip(general, 0.0, 1.0)))

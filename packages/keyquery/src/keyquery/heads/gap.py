@@ -8,20 +8,20 @@ from keyquery.heads.competition import counted_pairs, listed_pairs
 from keyquery.heads.head import Float64Array, Head
 from keyquery.heads.laws import ALIGNED, Estimator, binned
 from keyquery.heads.missing import Scalar
-from keyquery.heads.pairs import drawn_pairs
+from keyquery.heads.pairs import draw_pairs
 from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, laws_of, prepare_head
 
-MODELS: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
+BY_LAW: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
 PAIRS_PER_BIN = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Distance of an estimator from `empirical`, on the same pairs.
+    """Difference of an estimator from `empirical`, on the same pairs.
 
-    `by_pair` is the mean absolute difference over pairs, with their number; it is mostly counting noise, about
+    `by_pair` is the mean absolute difference over pairs, with their number; most of it is counting noise, about
     1/sqrt(n) for n queries in a bin. `by_bin` is the mean absolute difference of bin means, with the number of bins;
-    noise averages out, bias remains.
+    in bin means, noise averages out and bias remains.
     """
 
     estimator: Estimator
@@ -39,48 +39,47 @@ def gaps_to_empirical(
     """Compare estimators with direct counting over the same queries.
 
     Estimators that rotate queries to one position are compared with a count over rotated queries. The cap in
-    `options` is ignored. `estimators` defaults to `MODELS`, without those that rotate queries if the head's rotation
-    is unknown; `pairs_per_bin` pairs are drawn from each bin without replacement. `prepared` is the prepared head, if
-    `plasticity` was called with it, so that nothing is computed twice.
+    `options` is ignored. `estimators` defaults to `BY_LAW`, without those that rotate queries if the head's rotation
+    is unknown; `pairs_per_bin` pairs are drawn from each bin without replacement. `prepared` is the result of
+    `prepare_head` for the same head, if available.
     """
-    models = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
-    settings = options or PlasticityOptions(estimator=models[0])
-    ready = prepared or prepare_head(head, replace(settings, cap=None))
-    precision = settings.precision if head.keys.dtype == np.float32 else "double"
-    errors: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in models}
+    estimators = estimators or tuple(name for name in BY_LAW if head.rotary is not None or name not in ALIGNED)
+    options = options or PlasticityOptions(estimator=estimators[0])
+    prepared = prepared or prepare_head(head, replace(options, cap=None))
+    precision = options.precision if head.keys.dtype == np.float32 else "double"
+    errors: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in estimators}
     for aligned in (True, False):
-        names = [name for name in models if (name in ALIGNED) == aligned]
+        names = [name for name in estimators if (name in ALIGNED) == aligned]
         if not names:
             continue
-        data = ready.shared
-        if aligned != (ready.estimator in ALIGNED):
+        data = prepared.shared
+        if aligned != (prepared.estimator in ALIGNED):
             data = replace(data, queries=binned(head, data.queries.counts.size, aligned))
-        laws = {
-            name: ready.laws if name == ready.estimator else laws_of(head, data, name, precision=settings.precision)
-            for name in names
-        }
-        for place in ready.laws:
-            generator = np.random.default_rng([settings.seed, place])
-            keys, counts = data.competing(place)
-            later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
-            counted, uncounted = counted_pairs(keys, later, earlier, data.queries, place)
+        laws = {prepared.estimator: prepared.laws}
+        for name in names:
+            laws[name] = laws.get(name) or laws_of(head, data, name, precision=options.precision)
+        for query_bin in prepared.laws:
+            generator = np.random.default_rng([options.seed, query_bin])
+            keys, counts = data.competing(query_bin)
+            later, earlier, _ = draw_pairs(keys, counts, pairs_per_bin, generator)
+            counted, no_variance = counted_pairs(keys, later, earlier, data.queries, query_bin)
             for name in names:
-                law = laws[name][place]
-                model = listed_pairs(keys, later, earlier, law, data.queries, place, precision=precision)
-                use = ~(uncounted | model.same_key | model.no_variance)
+                law = laws[name][query_bin]
+                estimated = listed_pairs(keys, later, earlier, law, data.queries, query_bin, precision=precision)
+                use = ~(no_variance | estimated.same_key | estimated.no_variance)
                 if use.any():
-                    errors[name].append((model.plasticity - counted)[use])
-    return tuple(_gap_of(estimator, bins) for estimator, bins in errors.items())
+                    errors[name].append((estimated.plasticity - counted)[use])
+    return tuple(_gap_of(estimator, bin_errors) for estimator, bin_errors in errors.items())
 
 
-def _gap_of(estimator: Estimator, bins: list[Float64Array]) -> Gap:
-    if not bins:
+def _gap_of(estimator: Estimator, bin_errors: list[Float64Array]) -> Gap:
+    if not bin_errors:
         no_value = Scalar(None, 0, "no query bin has a pair")
         return Gap(estimator=estimator, by_pair=no_value, by_bin=no_value)
-    pairs = np.concatenate(bins)
-    means = np.array([np.mean(errors) for errors in bins])
+    errors = np.concatenate(bin_errors)
+    means = np.array([np.mean(errors_of_bin) for errors_of_bin in bin_errors])
     return Gap(
         estimator=estimator,
-        by_pair=Scalar(float(np.abs(pairs).mean()), pairs.size),
+        by_pair=Scalar(float(np.abs(errors).mean()), errors.size),
         by_bin=Scalar(float(np.abs(means).mean()), means.size),
     )

@@ -40,13 +40,13 @@ class Head:
     buckets : int
         Number of equal buckets of the context from which the capture drew tokens.
     rotary : Rotary, optional
-        How positions rotate queries and keys; `NO_ROTATION` if they do not. None means unknown, and then only
-        estimators that do not rotate queries can be used.
+        How positions rotate queries and keys; `NO_ROTATION` if they do not. If it is None (unknown), only estimators
+        that do not rotate queries can be used.
     window : int, optional
-        Number of tokens that a query sees, itself included, or with `chunks` the size of its chunk; None if it sees
-        all earlier tokens. Keys outside the window do not compete.
+        Number of tokens that a query attends to, itself included; None for all earlier tokens. Keys outside the window
+        do not compete.
     chunks : bool
-        Whether the context is cut into chunks of `window` tokens, instead of having a sliding window.
+        Whether a query attends within its chunk of `window` tokens, instead of to the last `window` tokens.
 
     Raises
     ------
@@ -59,10 +59,10 @@ class Head:
     --------
     >>> import keyquery as kq
     >>> import numpy as np
-    >>> random, places, one = np.random.default_rng(0), np.arange(64), np.zeros(64, dtype=int)
+    >>> rng, positions, documents = np.random.default_rng(0), np.arange(64), np.zeros(64, dtype=int)
     >>> head = kq.Head(
-    ...     queries=random.normal(size=(64, 8)), query_positions=places, query_documents=one,
-    ...     keys=random.normal(size=(64, 8)), key_positions=places, key_documents=one, context=64,
+    ...     queries=rng.normal(size=(64, 8)), query_positions=positions, query_documents=documents,
+    ...     keys=rng.normal(size=(64, 8)), key_positions=positions, key_documents=documents, context=64,
     ... )
     >>> head
     Head(64 queries, 64 keys of 8 dimensions, context 64)
@@ -142,11 +142,12 @@ class Head:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Return a whole number as int; ValueError with its name for anything else.
+    """Return `value` as int; raise ValueError, with `name`, if it is not a whole number.
 
     Examples
     --------
-    >>> whole("bins", 4)
+    >>> from keyquery.heads.head import whole_number
+    >>> whole_number("bins", 4)
     4
     """
     try:
@@ -156,15 +157,15 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def _native_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return an array in native byte order; raises ValueError if numpy cannot make one, or would drop a mask."""
+    """Return an array in native byte order; raise ValueError if numpy cannot make one, or would drop a mask."""
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name}: a masked array; drop masked rows and pass the .data of the others")
     try:
         array = np.asarray(value)
     except Exception as error:  # tensor libraries raise any kind of error
-        words = str(error).partition("\n")[0]
-        mend = "give a numpy array; for a tensor, tensor.detach().float().cpu().numpy()"
-        raise ValueError(f"{name}: numpy cannot convert this {type(value).__name__} ({words}); {mend}") from None
+        reason = str(error).partition("\n")[0]
+        advice = "give a numpy array; for a tensor, tensor.detach().float().cpu().numpy()"
+        raise ValueError(f"{name}: numpy cannot convert this {type(value).__name__} ({reason}); {advice}") from None
     native = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype.newbyteorder("=")
     return array.astype(native, copy=False)
 
@@ -188,12 +189,12 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
             f"({context - 1}); give the capture's context"
         )
     # minimum and maximum of an array with NaN are NaN, and need no boolean array
-    least, most = vectors.min(), vectors.max()
-    if not (np.isfinite(least) and np.isfinite(most)):
+    smallest, largest = vectors.min(), vectors.max()
+    if not (np.isfinite(smallest) and np.isfinite(largest)):
         raise ValueError(
             f"{name}: {np.count_nonzero(~np.isfinite(vectors))} values are not finite; capture in a wider dtype"
         )
-    if max(-least, most) > MAX_COMPONENT:
+    if max(-smallest, largest) > MAX_COMPONENT:
         raise ValueError(
-            f"{name}: a value of {max(-least, most):.3g} is larger than in any real model; its source is damaged"
+            f"{name}: a value of {max(-smallest, largest):.3g} is larger than in any real model; its source is damaged"
         )

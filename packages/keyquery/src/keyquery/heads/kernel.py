@@ -45,9 +45,9 @@ EXACT_COUNT = 1 << 20
 # Absolute rounding error, in units of the largest score, that even short queries and keys may have in single precision.
 FAINT = 1e-30
 
-# (1 - erf(x)^2)^(1/4) as a polynomial in y = x^2 / (x^2 + 12), interpolated at Chebyshev nodes on 0 <= x^2 <= 27.5 with
-# the value 1 at y = 0 held. Its fourth power is within 2.5e-13 of 1 - erf(x)^2 for every x, when y is cut at CUT:
-# beyond, the function itself is below 2.5e-13.
+# (1 - erf(x)^2)^(1/4) as a polynomial in y = x^2 / (x^2 + 12), interpolated at Chebyshev nodes on 0 <= x^2 <= 27.5 and
+# fixed to 1 at y = 0. Its fourth power is within 2.5e-13 of 1 - erf(x)^2 for every x if y is cut at CUT, since beyond
+# CUT the function itself is below 2.5e-13.
 SCALE = 12.0
 CUT = 27.5 / (27.5 + SCALE)
 C1, C2, C3 = -3.81971863420375, 4.852654771053402, -2.4896359424506174
@@ -132,7 +132,7 @@ def count_clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[in
 
     Scores are in single precision; a difference of `slack` or less is not clear.
     """
-    sure, perhaps = 0, 0
+    certain, possible = 0, 0
     margin = np.float32(slack)
     for start in range(0, first.size, EXACT_COUNT):
         above, not_below = np.float32(0.0), np.float32(0.0)
@@ -140,9 +140,9 @@ def count_clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[in
             gap = first[k] - second[k]
             above += np.float32(1.0) if gap > margin else np.float32(0.0)
             not_below += np.float32(1.0) if gap >= -margin else np.float32(0.0)
-        sure += int(above)
-        perhaps += int(not_below)
-    return sure, perhaps
+        certain += int(above)
+        possible += int(not_below)
+    return certain, possible
 
 
 @compiled_with_sums
@@ -156,7 +156,12 @@ def score(query: FloatArray, key: FloatArray) -> float:
 
 @compiled
 def counted_plasticity(
-    first: FloatArray, second: FloatArray, slack: float, one: FloatArray, other: FloatArray, queries: FloatArray
+    first: FloatArray,
+    second: FloatArray,
+    slack: float,
+    first_key: FloatArray,
+    second_key: FloatArray,
+    queries: FloatArray,
 ) -> float:
     """Return the plasticity of a pair counted over queries, 4 p (1 - p) n / (n - 1); a tie counts as half.
 
@@ -166,26 +171,26 @@ def counted_plasticity(
         Scores of the two keys with each query, up to a positive factor per query and a common term.
     slack : float
         Largest rounding error of a difference of two scores: smaller differences are recomputed in double precision.
-    one, other : ndarray, shape (d,)
+    first_key, second_key : ndarray, shape (d,)
         The two keys as captured.
     queries : ndarray, shape (n, d)
         The queries as captured.
     """
-    sure, perhaps = count_clear(first, second, slack)
-    twice = 2 * sure
-    if sure != perhaps:
+    certain, possible = count_clear(first, second, slack)
+    twice_votes = 2 * certain
+    if certain != possible:
         margin = np.float32(slack)
         for k in range(first.size):
             if abs(first[k] - second[k]) <= margin:
-                here, there = score(queries[k], one), score(queries[k], other)
-                twice += (here > there) + (here >= there)
-    p = 0.5 * twice / first.size
+                first_score, second_score = score(queries[k], first_key), score(queries[k], second_key)
+                twice_votes += (first_score > second_score) + (first_score >= second_score)
+    p = 0.5 * twice_votes / first.size
     return 4.0 * p * (1.0 - p) * first.size / (first.size - 1.0)
 
 
 @compiled
 def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
-    """Write the variances of a short document's pairs; return how many variances must be recomputed directly."""
+    """Write the variances of a short document's pairs; return how many must be recomputed from the keys."""
     for p in range(count):
         out[p] = inner_product(rows[LATER[p]], rows[EARLIER[p]])
     doubtful = 0
@@ -201,7 +206,7 @@ def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, 
 def line_variances(
     line: FloatArray, diagonal: FloatArray, limits: FloatArray, square: float, limit: float, out: FloatArray
 ) -> int:
-    """Write a key's variances with some earlier keys, from a row of the Gram matrix, as `short_variances` does."""
+    """Write a key's variances with earlier keys, from a row of the Gram matrix; return how many to recompute."""
     doubtful = 0
     for j in range(out.size):
         spread = square + diagonal[j] - 2.0 * line[j]
@@ -212,10 +217,10 @@ def line_variances(
 
 @compiled
 def direct_variance(
-    one: FloatArray, other: FloatArray, key: FloatArray, another: FloatArray, negligible: float
+    first_row: FloatArray, second_row: FloatArray, first_key: FloatArray, second_key: FloatArray, negligible: float
 ) -> tuple[float, int]:
-    """Return a pair's variance from the difference of its keys, and the reason to exclude the pair (-1 if none)."""
-    variance, length = squared_distance(one, other), squared_distance(key, another)
+    """Return a pair's variance from the difference of its keys' rows, and the reason to exclude it (-1 if none)."""
+    variance, length = squared_distance(first_row, second_row), squared_distance(first_key, second_key)
     if length == 0.0:
         return variance, SAME_KEY
     return variance, NO_VARIANCE if variance <= negligible * length else -1
@@ -223,7 +228,7 @@ def direct_variance(
 
 @compiled_with_sums
 def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the scores clearly above zero, and those possibly above it, as `count_clear`, with a margin per query."""
+    """Count the scores clearly above zero, and those that may be above zero, with a margin per query."""
     above, not_below = np.float32(0.0), np.float32(0.0)
     share = np.float32(slack)
     for k in range(scores.size):
@@ -238,28 +243,29 @@ def tally_preferences(
     scores: FloatArray,
     margins: FloatArray,
     slacks: FloatArray,
-    one: FloatArray,
-    other: FloatArray,
+    first_keys: FloatArray,
+    second_keys: FloatArray,
     queries: FloatArray,
-    twice: IntArray,
+    twice_votes: IntArray,
 ) -> None:
     """Add twice the number of queries that prefer the first key to each listed pair's count; a tie counts as half.
 
     `scores` (pairs, n, float32) are those of the keys' differences with the queries, scaled to be about 1 at most,
     `margins` (n,) the lengths of the queries over the longest, and `slacks` (pairs,) the rounding errors of a score
-    with margin one: scores nearer to zero are recomputed from `one` and `other` (pairs, d), the keys as captured, and
-    `queries` (n, d), at most `EXACT_COUNT`. `twice` (pairs,) has twice the counts, and is changed.
+    with margin one: scores nearer to zero are recomputed from `first_keys` and `second_keys` (pairs, d), as captured,
+    and `queries` (n, d), at most `EXACT_COUNT`. `twice_votes` (pairs,) has twice the counts, and is changed.
     """
     for pair in range(len(scores)):
         line, slack = scores[pair], slacks[pair]
-        sure, perhaps = clear_scores(line, margins, slack)
-        twice[pair] += 2 * sure
-        if sure != perhaps:
+        certain, possible = clear_scores(line, margins, slack)
+        twice_votes[pair] += 2 * certain
+        if certain != possible:
             share = np.float32(slack)
             for k in range(line.size):
                 if abs(line[k]) <= share * margins[k] + np.float32(FAINT):
-                    here, there = score(queries[k], one[pair]), score(queries[k], other[pair])
-                    twice[pair] += (here > there) + (here >= there)
+                    first_score = score(queries[k], first_keys[pair])
+                    second_score = score(queries[k], second_keys[pair])
+                    twice_votes[pair] += (first_score > second_score) + (first_score >= second_score)
 
 
 @compiled_with_sums
@@ -307,28 +313,28 @@ def add_buffered_pairs(
     bins: IntArray,
     taus: FloatArray,
     shifts: FloatArray,
-    sides: FloatArray,
-    cells: FloatArray,
+    distance_sums: FloatArray,
+    cell_sums: FloatArray,
     profile: FloatArray,
     excluded: IntArray,
     context: float,
     gaps: FloatArray,
     values: FloatArray,
-    places: IntArray,
+    cell_of: IntArray,
 ) -> None:
-    """Add the pairs in the buffers to the sums of query bins; bin b takes those before ends[b]."""
-    along = cells.shape[1]
+    """Add the pairs in the buffers to the sums of query bins; bin b gets the pairs before ends[b]."""
+    along = cell_sums.shape[1]
     by_midpoint = along / context
-    flat = cells.reshape(-1, 2)
-    fresh = 0
+    flat = cell_sums.reshape(-1, 2)
+    added = 0
     for b in range(taus.size):
-        end, tau, shift, side = ends[b], taus[b], shifts[b], sides[bins[b]]
-        for k in range(fresh, end):
+        end, tau, shift, bin_sums = ends[b], taus[b], shifts[b], distance_sums[bins[b]]
+        for k in range(added, end):
             # a pair's spread and count are the same in every later bin
-            sums = side[distances[k]]
+            sums = bin_sums[distances[k]]
             sums[COUNT] += 1.0
             sums[SPREAD] += np.sqrt(variances[k])
-        fresh = max(fresh, end)
+        added = max(added, end)
         dropped = 0
         for k in range(left_out.size):
             if left_out[k] < end:
@@ -347,13 +353,13 @@ def add_buffered_pairs(
                 values[: last - first] = shares[first:last]
             distance, middle = distances[first:], middles[first:]
             for k in range(padded):
-                places[k] = along * distance[k] + int((shift - middle[k]) * by_midpoint)
+                cell_of[k] = along * distance[k] + int((shift - middle[k]) * by_midpoint)
             subtotal += array_sum(values[: last - first])
             for k in range(last - first):
-                cell = flat[places[k]]
+                cell = flat[cell_of[k]]
                 cell[PAIRS] += 1.0
                 cell[PLASTICITY] += values[k]
-                side[distance[k], MEAN_GAP] += gaps[k]
+                bin_sums[distance[k], MEAN_GAP] += gaps[k]
         profile[bins[b]] += subtotal - dropped  # an excluded pair counts as 1
 
 
@@ -377,8 +383,8 @@ def add_group_pairs(
     share: float,
     negligible: float,
     slack: float,
-    sides: FloatArray,
-    cells: FloatArray,
+    distance_sums: FloatArray,
+    cell_sums: FloatArray,
     profile: FloatArray,
     excluded: IntArray,
 ) -> tuple[int, int]:
@@ -393,12 +399,12 @@ def add_group_pairs(
     positions, norms : ndarray, shape (n,)
         Position and squared length of each key.
     keys, captured : ndarray, shape (m, d) and ndarray of int, shape (n,)
-        Keys as captured, and the index of each row's key in them; they serve to find equal keys.
+        Keys as captured, by which equal keys are found, and the index of each row's key among them.
     scores, queries : ndarray of float32, shape (n, q), and ndarray, shape (q, d)
-        Scores of each key with each query of one bin, and the queries, if plasticity is to be counted; if empty, it
-        is computed from the law. See `counted_plasticity`.
+        Scores of each key with each query of one bin, and the queries, if plasticity is counted (see
+        `counted_plasticity`); empty if it is computed from the law.
     starts, counts : ndarray of int, shapes (groups,) and (bins, groups)
-        First row of each group, and how many of its leading rows are eligible in each bin (non-decreasing over bins).
+        First row of each group, and how many of its first rows are eligible in each bin (non-decreasing over bins).
     bins, taus, shifts : ndarray, shape (bins,)
         Indices of the bins, mean positions of their queries, and slightly shifted mean positions for the cells.
     context : float
@@ -409,10 +415,10 @@ def add_group_pairs(
         A variance up to this many times |w|^2 counts as 0.
     slack : float
         The slack of `counted_plasticity` divided by the sum of the two keys' lengths.
-    sides : ndarray, shape (all bins, across + 1, 3), changed
+    distance_sums : ndarray, shape (all bins, across + 1, 3), changed
         Sums by inter-key distance; count and spread cover only pairs that are not in an earlier one of these bins.
-    cells : ndarray, shape (across + 1, along, 2), changed
-        Sums over all bins by both distances. In this array and in `sides`, the last row collects excluded pairs.
+    cell_sums : ndarray, shape (across + 1, along, 2), changed
+        Sums over all bins by both distances; here and in `distance_sums`, the last row is for excluded pairs.
     profile : ndarray, shape (all bins,), changed
         Sums of plasticity by bin.
     excluded : ndarray of int, shape (all bins, 2), changed
@@ -420,10 +426,10 @@ def add_group_pairs(
 
     Returns
     -------
-    direct, formed : int
+    recomputed, formed : int
         Number of variances recomputed directly, and of all variances.
     """
-    across = cells.shape[0] - 1
+    across = cell_sums.shape[0] - 1
     longest = 0
     for g in range(starts.size):
         longest = max(longest, counts[-1, g])
@@ -435,15 +441,15 @@ def add_group_pairs(
     left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
     gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     counted = len(scores) > 0
-    # half a unit is added to keep distances off the edges of cells, so rounding cannot move one to another cell
+    # half a token keeps distances off the edges of cells, so that rounding cannot move a pair to another cell
     by_distance, half = across / context, 0.5 / context
-    direct, formed = 0, 0
+    recomputed, formed = 0, 0
     for g in range(starts.size):
         start, n = starts[g], counts[-1, g]
         if n < 2:
             continue
-        place, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
-        rows, lengths, own = factored[start : start + n], norms[start : start + n], captured[start : start + n]
+        position, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
+        rows, lengths, ids = factored[start : start + n], norms[start : start + n], captured[start : start + n]
         for i in range(n):
             diagonal[i] = inner_product(rows[i], rows[i])
             limits[i] = share * diagonal[i] + 2.0 * negligible * lengths[i]
@@ -454,7 +460,7 @@ def add_group_pairs(
             for left in range(0, bottom - 1, WIDTH):
                 right = min(left + WIDTH, bottom)
                 tile = gram[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
-                began, doubtful = fill, 0
+                first_pair, doubtful = fill, 0
                 if n > SHORT:
                     np.dot(rows[top:bottom], rows[left:right].T, tile)
                 else:
@@ -463,16 +469,16 @@ def add_group_pairs(
                         bases[p] = mean[LATER[p]] - mean[EARLIER[p]]
                         slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
                     for p in range(n * (n - 1) // 2):
-                        middles[p] = 0.5 * (place[LATER[p]] + place[EARLIER[p]])
-                        distances[p] = int((place[LATER[p]] - place[EARLIER[p]]) * by_distance + half)
+                        middles[p] = 0.5 * (position[LATER[p]] + position[EARLIER[p]])
+                        distances[p] = int((position[LATER[p]] - position[EARLIER[p]]) * by_distance + half)
                 for i in range(max(top, left + 1), bottom):
                     m = min(i, right) - left
                     if n > SHORT:
                         stop = left + m
                         variance, gap, change = variances[fill:], bases[fill:], slopes[fill:]
                         middle, distance = middles[fill:], distances[fill:]
-                        mean_i, drift_i, place_i = mean[i], drift[i], place[i]
-                        means, drifts, places = mean[left:stop], drift[left:stop], place[left:stop]
+                        mean_i, drift_i, position_i = mean[i], drift[i], position[i]
+                        means, drifts, other_positions = mean[left:stop], drift[left:stop], position[left:stop]
                         doubtful += line_variances(
                             tile[i - top], diagonal[left:stop], limits[left:stop], diagonal[i], limits[i], variance[:m]
                         )
@@ -483,23 +489,23 @@ def add_group_pairs(
                         for j in range(m):
                             change[j] = drift_i - drifts[j]
                         for j in range(m):
-                            middle[j] = 0.5 * (place_i + places[j])
+                            middle[j] = 0.5 * (position_i + other_positions[j])
                         for j in range(m):
-                            distance[j] = int((place_i - places[j]) * by_distance + half)
+                            distance[j] = int((position_i - other_positions[j]) * by_distance + half)
                     fill += m
                     for b in range(taus.size - 1, -1, -1):
                         if counts[b, g] <= i:
                             break
                         ends[b] = fill
-                direct, formed = direct + doubtful, formed + fill - began
+                recomputed, formed = recomputed + doubtful, formed + fill - first_pair
                 if doubtful > 0 or counted:
-                    p = began
+                    p = first_pair
                     for i in range(max(top, left + 1), bottom):
                         for j in range(left, min(i, right)):
                             reason = -1
                             if variances[p] <= limits[i] + limits[j]:
                                 variances[p], reason = direct_variance(
-                                    rows[i], rows[j], keys[own[i]], keys[own[j]], negligible
+                                    rows[i], rows[j], keys[ids[i]], keys[ids[j]], negligible
                                 )
                             if reason >= 0:
                                 left_out[dropped], reasons[dropped] = p, reason
@@ -508,7 +514,7 @@ def add_group_pairs(
                             elif counted:
                                 margin = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
                                 shares[p] = counted_plasticity(
-                                    scores[start + i], scores[start + j], margin, keys[own[i]], keys[own[j]], queries
+                                    scores[start + i], scores[start + j], margin, keys[ids[i]], keys[ids[j]], queries
                                 )
                             p += 1
                 if fill > 0 and (n > WIDTH or fill >= CAPACITY or bottom == n):
@@ -526,8 +532,8 @@ def add_group_pairs(
                         bins,
                         taus,
                         shifts,
-                        sides,
-                        cells,
+                        distance_sums,
+                        cell_sums,
                         profile,
                         excluded,
                         context,
@@ -537,4 +543,4 @@ def add_group_pairs(
                     )
                     fill, dropped = 0, 0
                     ends[:] = 0
-    return direct, formed
+    return recomputed, formed

@@ -20,8 +20,8 @@ ALIGNED = ("aligned_full",)  # estimators that rotate queries to the centre of t
 # cancel its digits.
 DRIFT_SHARE = 0.9999
 
-# Single precision is too inexact if position and other dimensions explain all but this share of some dimension's
-# variance.
+# Single precision is too inexact if less than this share of a dimension's variance is independent of position and of
+# other dimensions.
 OWN_SHARE = 1e-3
 
 UNKNOWN_ROTATION = (
@@ -50,7 +50,8 @@ class BinnedQueries:
     """Queries sorted into equal bins of the context.
 
     `queries` are as captured, or rotated to the centres of their bins. `order` sorts them by bin; `edges` has the
-    start of each bin in `order`, and n. `taus` are mean positions in tokens, NaN for an empty bin.
+    start of each bin in `order`, and at the end the number of queries. `counts` are the numbers of queries by bin, and
+    `taus` their mean positions in tokens, NaN for an empty bin.
     """
 
     queries: FloatArray
@@ -59,13 +60,13 @@ class BinnedQueries:
     counts: IntArray
     taus: Float64Array
 
-    def of(self, place: int) -> FloatArray:
+    def of(self, query_bin: int) -> FloatArray:
         """Return the queries of one bin, shape (queries, d)."""
-        return self.queries[self.order[self.edges[place] : self.edges[place + 1]]]
+        return self.queries[self.order[self.edges[query_bin] : self.edges[query_bin + 1]]]
 
 
 def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
-    """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin.
+    """Return a head's queries sorted into bins; with `aligned`, rotated to the centre of their bin.
 
     Raises ValueError if `aligned` is set and the head's rotation is unknown.
     """
@@ -87,39 +88,39 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
 
 
 def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> QueryLaw:
-    """Fit one law to all queries: a mean linear in position, and the covariance of the residuals.
+    """Return one law fitted to all queries: a mean linear in position, and the covariance of the residuals.
 
-    `estimator` selects the full residual covariance (divisor n - 2), or only its diagonal (n - 1), in the basis of a
-    Householder reflection that maps the first axis to the direction of beta. `moments` are the queries' moments, if
-    known; `precision` is the requested precision of products, lowered to single only where exact enough.
+    With the estimator `pooled_full`, the covariance is full (divisor n - 2); with `pooled_diag`, only its diagonal is
+    used (divisor n - 1), in the basis of a Householder reflection that maps the first axis to the direction of beta.
+    `moments` are the queries' moments, if known. With precision `single`, products are in single precision where that
+    is exact enough.
     """
-    fitted = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
-    beta = fitted.slope
-    alpha = fitted.mean - beta * fitted.position_mean
-    product = fitted.covariance @ beta
-    if float(beta @ beta) ** 2 * fitted.position_variance > DRIFT_SHARE * float(beta @ product):
+    moments = moments or class_moments(head.queries, head.query_positions, precision)
+    beta = moments.slope
+    alpha = moments.mean - beta * moments.position_mean
+    if float(beta @ beta) ** 2 * moments.position_variance > DRIFT_SHARE * float(beta @ (moments.covariance @ beta)):
         rows, _ = centred(head.queries)
-        rows -= np.outer(head.query_positions - fitted.position_mean, beta)
+        rows -= np.outer(head.query_positions - moments.position_mean, beta)
         residual = rows.T @ rows
     else:
-        residual = fitted.n * (fitted.covariance - fitted.position_variance * np.outer(beta, beta))
+        residual = moments.n * (moments.covariance - moments.position_variance * np.outer(beta, beta))
     if estimator == "pooled_full":
-        law = full_law(alpha, beta, residual / (fitted.n - 2))
-        if precision == "single" and not _has_independent_share(law, np.diag(fitted.covariance)):
+        law = full_law(alpha, beta, residual / (moments.n - 2))
+        if precision == "single" and not _has_independent_share(law, np.diag(moments.covariance)):
             return pooled_law(head, estimator)
         return law
     basis = householder(beta)
-    variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (fitted.n - 1)
+    variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (moments.n - 1)
     factor = basis * np.sqrt(variances)
     return QueryLaw(alpha=alpha, beta=beta, factor=factor, lower=False, mean_variance=float(variances.mean()))
 
 
 def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> QueryLaw:
-    """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
+    """Return the law of one bin's queries: their mean and covariance (divisor n - 1), full or diagonal.
 
-    There must be at least two queries. `bucket_diag` keeps only the variances of the original dimensions; other
-    estimators use the full covariance. `precision` is the requested precision of a full covariance's products,
-    lowered to single only where exact enough.
+    There must be at least two queries. `bucket_diag` uses only the variances of the original dimensions; other
+    estimators use the full covariance, with products in single precision if `precision` is `single` and that is exact
+    enough.
     """
     n, d = queries.shape
     zeros = np.zeros(d)
@@ -152,19 +153,19 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
 
 
 def _has_independent_share(law: QueryLaw, variances: Float64Array) -> bool:
-    """Tell whether position and earlier dimensions leave some of each dimension's variance unexplained."""
+    """Return whether enough of each dimension's variance is independent of position and earlier dimensions."""
     return law.lower and bool((np.diag(law.factor) ** 2 >= OWN_SHARE * variances).all())
 
 
 def householder(direction: Float64Array) -> Float64Array:
-    """Return the reflection whose first column is the direction, shape (d, d); the identity for a zero direction."""
+    """Return the reflection whose first column has the given direction, shape (d, d); the identity if it is zero."""
     size = float(np.linalg.norm(direction))
     basis = np.eye(direction.size)
     if size == 0.0:
         return basis
     mirror = -direction / size
     # compute 1 - x_1 without cancellation, from the other components of the unit vector
-    others = float(mirror[1:] @ mirror[1:])
-    mirror[0] = others / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
+    other_squares = float(mirror[1:] @ mirror[1:])
+    mirror[0] = other_squares / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
     length = float(mirror @ mirror)
     return basis if length == 0.0 else basis - 2.0 * np.outer(mirror, mirror) / length

@@ -1,4 +1,4 @@
-"""Hold values that may be missing, each with its count and its reason."""
+"""Define values that may be missing: a scalar and a row, with counts and the reasons why values are missing."""
 
 from dataclasses import dataclass
 
@@ -27,9 +27,9 @@ class Scalar:
 
 @dataclass(frozen=True)
 class BinnedValues:
-    """A row of values, one per bin, with counts and reasons.
+    """Values, one per bin, with counts and reasons.
 
-    NaN marks a missing value and nothing else. `counts` are the numbers of averaged items, also for missing values.
+    A value is NaN if and only if it is missing. `counts` are the numbers of averaged items, also for missing values.
     """
 
     values: Float64Array
@@ -38,7 +38,7 @@ class BinnedValues:
 
     def __post_init__(self) -> None:
         if not self.values.shape == self.counts.shape == (len(self.reasons),):
-            raise ValueError("values, counts and reasons differ in length")
+            raise ValueError("values, counts and reasons differ in length; give one of each for every bin")
         has_reason = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
         if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), has_reason):
             raise ValueError("a missing value needs a reason; a present value must have none")
@@ -58,7 +58,7 @@ def weighted_mean(row: BinnedValues, weights: Float64Array, chosen: BoolArray, n
 
 
 def row_of(scalars: list[Scalar]) -> BinnedValues:
-    """Collect values into a row."""
+    """Return the values of scalars, with their counts and reasons."""
     return BinnedValues(
         np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
         np.array([scalar.count for scalar in scalars], dtype=np.int64),

@@ -10,10 +10,9 @@ from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
 Precision = Literal["single", "double"]
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 
-# Rows per block, so that a copy fits into the level-2 cache and sums in single precision stay short; number of rows
-# for the first estimate of the mean.
+# Rows per block, so that a copy fits into the level-2 cache and sums in single precision stay short.
 CHUNK = 512
-SAMPLE_ROWS = 512
+SAMPLE_ROWS = 512  # for the first estimate of the mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,15 +64,15 @@ class HeadMoments:
 
 
 def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision = "double") -> Moments:
-    """Compute moments in one pass, from deviations from a point near the mean.
+    """Return moments of vectors, computed in one pass from deviations from a point near the mean.
 
     `precision` applies to the products; sums over blocks of rows are in double. Vectors given in double precision are
     always processed in double.
     """
     n = len(vectors)
     times = np.asarray(positions, dtype=np.float64)
-    middle = float(times.mean())
-    times = times - middle
+    position_mean = float(times.mean())
+    times = times - position_mean
     scale = float(np.abs(times).max()) or 1.0
     origin, squares, sums = _shifted_sums(vectors, times / scale, precision)
     offset = sums[0] / n
@@ -81,7 +80,7 @@ def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision
         n=n,
         mean=origin + offset,
         covariance=squares / n - np.outer(offset, offset),
-        position_mean=middle,
+        position_mean=position_mean,
         position_variance=float(times @ times) / n,
         position_covariance=sums[1] * (scale / n),
     )
@@ -97,7 +96,10 @@ def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> t
 def _shifted_sums(
     vectors: FloatArray, times: Float64Array | None, precision: Precision
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return a point near the mean, and sums of deviations from it: of products, plain, and weighted with `times`."""
+    """Return a point near the mean, sums of products of deviations from it, and sums of deviations.
+
+    The sums of deviations have one row without weights and, if `times` are given, one row weighted with them.
+    """
     n, d = vectors.shape
     kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
     # the mean of rows spread over the array: the remaining mean is small compared with the spread, so subtracting its
@@ -125,9 +127,9 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 
 
 def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
-    """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
+    """Return the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
 
-    Pass the keys' moments if several heads share the keys.
+    `keys` are the moments of the head's keys, if they are known.
     """
     queries = class_moments(head.queries, head.query_positions, precision)
     keys = keys or class_moments(head.keys, head.key_positions, precision)
@@ -135,18 +137,16 @@ def head_moments(head: Head, precision: Precision = "double", keys: Moments | No
 
 
 def pool_moments(first: Moments, second: Moments) -> Moments:
-    """Combine the moments of two classes: within-class moments plus those of the two means."""
+    """Return the moments of two classes together: those within the classes plus those of the two means."""
     n = first.n + second.n
-    share, rest = first.n / n, second.n / n
+    a, b = first.n / n, second.n / n
     gap = first.mean - second.mean
     shift = first.position_mean - second.position_mean
     return Moments(
         n=n,
-        mean=share * first.mean + rest * second.mean,
-        covariance=share * first.covariance + rest * second.covariance + share * rest * np.outer(gap, gap),
-        position_mean=share * first.position_mean + rest * second.position_mean,
-        position_variance=share * first.position_variance + rest * second.position_variance + share * rest * shift**2,
-        position_covariance=share * first.position_covariance
-        + rest * second.position_covariance
-        + share * rest * shift * gap,
+        mean=a * first.mean + b * second.mean,
+        covariance=a * first.covariance + b * second.covariance + a * b * np.outer(gap, gap),
+        position_mean=a * first.position_mean + b * second.position_mean,
+        position_variance=a * first.position_variance + b * second.position_variance + a * b * shift**2,
+        position_covariance=a * first.position_covariance + b * second.position_covariance + a * b * shift * gap,
     )

@@ -23,7 +23,7 @@ class Keys:
 
     `shift` is a point near the mean of the keys: it is subtracted before products are formed, so that Gram matrices
     keep their digits. `groups` has each key's group, counted from zero and sorted; `starts` has the first key of each
-    group, and n. Positions are in tokens.
+    group, and at the end the number of keys. Positions are in tokens.
     """
 
     vectors: FloatArray
@@ -33,16 +33,13 @@ class Keys:
     starts: IntArray
 
     def eligible(self, limits: Float64Array) -> IntArray:
-        """Count the keys of each group whose position is below a limit, shape (bins, groups).
-
-        A key is eligible for a bin when its position is below the bin's limit (tokens).
-        """
+        """Return how many keys of each group have positions below each bin's limit in tokens, shape (bins, groups)."""
         # one ascending array of (group, position), so that one binary search covers all groups
         span = int(self.positions.max(initial=0)) + 1
-        line = self.groups * span + self.positions
-        base = np.arange(self.starts.size - 1, dtype=np.int64) * span
+        codes = self.groups * span + self.positions
+        first_codes = np.arange(self.starts.size - 1, dtype=np.int64) * span
         bounds = np.clip(np.ceil(limits), 0, span).astype(np.int64)
-        return np.searchsorted(line, base + bounds[:, None]) - self.starts[:-1]
+        return np.searchsorted(codes, first_codes + bounds[:, None]) - self.starts[:-1]
 
     def between(self, first: float, limit: float) -> Keys:
         """Return the keys at positions in [`first`, `limit`) (tokens), without groups of one key."""
@@ -58,19 +55,19 @@ class Keys:
         )
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, int]]:
-        """Yield runs of groups with about `size` keys in total: the first group, and the one after the last."""
-        group = 0
-        while group < self.starts.size - 1:
-            stop = int(np.searchsorted(self.starts, self.starts[group] + size, side="right")) - 1
-            stop = max(stop, group + 1)
-            yield group, stop
-            group = stop
+        """Yield ranges of groups with about `size` keys each, as the first group and the group after the last."""
+        first = 0
+        while first < self.starts.size - 1:
+            stop = int(np.searchsorted(self.starts, self.starts[first] + size, side="right")) - 1
+            stop = max(stop, first + 1)
+            yield first, stop
+            first = stop
 
 
 def competing(
     vectors: FloatArray, positions: IntArray, documents: IntArray, context: int, buckets: int, mode: PairMode
 ) -> Keys:
-    """Group keys by document, or by document and bucket for `same_bucket`; groups of one key are left out.
+    """Return keys grouped by document, or for `same_bucket` by document and bucket; groups of one key are left out.
 
     `mode` says which pairs compete; `buckets` are equal parts of the `context`, in tokens.
     """
@@ -79,21 +76,18 @@ def competing(
     if mode == "same_bucket":
         labels = labels * buckets + positions * buckets // context
     order = np.argsort(labels * context + positions, kind="stable")
-    ordered = labels[order]
-    starts = np.r_[True, ordered[1:] != ordered[:-1]]
-    group = np.cumsum(starts) - 1
-    company = np.bincount(group)[group] > 1
-    if not company.all():
-        order, ordered = order[company], ordered[company]
-        starts = np.r_[True, ordered[1:] != ordered[:-1]] if ordered.size else np.zeros(0, dtype=np.bool_)
-        group = np.cumsum(starts) - 1
+    _, groups, sizes = np.unique(labels[order], return_inverse=True, return_counts=True)
+    has_competitor = sizes[groups] > 1
+    if not has_competitor.all():
+        order = order[has_competitor]
+        _, groups, sizes = np.unique(labels[order], return_inverse=True, return_counts=True)
     in_order = order.size == documents.size and bool((order[1:] > order[:-1]).all())
     return Keys(
         vectors=vectors if in_order else vectors[order],
         shift=vectors.mean(axis=0).astype(np.float64),
         positions=positions[order],
-        groups=group,
-        starts=np.r_[np.flatnonzero(starts), order.size].astype(np.int64),
+        groups=groups,
+        starts=np.r_[0, np.cumsum(sizes)].astype(np.int64),
     )
 
 
@@ -127,10 +121,10 @@ def pair_counts(counts: IntArray) -> IntArray:
     return counts * (counts - 1) // 2
 
 
-def drawn_pairs(
+def draw_pairs(
     keys: Keys, counts: IntArray, cap: int | None, generator: np.random.Generator
 ) -> tuple[IntArray, IntArray, int]:
-    """Draw pairs of a query bin without replacement, or list all when there are at most `cap`.
+    """Draw `cap` pairs of a query bin without replacement, or list all pairs if there are no more.
 
     `counts` are the numbers of eligible keys of each group. Return the row indices of the later and of the earlier
     key of each drawn pair, and the number of all pairs.
@@ -141,12 +135,12 @@ def drawn_pairs(
         index = np.arange(total, dtype=np.int64)
     else:
         index = np.sort(generator.choice(total, cap, replace=False, shuffle=False)).astype(np.int64)
-    group = np.searchsorted(cumulative, index, side="right")
-    rank = index - np.r_[0, cumulative][group]
+    groups = np.searchsorted(cumulative, index, side="right")
+    rank = index - np.r_[0, cumulative][groups]
     # pair k of a group is (i, j) with k = i (i - 1) / 2 + j and j < i
     i = ((1 + np.sqrt(1 + 8 * rank.astype(np.float64))) / 2).astype(np.int64)
     i -= i * (i - 1) // 2 > rank
     i += i * (i + 1) // 2 <= rank
     j = rank - i * (i - 1) // 2
-    start = keys.starts[group]
-    return start + i, start + j, total
+    starts = keys.starts[groups]
+    return starts + i, starts + j, total

@@ -49,9 +49,9 @@ class Components:
 
 
 def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
-    """Find the principal components of [Q; K] and their correlations with position.
+    """Return the first principal components of queries and keys, pooled, and their correlations with position.
 
-    A component points to later queries (r_q >= 0), or if |r_q| is below .05, to later keys. Raises ValueError if
+    A component's sign is chosen so that r_q is positive, or if |r_q| is below .05, r_k. Raises ValueError if
     `components` is not between 1 and d, or the vectors do not vary.
     """
     pool = moments.pool
@@ -78,7 +78,7 @@ def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
 
 
 def component_kind(r_q: float, r_k: float) -> str:
-    """Name what a component encodes, from its correlations with position (after its sign was chosen)."""
+    """Return what a component encodes, from its correlations with position (after its sign was chosen)."""
     if r_q > HIGH and abs(r_k) > HIGH:
         return POSITION_DOMINATED
     if r_q > HIGH and abs(r_k) < LOW:

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keyquery.heads import laws as describe
 from keyquery.heads.competition import PairSums, add_sums, all_pairs, sampled_pairs
 from keyquery.heads.head import Float64Array, Head, IntArray, whole_number
-from keyquery.heads.laws import ALIGNED, ESTIMATORS, POOLED, BinnedQueries, Estimator, QueryLaw
+from keyquery.heads.laws import (
+    ALIGNED,
+    ESTIMATORS,
+    POOLED,
+    BinnedQueries,
+    Estimator,
+    QueryLaw,
+    binned,
+    bucket_law,
+    pooled_law,
+)
 from keyquery.heads.missing import BinnedValues
 from keyquery.heads.moments import PRECISIONS, Moments, Precision
 from keyquery.heads.pairs import PAIR_MODES, Keys, PairMode, competing, eligible_limits, first_visible, pair_counts
@@ -21,9 +30,7 @@ if TYPE_CHECKING:
 
 MIN_QUERIES = 30
 CELLS = (16, 16)
-
-
-MOST_SHOWN = 8  # numbers of a profile
+MAX_SHOWN = 8  # values that the representation of a profile shows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,25 +44,25 @@ class PlasticityOptions:
         head's rotation, R(c - t) q_t, so that the bin's width does not matter), `bucket_full` (the same for the
         queries as captured: rotation within the bin counts as content, so wider bins have higher plasticity),
         `pooled_full` (mean linear in position and residual covariance of all queries), `pooled_diag` and
-        `bucket_diag` (diagonal covariance; they depend on the basis), or `empirical` (counted over the queries of the
+        `bucket_diag` (diagonal covariance, which depends on the basis), or `empirical` (counted over the queries of the
         bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
     pairs : str
-        Which keys are paired: `earlier` (both before the mean position of the bin's queries), `earlier_bucket` (both
-        in buckets before the one in which the bin begins), `same_bucket` (both in one such bucket); always within a
-        document.
+        Which keys of a document are paired: `earlier` (both before the mean position of the bin's queries),
+        `earlier_bucket` (both in buckets before the bucket in which the bin begins), or `same_bucket` (both in one of
+        these buckets).
     bins : int, optional
-        Number of query bins over the context; default: the capture's buckets.
+        Number of query bins over the context; by default the capture's buckets.
     min_queries : int
         A bin with fewer queries has no value; at least 2.
     cap : int, optional
-        Maximal number of pairs per bin; default: all.
+        Largest number of pairs per bin; by default all pairs are used.
     seed : int
         Seed for drawing pairs if there is a cap.
     cells : (int, int)
         Number of cells by inter-key and by query-to-midpoint distance; each axis spans the context.
     precision : str
-        Precision of the products, "single" (within 1e-6 of double; recomputed where it would not be) or "double".
-        Means, plasticity and sums are always double.
+        Precision of the products: "double", or "single", with results within 1e-6 of double (products for which this
+        would not hold are recomputed). Means, plasticity and sums are always double.
     separation : str
         The second axis of the planar rotation, see `rotation`; plasticity does not depend on it.
 
@@ -104,7 +111,7 @@ class PlasticityOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Plasticity:
-    """Plasticity of a head by query bin, with the sums it is computed from.
+    """Plasticity of a head by query bin, and the sums from which it is computed.
 
     Parameters
     ----------
@@ -130,15 +137,15 @@ class Plasticity:
     --------
     >>> import keyquery as kq
     >>> import numpy as np
-    >>> random, places, one = np.random.default_rng(0), np.arange(512), np.zeros(512, dtype=int)
+    >>> rng, positions, documents = np.random.default_rng(0), np.arange(512), np.zeros(512, dtype=int)
     >>> head = kq.Head(
-    ...     queries=random.normal(size=(512, 4)), query_positions=places, query_documents=one,
-    ...     keys=random.normal(size=(512, 4)), key_positions=places, key_documents=one, context=512,
+    ...     queries=rng.normal(size=(512, 4)), query_positions=positions, query_documents=documents,
+    ...     keys=rng.normal(size=(512, 4)), key_positions=positions, key_documents=documents, context=512,
     ... )
-    >>> found = kq.plasticity(head, bins=2)
-    >>> print(str(found)[:31])
+    >>> estimate = kq.plasticity(head, bins=2)
+    >>> print(str(estimate)[:31])
     Plasticity(bucket_full, 2 bins:
-    >>> found.queries.tolist(), found.options.estimator
+    >>> estimate.queries.tolist(), estimate.options.estimator
     ([256, 256], 'bucket_full')
     """
 
@@ -154,10 +161,10 @@ class Plasticity:
     sums: PairSums
 
     def __repr__(self) -> str:
-        """Return the estimator and at most eight numbers of the profile."""
+        """Return the estimator and at most eight values of the profile."""
         values = [f"{value:.3f}" for value in self.profile.values]
-        texts = values if len(values) <= MOST_SHOWN else [*values[:4], "...", *values[-4:]]
-        return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(texts)})"
+        shown = values if len(values) <= MAX_SHOWN else [*values[:4], "...", *values[-4:]]
+        return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(shown)})"
 
     @property
     def precision(self) -> str:
@@ -203,22 +210,22 @@ class Plasticity:
 class HeadData:
     """Data that the estimators of one head share.
 
-    `counts` are the numbers of eligible leading keys of each group, without keys before the window. `enough` are the
-    bins with enough queries, and `seen` bounds the positions of each bin's eligible keys, in tokens; None if a query
-    sees all earlier keys.
+    `counts` (bins, groups) are the numbers of eligible keys, `used_bins` the bins with enough queries. `key_ranges` has
+    the first position and the limit of each bin's eligible keys, in tokens; it is None if a query attends to all
+    earlier keys.
     """
 
     keys: Keys
     counts: IntArray
     queries: BinnedQueries
-    enough: tuple[int, ...]
-    seen: Float64Array | None = None
+    used_bins: tuple[int, ...]
+    key_ranges: Float64Array | None = None
 
-    def competing(self, place: int) -> tuple[Keys, IntArray]:
-        """Return the keys that compete for a bin's queries, and the number of eligible leading keys of each group."""
-        if self.seen is None:
-            return self.keys, self.counts[place]
-        keys = self.keys.between(*self.seen[place])
+    def competing(self, query_bin: int) -> tuple[Keys, IntArray]:
+        """Return the keys that compete for a bin's queries, and how many first keys of each group are eligible."""
+        if self.key_ranges is None:
+            return self.keys, self.counts[query_bin]
+        keys = self.keys.between(*self.key_ranges[query_bin])
         return keys, np.diff(keys.starts)
 
 
@@ -234,7 +241,10 @@ class PreparedHead:
 def prepare_head(
     head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
 ) -> PreparedHead:
-    """Prepare a head for `plasticity` (same parameters); `keys` are the head's grouped keys, if known."""
+    """Return a head prepared for `plasticity` with these options.
+
+    `queries` are the moments of the queries, if known, and `keys` the head's grouped keys, if known.
+    """
     data = bin_and_group(head, options, keys)
     return PreparedHead(options.estimator, data, laws_of(head, data, options.estimator, queries, options.precision))
 
@@ -253,25 +263,25 @@ def plasticity(
     `prepare_head` for the same head and options, if available. Raises ValueError if `aligned_full` is used and the
     head's rotation is unknown.
     """
-    settings = options or PlasticityOptions()
-    ready = prepared or prepare_head(head, settings, queries)
-    data, laws = ready.shared, ready.laws
-    if data.seen is None:
-        return _plasticity_of_sums(head, settings, data, _pair_sums(head, settings, data, data.keys, data.counts, laws))
-    parts = []
-    for place, law in laws.items():  # each bin has different keys
-        keys, eligible = data.competing(place)
+    options = options or PlasticityOptions()
+    prepared = prepared or prepare_head(head, options, queries)
+    data, laws = prepared.shared, prepared.laws
+    if data.key_ranges is None:
+        return _plasticity_of_sums(head, options, data, _pair_sums(head, options, data, data.keys, data.counts, laws))
+    sums_by_bin = []
+    for query_bin, law in laws.items():  # each bin has different keys
+        keys, eligible = data.competing(query_bin)
         counts = np.zeros((len(data.counts), eligible.size), dtype=np.int64)
-        counts[place] = eligible
-        parts.append(_pair_sums(head, settings, data, keys, counts, {place: law}))
-    empty_sums = _pair_sums(head, settings, data, data.keys, np.zeros_like(data.counts), {})
-    return _plasticity_of_sums(head, settings, data, add_sums(parts or [empty_sums]))
+        counts[query_bin] = eligible
+        sums_by_bin.append(_pair_sums(head, options, data, keys, counts, {query_bin: law}))
+    empty_sums = _pair_sums(head, options, data, data.keys, np.zeros_like(data.counts), {})
+    return _plasticity_of_sums(head, options, data, add_sums(sums_by_bin or [empty_sums]))
 
 
 def _pair_sums(
     head: Head, options: PlasticityOptions, data: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
 ) -> PairSums:
-    """Sum over the pairs of eligible keys under the laws of some bins: over all pairs, or over a sample."""
+    """Return sums over the pairs of eligible keys in the bins that have laws: over all pairs, or over a sample."""
     counted = options.estimator == "empirical"
     if options.cap is None:
         return all_pairs(keys, counts, laws, data.queries, head.context, options.cells, options.precision, counted)
@@ -281,52 +291,49 @@ def _pair_sums(
 
 
 def bin_and_group(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> HeadData:
-    """Sort queries into bins, and keys into groups unless the groups are given."""
+    """Return a head's queries sorted into bins, and its keys sorted into groups unless grouped `keys` are given."""
     bins = options.bins or head.buckets
-    queries = describe.binned(head, bins, options.estimator in ALIGNED)
-    groups = keys or competing(
+    queries = binned(head, bins, options.estimator in ALIGNED)
+    keys = keys or competing(
         head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
     )
-    filled = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
-    ends = eligible_limits(head, options.pairs, bins, queries.taus)
-    counts, first = groups.eligible(ends), first_visible(head, queries.taus)
+    used_bins = tuple(np.flatnonzero(queries.counts >= options.min_queries).tolist())
+    limits = eligible_limits(head, options.pairs, bins, queries.taus)
+    counts, first = keys.eligible(limits), first_visible(head, queries.taus)
     if first is None:
-        return HeadData(groups, counts, queries, filled)
-    counts = np.maximum(counts - groups.eligible(first), 0)
-    return HeadData(groups, counts, queries, filled, np.column_stack([first, ends]))
+        return HeadData(keys, counts, queries, used_bins)
+    counts = np.maximum(counts - keys.eligible(first), 0)
+    return HeadData(keys, counts, queries, used_bins, np.column_stack([first, limits]))
 
 
 def laws_of(
     head: Head, data: HeadData, estimator: Estimator, queries: Moments | None = None, precision: Precision = "single"
 ) -> dict[int, QueryLaw]:
-    """Fit a law to the queries of each bin that has enough queries and at least one pair of keys."""
-    places = [place for place in data.enough if pair_counts(data.counts[place]).any()]
-    if not places:
-        return {}
-    if estimator in POOLED:
-        law = describe.pooled_law(head, estimator, queries, precision)
-        return dict.fromkeys(places, law)
-    return {place: describe.bucket_law(data.queries.of(place), estimator, precision) for place in places}
+    """Return a law of the queries of each bin that has enough queries and at least one pair of keys."""
+    bins = [query_bin for query_bin in data.used_bins if pair_counts(data.counts[query_bin]).any()]
+    if bins and estimator in POOLED:
+        return dict.fromkeys(bins, pooled_law(head, estimator, queries, precision))
+    return {query_bin: bucket_law(data.queries.of(query_bin), estimator, precision) for query_bin in bins}
 
 
 def divide_sums(sums: Float64Array, count: Float64Array) -> Float64Array:
-    """Divide sums by counts; NaN where the count is 0."""
+    """Return sums divided by counts; NaN where the count is 0."""
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
 def _plasticity_of_sums(head: Head, options: PlasticityOptions, data: HeadData, sums: PairSums) -> Plasticity:
     eligible = pair_counts(data.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
-    has_queries = np.isin(np.arange(eligible.size), data.enough)
+    has_queries = np.isin(np.arange(eligible.size), data.used_bins)
     pair_count = np.where(has_queries, evaluated - sums.same_key - sums.no_variance, 0)
     reasons = []
-    for place, n in enumerate(data.queries.counts):
-        if not has_queries[place]:
+    for query_bin, n in enumerate(data.queries.counts):
+        if not has_queries[query_bin]:
             reasons.append(f"{n} queries, {options.min_queries} needed")
-        elif eligible[place] == 0:
+        elif eligible[query_bin] == 0:
             reasons.append("no eligible pair of keys")
-        elif pair_count[place] == 0:
-            reasons.append(f"all {evaluated[place]} pairs left out")
+        elif pair_count[query_bin] == 0:
+            reasons.append(f"all {evaluated[query_bin]} pairs left out")
         else:
             reasons.append("")
     values = divide_sums(sums.plasticity, sums.count.sum(axis=1))

@@ -20,7 +20,7 @@ class Rotation:
     Parameters
     ----------
     a, b : ndarray, shape (d,)
-        Unit vectors: drift over the pool, and separation orthogonal to it. a points to later queries; b to queries.
+        Unit vectors: a along the drift of the pool, towards later queries; b orthogonal to a, from keys to queries.
     alpha_q, alpha_k : float
         OLS slopes of the projections on a, per token.
     mu_q_a, mu_k_a, mu_q_b, mu_k_b : float
@@ -28,7 +28,7 @@ class Rotation:
     r_q_a, r_k_a, r_q_b, r_k_b : float
         Correlations of the projections with position within queries and within keys.
     bias_strength, bias_window : float
-        mu_q_a * alpha_k per token, and this times the context; use the latter to compare contexts.
+        mu_q_a * alpha_k per token, and this times the context, by which contexts can be compared.
     separation_strength : float
         Share of the mean squared query-key distance that lies along b.
     var_frac_a, var_frac_b, plane_var_fraction : float
@@ -36,7 +36,7 @@ class Rotation:
     content_var_b : float
         Mean of the variances along b within queries and within keys.
     residual_pos_r : float
-        Correlation of the projection on b with position over the pool; a check of a: zero up to rounding.
+        Correlation of the projection on b with position over the pool: zero up to rounding, which checks a.
     query_position_mean, key_position_mean : float
         Mean positions, tokens.
     """
@@ -66,12 +66,12 @@ class Rotation:
 
 
 def rotation(moments: HeadMoments, context: int, separation: Separation = "distance") -> Rotation:
-    """Find the drift axis and the separation axis of a head.
+    """Return the plane of a head's drift axis a and separation axis b.
 
-    `separation` defines b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over
-    all pairs of a query and a key, or as the difference of the two means minus the part along a. `context` is the
-    captured context in tokens. Raises ValueError if `separation` is unknown, nothing drifts with position, or, for
-    `centroid`, the means differ only along a.
+    With separation `distance`, b is the direction orthogonal to a with the largest mean squared distance
+    E[(q-k)(q-k)'] over all pairs of a query and a key; with `centroid`, it is the difference of the two means minus
+    its part along a. `context` is the captured context in tokens. Raises ValueError if `separation` is unknown, nothing
+    drifts with position, or, for `centroid`, the means differ only along a.
     """
     if separation not in SEPARATIONS:
         raise ValueError(f"separation {separation!r}; give one of {', '.join(SEPARATIONS)}")
@@ -84,7 +84,7 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     if a @ queries.position_covariance < 0:
         a = -a
     offset = queries.mean - keys.mean
-    # mean over all query-key pairs without forming them: the variances add, and the squared difference of the means
+    # the mean over all pairs, without forming them: both covariances plus the squared difference of the means
     distance = queries.covariance + keys.covariance + np.outer(offset, offset)
     b = _separation_axis(a, offset, distance, separation)
     alpha_q, alpha_k = float(a @ queries.slope), float(a @ keys.slope)
@@ -116,16 +116,15 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     )
 
 
-def _separation_axis(a: Float64Array, offset: Float64Array, distance: Float64Array, kind: str) -> Float64Array:
+def _separation_axis(a: Float64Array, offset: Float64Array, distance: Float64Array, separation: str) -> Float64Array:
     """Return the unit vector b, orthogonal to a, pointing from keys to queries."""
-    if kind == "centroid":
+    if separation == "centroid":
         b = offset - (offset @ a) * a
         if np.linalg.norm(b) <= 1e-12 * np.sqrt(float(np.trace(distance))):
             raise ValueError("queries and keys differ only along axis a; use separation='distance'")
     else:
         projector = np.eye(a.size) - np.outer(a, a)
-        size = a.size
-        _, vectors = linalg.eigh(projector @ distance @ projector, subset_by_index=(size - 1, size - 1))
+        _, vectors = linalg.eigh(projector @ distance @ projector, subset_by_index=(a.size - 1, a.size - 1))
         b = vectors[:, 0]
     # orthogonalise again, so that b is orthogonal up to rounding
     b = b - (b @ a) * a

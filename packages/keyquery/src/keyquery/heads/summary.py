@@ -27,7 +27,7 @@ class ProfileSummary:
     deciles : BinnedValues
         Mean of the bins whose mean position lies in each tenth of the context, shape (10,).
     ap_first_20, ap_last_20 : Scalar
-        Mean of the first two and of the last two deciles, ignoring missing ones; see `count`.
+        Mean of the first two and of the last two deciles; `count` says how many of the two are not missing.
     ap_drop : Scalar
         `ap_first_20` minus `ap_last_20`.
     lengths : BinnedValues
@@ -43,7 +43,7 @@ class ProfileSummary:
 
 
 def summarise(result: Plasticity) -> ProfileSummary:
-    """Aggregate a head's plasticity."""
+    """Return the aggregates of a head's plasticity profile."""
     deciles = _means_by_range(result, result.context * np.arange(DECILES + 1) / DECILES)
     early, late = _unweighted_mean(deciles, (0, 1)), _unweighted_mean(deciles, (8, 9))
     if early.value is None or late.value is None:
@@ -62,7 +62,7 @@ def summarise(result: Plasticity) -> ProfileSummary:
 
 
 def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
-    """Average the query bins whose mean position lies in each range of positions."""
+    """Return the weighted mean of the query bins whose mean position lies in each range of positions."""
     weights = result.queries.astype(np.float64)
     scalars = []
     for low, high in pairwise(edges):
@@ -75,7 +75,7 @@ def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
     return row_of(scalars)
 
 
-def _unweighted_mean(row: BinnedValues, places: tuple[int, ...]) -> Scalar:
-    mask = np.isin(np.arange(row.values.size), places)
-    names = ", ".join(str(place) for place in places)
+def _unweighted_mean(row: BinnedValues, indices: tuple[int, ...]) -> Scalar:
+    mask = np.isin(np.arange(row.values.size), indices)
+    names = ", ".join(str(index) for index in indices)
     return weighted_mean(row, np.ones(row.values.size), mask, f"deciles {names} have no value")

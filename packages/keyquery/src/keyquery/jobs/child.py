@@ -1,7 +1,7 @@
-"""Run a local job: read a call from standard input, execute it, and write the outcome to an already open file.
+"""Run a local job: read a call from standard input, execute it, and write the outcome to a file that is open already.
 
-Only the standard library is imported first, since the parent's module path arrives with the call. Standard input
-stays open while the parent lives; the job ends when it closes, so no job outlives a killed command.
+This module imports only the standard library, since the parent's module path arrives with the call. The parent keeps
+the job's standard input open; the job ends when that input closes, so no job outlives a killed command.
 """
 
 import os
@@ -13,40 +13,40 @@ import threading
 import traceback
 from typing import Any
 
-LENGTH = struct.Struct("!Q")
+LENGTH = struct.Struct("!Q")  # precedes every message, and counts its bytes
 
 
 def main() -> None:
     """Execute the call from standard input; exit with 0 once the outcome (a value or an error) is written."""
     source = os.fdopen(os.dup(0), "rb")
-    silent = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(silent, 0)  # a job that reads standard input gets end-of-file instead of blocking
-    os.close(silent)
-    outcome, sys.path[:] = pickle.loads(_read_part(source))
-    call = _read_part(source)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)  # a job that reads standard input gets end-of-file instead of blocking
+    os.close(null)
+    descriptor, sys.path[:] = pickle.loads(_read_message(source))
+    call = _read_message(source)
     threading.Thread(target=_watch_parent, args=(source,), daemon=True).start()
     try:
         function, arguments, keywords = pickle.loads(call)
-        answer = pickle.dumps((True, function(*arguments, **keywords)))
+        outcome = pickle.dumps((True, function(*arguments, **keywords)))
     except Exception as error:
         traceback.print_exc()
-        answer = _pickle_error(error)
-    with os.fdopen(outcome, "wb") as stream:
-        stream.write(answer)
+        outcome = _pickle_error(error)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(outcome)
 
 
-def _read_part(source: Any) -> bytes:
+def _read_message(source: Any) -> bytes:
     size = LENGTH.unpack(source.read(LENGTH.size))[0]
     content: bytes = source.read(size)
     return content
 
 
 def _pickle_error(error: Exception) -> bytes:
-    """Return the exception pickled, or its text if it does not survive pickling."""
+    """Return the pickled outcome of a failed call: the exception, or its text if the exception cannot be pickled."""
     try:
-        answer = pickle.dumps((False, error))
-        pickle.loads(answer)
-        return answer
+        outcome = pickle.dumps((False, error))
+        pickle.loads(outcome)
+        return outcome
     except Exception:
         return pickle.dumps((False, f"{type(error).__name__}: {error}"))
 

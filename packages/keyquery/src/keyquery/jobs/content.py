@@ -20,7 +20,8 @@ def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str
 
     The dotted name of `function` is hashed, not its code. `arguments` may hold numbers, text, bytes, None, paths (as
     written; the file is not read), enums, arrays, functions of modules, and dataclasses, sequences, mappings and sets
-    of these. `version` is whatever else the output depends on, such as a fingerprint of a file that an argument names.
+    of these. `version` is text for anything else that the output depends on, such as a fingerprint of a file that an
+    argument names.
     The key has 20 hexadecimal digits. Raises SpecError when the function cannot be imported by name, or an argument has
     no content to hash.
     """
@@ -48,7 +49,7 @@ def dotted_name(function: Callable[..., Any]) -> str:
 
 
 def _add_value(state: list[bytes], value: Any, where: str) -> None:
-    """Append the type and the content of a value; `where` names it in errors."""
+    """Append the type and the content of a value; errors name the value by `where`."""
     match value:
         case enum.Enum():  # must precede the test for numbers: an IntEnum is an int
             _add_text(state, "enum", f"{dotted_name(type(value))}.{value.name}")
@@ -65,10 +66,10 @@ def _add_value(state: list[bytes], value: Any, where: str) -> None:
         case os.PathLike():
             _add_text(state, "path", os.fsdecode(value))
         case list() | tuple():
-            # JSON turns tuples into lists; no function here distinguishes them
+            # equal, since JSON turns tuples into lists and no job distinguishes them
             _add_text(state, "sequence", str(len(value)))
-            for index, item in enumerate(value):
-                _add_value(state, item, f"{where}[{index}]")
+            for index, member in enumerate(value):
+                _add_value(state, member, f"{where}[{index}]")
         case Mapping():
             _add_unordered(
                 state, "mapping", [[(name, where), (member, f"{where}[{name!r}]")] for name, member in value.items()]
@@ -105,14 +106,15 @@ def _add_array(state: list[bytes], value: Any, where: str) -> None:
         )
 
 
-def _add_unordered(state: list[bytes], kind: str, items: list[list[tuple[Any, str]]]) -> None:
-    _add_text(state, kind, str(len(items)))
+def _add_unordered(state: list[bytes], kind: str, members: list[list[tuple[Any, str]]]) -> None:
+    """Append members in an order that depends on their content only; each has one or two values with their names."""
+    _add_text(state, kind, str(len(members)))
     encoded = []
-    for item in items:
-        parts: list[bytes] = []
-        for value, where in item:
-            _add_value(parts, value, where)
-        encoded.append(b"".join(parts))
+    for member in members:
+        member_state: list[bytes] = []
+        for value, where in member:
+            _add_value(member_state, value, where)
+        encoded.append(b"".join(member_state))
     state.extend(sorted(encoded))
 
 

@@ -1,4 +1,4 @@
-"""Open job executors, which extend `concurrent.futures.Executor`, by name."""
+"""Open a job executor by its name; job executors extend `concurrent.futures.Executor`."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -17,11 +17,11 @@ EXECUTORS = ("local", "slurm")
 class JobExecutor(Executor):
     """An executor that can submit several calls together and end running ones.
 
-    As a context manager it waits for its calls at the end of the block; if the block raises, it stops them.
+    As a context manager, it waits for its calls at the end of the block; if the block raises, it ends them.
     """
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        """Submit one call for each tuple of positional arguments, as a job array if the cluster has these."""
+        """Submit one call for each tuple of positional arguments in `calls`; on Slurm, as a job array."""
         return [self.submit(function, *call) for call in calls]
 
     @abstractmethod
@@ -54,8 +54,8 @@ def open_executor(
     if workers is not None and workers != "gpu" and workers < 1:
         raise ThesisError(f"{workers} jobs at a time: give 1 or more")
     if name == "local":
-        if extra := limits.only_slurm():
-            raise ThesisError(f"the executor local cannot set {' or '.join(extra)}: leave that out, or choose slurm")
+        if names := limits.only_slurm():
+            raise ThesisError(f"the executor local cannot set {' or '.join(names)}: leave that out, or choose slurm")
         return LocalExecutor(1 if workers is None else workers, gpus=limits.gpus, cpus=limits.cpus)
     if name == "slurm":
         if workers == "gpu":

@@ -1,4 +1,4 @@
-"""Raise one error that lists all jobs that failed."""
+"""Describe jobs that failed, and define the error that lists them all."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class JobDied(ThesisError):
 class Failure:
     """A job that failed.
 
-    `tail` has the log's last lines, or is empty if the reason suffices; the file `log` is missing if the job failed
-    before opening it.
+    `tail` has the last lines of the log; it is empty if the reason suffices. The file `log` does not exist if the job
+    failed before opening it.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Failure:
 
 
 class JobsFailed(ThesisError):
-    """Some jobs failed; results of the others are kept, and are in `results`."""
+    """Some jobs failed; `results` has the results of the others, which are also kept for the next run."""
 
     def __init__(self, failures: Sequence[Failure], total: int, results: Sequence[Any] = ()) -> None:
         self.failures, self.total, self.results = tuple(failures), total, tuple(results)

@@ -21,16 +21,13 @@ TAIL_BYTES = 16_384
 
 @dataclass(frozen=True)
 class JobFolder:
-    """The folder of one job.
-
-    The folder is named by the job's key and created on the first write.
-    """
+    """The folder of one job; its name is the job's key, and it is created on the first write."""
 
     path: Path
 
     @property
     def log(self) -> Path:
-        """Path of the log of all attempts' output."""
+        """Path of the log, which has the output of all attempts."""
         return self.path / "log.txt"
 
     @property
@@ -39,8 +36,8 @@ class JobFolder:
         return self.path / "result.pkl"
 
     @property
-    def note(self) -> Path:
-        """Path of the job's last progress report."""
+    def progress(self) -> Path:
+        """Path of the file with the job's last progress report."""
         return self.path / "progress.txt"
 
     def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
@@ -54,9 +51,9 @@ class JobFolder:
         return self.result.is_file()
 
     def save(self, value: Any) -> None:
-        """Store the return value, which finishes the job.
+        """Store the return value; from then on, the job counts as finished.
 
-        Raises DataError when the value cannot be pickled; ThesisError when the disk is full.
+        Raises DataError when the value cannot be pickled, and ThesisError when the disk is full.
         """
         try:
             content = pickle.dumps(value)
@@ -65,24 +62,26 @@ class JobFolder:
         write(self.result, seal_content(content))
 
     def load(self) -> Any:
-        """Return the result of a finished job of this user; refuse another user's, since unpickling would run its code.
+        """Return the result of a finished job.
 
-        Raises DataError if the file cannot be read, for example after the code that wrote it has changed.
+        Raises DataError if the file cannot be read, for example because the code that wrote it has changed, or if
+        another user wrote it, since unpickling could run that user's code.
         """
         try:
             return pickle.loads(open_sealed(self.result.read_bytes()))
         except Exception as error:  # a foreign or truncated pickle may raise nearly anything
-            raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
+            fault = f"cannot be read ({type(error).__name__}: {error})"
+            raise DataError(f"{self.result}: {fault}; remove it to run the job again") from error
 
     def report(self) -> str:
-        """Return the progress that the job reported; empty if it reported none."""
+        """Return the job's last progress report; empty if there is none."""
         try:
-            return self.note.read_text(encoding="utf-8").strip()
+            return self.progress.read_text(encoding="utf-8").strip()
         except OSError:
             return ""
 
     def tail(self, lines: int = 10) -> str:
-        """Return the last lines of the log; redrawn lines appear in their final state."""
+        """Return the last lines of the log; a line that was redrawn appears as it was last."""
         return tail(self.log, lines)
 
     @contextmanager
@@ -97,7 +96,7 @@ class JobFolder:
                 print(f"waiting: {stream.read().strip() or 'another process'} is running the same job", flush=True)
                 fcntl.flock(stream, fcntl.LOCK_EX)
             except OSError as error:  # some cluster file systems are mounted without locks
-                print(f"no file locks ({error.strerror}): a second run of this job would not wait", flush=True)
+                print(f"no file locks ({error.strerror}): do not run this job twice at the same time", flush=True)
             stream.seek(0)
             stream.truncate()
             stream.write(f"process {os.getpid()} on {socket.gethostname()}\n")
@@ -107,7 +106,7 @@ class JobFolder:
     def begin_log(self) -> int:
         """Open the log for a new attempt; return its file descriptor."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.note.unlink(missing_ok=True)
+        self.progress.unlink(missing_ok=True)
         descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         now = time.strftime("%Y-%m-%d %H:%M:%S")
         os.write(descriptor, f"--- {now} on {socket.gethostname()}, process {os.getpid()}\n".encode())
@@ -115,7 +114,7 @@ class JobFolder:
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last lines of a text file, at most 16 KiB; empty if the file is missing."""
+    """Return the last `lines` lines of a text file, from its last 16 KiB; empty if the file is missing."""
     try:
         with path.open("rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
@@ -126,10 +125,11 @@ def tail(path: Path, lines: int) -> str:
 
 
 def last_lines(text: str, lines: int) -> str:
-    """Return the last non-empty lines of a text that may redraw its lines with carriage returns.
+    """Return the last `lines` non-empty lines of a program's output; a line redrawn by carriage returns as it was last.
 
     If the interpreter crashed, return the first lines of the crash report instead: the cause and the innermost calls.
     """
-    visible = [last for line in text.split("\n") if (last := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
-    crash = max((at for at, line in enumerate(visible) if line.startswith("Fatal Python error:")), default=len(visible))
-    return "\n".join(visible[max(0, min(crash, len(visible) - lines)) :][:lines])
+    visible = [shown for line in text.split("\n") if (shown := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
+    crashes = (index for index, line in enumerate(visible) if line.startswith("Fatal Python error:"))
+    start = max(0, min(max(crashes, default=len(visible)), len(visible) - lines))
+    return "\n".join(visible[start : start + lines])

@@ -1,4 +1,4 @@
-"""Run jobs as processes on this machine, each in a fresh interpreter, which frees memory and GPU at its end."""
+"""Run each job on this machine in a fresh Python process, which frees its memory and GPU when it ends."""
 
 import os
 import pickle
@@ -26,7 +26,7 @@ from keyquery.jobs.folder import last_lines
 P = ParamSpec("P")
 T = TypeVar("T")
 CHILD = Path(__file__).with_name("child.py")
-# The interpreter starts only once the watchdog knows its process; if this process ends before, it never starts.
+# The shell starts the interpreter only after the watchdog knows its process, and not at all if this process ends first.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@"', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
@@ -34,15 +34,17 @@ GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 class LocalExecutor(JobExecutor):
     """An executor that runs each call in its own process, several at a time.
 
-    If a process dies, only its call fails. All processes end when this one ends, for whatever reason. `workers`
-    processes run at a time; "gpu" means one per GPU. `gpus` is the number of GPUs visible to a process; None means
-    all if one process runs at a time, else one each, in turn. `cpus` is the number of threads of numerical libraries
-    per process; None means the libraries' default if one process runs at a time, else an equal share of the cores,
-    unless `OMP_NUM_THREADS` is set. Raises ThesisError when this machine has fewer GPUs than asked for.
+    If a job's process dies, only its call fails. All of them end when this process ends, for whatever reason.
+    `workers` processes run at a time; "gpu" means as many as the GPUs allow. `gpus` is the number of GPUs that each
+    process sees; with None, a single process sees all GPUs, and several processes see one GPU each, in turn. `cpus` is
+    the number of threads of numerical libraries in each process; with None, a single process keeps the libraries'
+    default, and several processes share the cores equally unless `OMP_NUM_THREADS` is set. Raises ThesisError when this
+    machine has fewer GPUs than asked for.
     """
 
     def __init__(self, workers: int | Literal["gpu"] = 1, gpus: int | None = None, cpus: int | None = None) -> None:
-        self._count, environments = _slot_environments(workers, gpus, cpus)
+        environments = _slot_environments(workers, gpus, cpus)
+        self._count = len(environments)
         self._slots: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
         for environment in environments:
             self._slots.put(environment)
@@ -57,7 +59,7 @@ class LocalExecutor(JobExecutor):
         return self._count
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call a function in a new process; printed output is shown only if the process dies.
+        """Call a function in a new process; its printed output is dropped, unless the process dies.
 
         Raises ThesisError when the function or an argument cannot be pickled.
         """
@@ -90,11 +92,11 @@ class LocalExecutor(JobExecutor):
     def _run_call(self, call: bytes) -> Any:
         environment = self._slots.get()
         try:
-            return self._process(call, {**os.environ, **environment})
+            return self._run_process(call, {**os.environ, **environment})
         finally:
             self._slots.put(environment)
 
-    def _process(self, call: bytes, environment: dict[str, str]) -> Any:
+    def _run_process(self, call: bytes, environment: dict[str, str]) -> Any:
         with tempfile.TemporaryFile() as outcome, tempfile.TemporaryFile() as output:
             with self._lock:
                 if self._ended:
@@ -112,14 +114,14 @@ class LocalExecutor(JobExecutor):
             assert process.stdin is not None
             try:
                 watchman.watch(process.pid)  # a job that is importing a library notices its parent's end late
-                with suppress(BrokenPipeError):  # the child died at once, as its exit status shows
+                with suppress(BrokenPipeError):  # the child may die at once; its exit status tells
                     process.stdin.write(b"go\n")
-                    _send_part(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
-                    _send_part(process.stdin, call)
+                    _send_message(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
+                    _send_message(process.stdin, call)
                     process.stdin.flush()
                 status = process.wait()
             finally:
-                _signal_groups([process], signal.SIGKILL)  # also end any processes left in its group
+                _signal_groups([process], signal.SIGKILL)  # end processes that the job left behind
                 with suppress(BrokenPipeError):
                     process.stdin.close()
                 watchman.forget_group(process.pid)
@@ -133,16 +135,16 @@ class LocalExecutor(JobExecutor):
         if status != 0:
             output.seek(0)
             log = last_lines(output.read().decode("utf-8", errors="replace"), 8)
-            raise JobDied(_end_in_words(status) + (f"\n{log}" if log else ""))
+            raise JobDied(_describe_exit(status) + (f"\n{log}" if log else ""))
         outcome.seek(0)
-        good, value = pickle.loads(outcome.read())
-        if good:
+        succeeded, value = pickle.loads(outcome.read())
+        if succeeded:
             return value
         raise value if isinstance(value, BaseException) else JobDied(value)
 
 
 def visible_gpus() -> list[str]:
-    """Return the GPUs that CUDA programs of this process would see, as written in `CUDA_VISIBLE_DEVICES`."""
+    """Return the names of the GPUs that CUDA programs of this process see, as `CUDA_VISIBLE_DEVICES` writes them."""
     setting = os.environ.get("CUDA_VISIBLE_DEVICES")
     if setting is not None:
         return [name.strip() for name in setting.split(",") if name.strip() not in ("", "-1")]
@@ -152,43 +154,41 @@ def visible_gpus() -> list[str]:
     query = subprocess.run(
         [program, "--query-gpu=index", "--format=csv,noheader"], capture_output=True, text=True, check=False
     )
-    return (
-        [line.strip() for line in query.stdout.splitlines() if line.strip().isdigit()] if not query.returncode else []
-    )
+    return [] if query.returncode else [line.strip() for line in query.stdout.splitlines() if line.strip().isdigit()]
 
 
-def _slot_environments(
-    workers: int | Literal["gpu"], gpus: int | None, cpus: int | None
-) -> tuple[int, list[dict[str, str]]]:
-    """Return the number of processes, and for each the environment variables that assign GPUs and threads."""
-    free = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
+def _slot_environments(workers: int | Literal["gpu"], gpus: int | None, cpus: int | None) -> list[dict[str, str]]:
+    """Return the environment variables that assign GPUs and threads to each of the concurrent processes."""
+    visible = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
     per_job = gpus
     if workers == "gpu":
         per_job = gpus or 1
-        count = len(free) // per_job
+        count = len(visible) // per_job
         if count == 0:
-            raise ThesisError(f"one job on each GPU: a job needs {per_job}, but this machine shows only {len(free)}")
+            raise ThesisError(f"one job on each GPU: a job needs {per_job}, but this machine shows only {len(visible)}")
     else:
         count = workers
-        if gpus and count * gpus > len(free):
-            raise ThesisError(f"{count} jobs of {gpus} GPUs need more than this machine's {len(free)}; ask for fewer")
+        if gpus and count * gpus > len(visible):
+            raise ThesisError(
+                f"{count} jobs of {gpus} GPUs need more than this machine's {len(visible)}; ask for fewer"
+            )
     environments: list[dict[str, str]] = [{} for _ in range(count)]
     for index, environment in enumerate(environments):
         if per_job is not None:
-            environment["CUDA_VISIBLE_DEVICES"] = ",".join(free[index * per_job : (index + 1) * per_job])
-        elif free and count > 1:
-            environment["CUDA_VISIBLE_DEVICES"] = free[index % len(free)]
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(visible[index * per_job : (index + 1) * per_job])
+        elif visible and count > 1:
+            environment["CUDA_VISIBLE_DEVICES"] = visible[index % len(visible)]
         threads = cpus or (max(1, (os.cpu_count() or 1) // count) if count > 1 else None)
         if threads is not None and (cpus or "OMP_NUM_THREADS" not in os.environ):
             environment["OMP_NUM_THREADS"] = str(threads)
-    return count, environments
+    return environments
 
 
-def _send_part(stream: IO[bytes], content: bytes) -> None:
+def _send_message(stream: IO[bytes], content: bytes) -> None:
     stream.write(LENGTH.pack(len(content)) + content)
 
 
-def _end_in_words(status: int) -> str:
+def _describe_exit(status: int) -> str:
     if status >= 0:
         return f"its process exited with status {status}"
     try:
@@ -199,7 +199,7 @@ def _end_in_words(status: int) -> str:
     return f"its process was ended by {name}{hint}"
 
 
-def _signal_groups(processes: list[subprocess.Popen[bytes]], number: int) -> None:
+def _signal_groups(processes: list[subprocess.Popen[bytes]], signal_number: int) -> None:
     for process in processes:
         with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal_number)

@@ -15,15 +15,15 @@ from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from keyquery.jobs.folder import JobFolder
 
-REPORT_SECONDS = 0.5  # least seconds between two progress reports
+REPORT_SECONDS = 0.5  # minimum of seconds between two progress reports
 
 
 @dataclass(frozen=True)
 class FailureText:
     """A job's exception as text, since the exception itself may not survive pickling.
 
-    `kind` is the exception's class; `explained` says whether the message suffices for a user, as with this project's
-    errors.
+    `kind` is the name of the exception's class; `explained` says whether the message suffices for a user, as the
+    messages of this project's errors do.
     """
 
     kind: str
@@ -31,19 +31,19 @@ class FailureText:
     explained: bool
 
 
-_current: JobFolder | None = None
-_reported = 0.0
+_current_job: JobFolder | None = None
+_reported_at = 0.0
 
 
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> FailureText | None:
-    """Run a job in this process, which must serve only this job, since standard streams are redirected to the log.
+    """Run a job in this process, and return None if it succeeded (the result is in the folder), else the failure.
 
-    Return None if the job succeeded (the result is in the folder), else the failure.
+    The process must serve only this job, since its standard streams are redirected to the log.
     """
-    global _current
+    global _current_job
     job = JobFolder(Path(folder))
     with _send_output_to(job):
-        _current = job
+        _current_job = job
         try:
             with job.locked():
                 if not job.finished():  # another run may have finished it while this one waited
@@ -54,34 +54,35 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
                 raise  # a time limit raised inside the function; submitit must see it
             return FailureText(type(error).__name__, str(error), isinstance(error, ThesisError))
         finally:
-            _current = None
+            _current_job = None
     return None
 
 
 def report(text: str) -> None:
-    """Report progress of the running job as one line, which the command shows; does nothing outside of a job.
+    """Report the progress of the running job in one line, which the command shows; do nothing outside of a job.
 
-    `text` is, for instance, `12 of 500 documents, 4 min left`; calls within half a second of the last are dropped.
+    `text` is, for instance, `12 of 500 documents, 4 min left`. A report within half a second of the previous one is
+    dropped.
     """
-    global _reported
+    global _reported_at
     now = time.monotonic()
-    if _current is not None and now - _reported >= REPORT_SECONDS:
-        _reported = now
+    if _current_job is not None and now - _reported_at >= REPORT_SECONDS:
+        _reported_at = now
         with suppress(ThesisError):  # failing to write a progress report must not end hours of work
-            write(_current.note, text.encode())
+            write(_current_job.progress, text.encode())
 
 
 @contextmanager
 def _send_output_to(job: JobFolder) -> Iterator[None]:
-    """Send all output to the log, including that of C libraries and of child processes."""
+    """Send all output to the job's log, including the output of C libraries and child processes."""
     log = job.begin_log()
     sys.stdout.flush()
     sys.stderr.flush()
-    copies = [(number, os.dup(number)) for number in (1, 2)]
+    copies = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
     streams = sys.stdout, sys.stderr
     try:
-        for number, _ in copies:
-            os.dup2(log, number)
+        for descriptor in copies:
+            os.dup2(log, descriptor)
         os.close(log)
         sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
@@ -91,6 +92,6 @@ def _send_output_to(job: JobFolder) -> Iterator[None]:
         sys.stdout.flush()
         sys.stderr.flush()
         sys.stdout, sys.stderr = streams
-        for number, copy in copies:
-            os.dup2(copy, number)
+        for descriptor, copy in copies.items():
+            os.dup2(copy, descriptor)
             os.close(copy)

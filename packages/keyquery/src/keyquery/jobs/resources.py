@@ -1,4 +1,4 @@
-"""Resources that a job asks for."""
+"""Define the resources that a job asks for, and check their limits."""
 
 import math
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from boundpaper.errors import ThesisError
 
 MINUTES = 60  # default time limit
-# submitit has Slurm signal a job 90 s before its end, and takes that for a timeout only within the last 10 min of it;
-# a much shorter job is signalled, and so ended, at its start
+# At submitit's request, Slurm signals a job 90 s before its time limit. submitit takes the signal for a timeout only in
+# the last 10 min, and a job with a much shorter limit is signalled, and so ended, at its start.
 LEAST_MINUTES = 10
-_NAMED = {  # settings with names from Slurm, and the command that lists the names
+_SLURM_NAMES = {  # settings whose values are names in Slurm, and the command that lists these names
     "partition": "`sinfo` lists the partitions",
     "account": "`sacctmgr show associations` lists the accounts",
-    "qos": "`sacctmgr show qos` lists them",
+    "qos": "`sacctmgr show qos` lists the qualities of service",
     "constraint": "`sinfo --format='%N %f'` lists the features of nodes",
 }
 
@@ -69,7 +69,7 @@ class Resources:
             raise ThesisError(f"{self.memory:g} GiB of memory: give a number above 0")
         if self.at_once is not None and self.at_once < 1:
             raise ThesisError(f"{self.at_once} jobs at once: give 1 or more")
-        for name, hint in _NAMED.items():
+        for name, hint in _SLURM_NAMES.items():
             value = getattr(self, name)
             if value is not None and value.split() != [value]:
                 raise ThesisError(f"the {name} {value!r} is not one word; {hint}")
@@ -78,6 +78,6 @@ class Resources:
                 raise ThesisError(f"the setup line {line!r} is empty or more than one line; give one option per line")
 
     def only_slurm(self) -> list[str]:
-        """Return the names of the given limits that only Slurm can enforce."""
-        names = (*_NAMED, "minutes", "memory", "setup", "at_once")
+        """Return the names of the settings given here that only Slurm can apply."""
+        names = (*_SLURM_NAMES, "minutes", "memory", "setup", "at_once")
         return [name for name in names if getattr(self, name) not in (None, ())]

@@ -15,18 +15,18 @@ from keyquery.jobs.folder import JobFolder
 from keyquery.jobs.perform import FailureText, perform
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.5  # seconds between two checks of open jobs' folders,
-LOOK_SHARE = 0.01  # plus this much per open job: a thousand jobs on a network file system are checked every 10 s
+LOOK_SECONDS = 0.5  # minimum of seconds between two checks of open jobs' folders,
+LOOK_SHARE = 0.01  # and seconds per open job: a thousand jobs on a network file system are checked every 10 s
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobProgress:
     """Progress of a set of jobs.
 
-    `kept` counts jobs finished by an earlier run; other counts refer to this run. `seconds` is the time since the
-    start, `seconds_left` an estimate from this run's rate, None before the first job ends. `event` is what just
-    happened, such as `shard 2 of 3: finished`, or empty if only reports changed; `reports` maps the names of running
-    jobs to their last `report`.
+    `kept` counts jobs that an earlier run finished; `done`, `failed` and `running` count jobs of this run. `seconds` is
+    the time since the start, and `seconds_left` an estimate from this run's rate, or None before the first job ends.
+    `event` is what just happened, such as `shard 2 of 3: finished`, or empty if only reports changed. `reports` maps
+    the names of running jobs to the last line that each reported.
     """
 
     total: int
@@ -42,46 +42,46 @@ class JobProgress:
 
 @dataclass
 class _RunState:
-    """The jobs of a run by state, as indices."""
+    """The jobs of a run by state; a job is its index in `names` and `folders`."""
 
     names: Sequence[str]
     folders: Sequence[JobFolder]
-    tell: Callable[[JobProgress], None]
-    begun: float = field(default_factory=time.monotonic)
+    progress: Callable[[JobProgress], None]
+    started_at: float = field(default_factory=time.monotonic)
     kept: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
     failed: dict[int, Failure] = field(default_factory=dict)
     open: dict[Future[Any], int] = field(default_factory=dict)
     reports: dict[int, str] = field(default_factory=dict)
-    shown: tuple[int, dict[str, str]] = (0, {})
+    last_shown: tuple[int, dict[str, str]] = (0, {})
 
-    def look(self) -> None:
+    def check_folders(self) -> None:
         """Read the progress of running jobs, and collect results that another run has written meanwhile."""
         for future, job in list(self.open.items()):
             if future.running():
                 self.reports[job] = self.folders[job].report()
-            # A killed run may have left this job in the cluster's queue: use that job's result.
+            # The same job, left in the cluster's queue by a killed run, may have written the result.
             elif self.folders[job].finished() and future.cancel():
                 del self.open[future]
                 self.finish(job)
-        self.say(None, "")
+        self.show_progress(None, "")
 
-    def say(self, job: int | None, event: str) -> None:
-        """Report an event of a job, or without an event any other change of progress."""
-        at_work = [index for future, index in self.open.items() if future.running()]
-        reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
-        if job is None and not event and (len(at_work), reports) == self.shown:
+    def show_progress(self, job: int | None, event: str) -> None:
+        """Show the progress after an event of a job (None: of the run); without an event, show it if it changed."""
+        running = [index for future, index in self.open.items() if future.running()]
+        reports = {self.names[index]: text for index in running if (text := self.reports.get(index))}
+        if job is None and not event and (len(running), reports) == self.last_shown:
             return
-        self.shown = len(at_work), reports
-        seconds = time.monotonic() - self.begun
+        self.last_shown = len(running), reports
+        seconds = time.monotonic() - self.started_at
         ended = len(self.done) + len(self.failed)
-        self.tell(
+        self.progress(
             JobProgress(
                 total=len(self.names),
                 kept=len(self.kept),
                 done=len(self.done),
                 failed=len(self.failed),
-                running=len(at_work),
+                running=len(running),
                 seconds=seconds,
                 seconds_left=seconds / ended * len(self.open) if ended else None,
                 event=event if job is None else f"{self.names[job]}: {event}",
@@ -91,11 +91,11 @@ class _RunState:
 
     def fail(self, job: int, reason: str, tail: str) -> None:
         self.failed[job] = Failure(self.names[job], reason, self.folders[job].log, tail)
-        self.say(job, f"failed: {reason.splitlines()[0] if reason else 'without a word'}")
+        self.show_progress(job, f"failed: {reason.splitlines()[0] if reason else 'without a message'}")
 
     def finish(self, job: int) -> None:
         self.done.add(job)
-        self.say(job, "finished")
+        self.show_progress(job, "finished")
 
 
 def run_jobs(
@@ -109,38 +109,53 @@ def run_jobs(
     valid: Callable[[T], bool] = lambda result: True,
     progress: Callable[[JobProgress], None] = lambda state: None,
 ) -> list[T]:
-    """Run a function once for each set of arguments, each call as a job in a separate process; return results in order.
+    """Run a function once for each set of arguments, as a job in a separate process; return the results in order.
 
     A job's folder `folder/KEY` has the call (`job.json`), the log and the result; KEY is a hash of the function's
     name, the arguments and `version`. A job that has a result is not run again, so repeating a stopped run with the
     same arguments runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and on any
-    error of `run_jobs` itself, running jobs are stopped; results are kept. Raises JobsFailed when a job failed, after
-    all others have ended; it lists each with its log and the log's last lines, and has the results of the others.
-    Raises SpecError when a job cannot be keyed, or the function cannot be imported by name.
+    error of `run_jobs` itself, running jobs are stopped, and finished results are kept.
 
-    `function` is of a module's top level, and its value can be pickled. `arguments` are the keyword arguments of each
-    job; see `keyquery.jobs.content.key` for what they may hold; equal sets are one job. `executor`, from
-    `open_executor`, calls each function in another process, which must see `folder`. `names` are those of the jobs in
-    messages (None: the arguments are shown), and `version` is a text for anything else that determines the results,
-    such as a fingerprint of the model. `valid` returns whether an earlier result is still valid, for example whether
-    the files that it names exist; `progress` is called in this thread with a `JobProgress` at every event and report.
+    Parameters
+    ----------
+    function : callable
+        A function at the top of a module, whose return value can be pickled.
+    arguments : sequence of mapping
+        The keyword arguments of each job; equal sets are one job. `keyquery.jobs.content.key` says what they may hold.
+    executor : Executor
+        From `open_executor`; it makes each call in another process, which must see `folder`.
+    names : sequence of str or None
+        The names of the jobs in messages; if None, messages show the arguments.
+    version : str
+        Anything else that determines the results, such as a fingerprint of the model.
+    valid : callable
+        Returns whether an earlier result is still valid, for example whether the files that it names exist.
+    progress : callable
+        Called in this thread with a `JobProgress` at every event and report.
+
+    Raises
+    ------
+    JobsFailed
+        After all jobs have ended, when some failed; it shows the log of each, and has the results of the others.
+    SpecError
+        When an argument cannot be hashed, the function cannot be imported by name, or `names` has another length.
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
     keys = [key(function, job_arguments, version) for job_arguments in arguments]
-    # Equal jobs are run once, under the first one's name.
     job_names = names if names is not None else [_job_name(job_arguments) for job_arguments in arguments]
-    index = {job_key: position for position, job_key in reversed(list(enumerate(keys)))}
-    jobs = {job_key: index[job_key] for job_key in dict.fromkeys(keys)}
-    folders = [JobFolder(folder.absolute() / job) for job in jobs]
-    state = _RunState([job_names[position] for position in jobs.values()], folders, progress)
+    first_positions: dict[str, int] = {}  # equal jobs run once, under the name of the first
+    for position, job_key in enumerate(keys):
+        first_positions.setdefault(job_key, position)
+    folders = [JobFolder(folder.absolute() / job_key) for job_key in first_positions]
+    state = _RunState([job_names[position] for position in first_positions.values()], folders, progress)
 
     results: dict[int, T] = {}
     to_run = {}
-    for job, position in enumerate(jobs.values()):
+    for job, position in enumerate(first_positions.values()):
         if not _take_earlier_result(results, job, state, valid):
             to_run[job] = arguments[position]
-    state.say(None, _opening_line(state))
+    state.show_progress(None, _opening_line(state))
     if to_run:
         for job, job_arguments in to_run.items():
             folders[job].describe(state.names[job], dotted_name(function), job_arguments, version)
@@ -156,23 +171,23 @@ def run_jobs(
     if state.failed:
         failures = [state.failed[job] for job in sorted(state.failed)]
         raise JobsFailed(failures, len(folders), [results[job] for job in sorted(results)])
-    order = {job_key: job for job, job_key in enumerate(jobs)}
-    return [results[order[job_key]] for job_key in keys]
+    job_by_key = {job_key: job for job, job_key in enumerate(first_positions)}
+    return [results[job_by_key[job_key]] for job_key in keys]
 
 
 def _take_earlier_result(results: dict[int, T], job: int, state: _RunState, valid: Callable[[T], bool]) -> bool:
-    """Take the valid result of an earlier run if there is one; report why a result is not valid."""
-    place = state.folders[job]
-    if not place.finished():
+    """Add an earlier run's valid result to `results`, and return whether there is one; report why one is not valid."""
+    folder = state.folders[job]
+    if not folder.finished():
         return False
     try:
-        result: T = place.load()
+        result: T = folder.load()
         fault = "" if valid(result) else "files of its earlier result are missing"
     except DataError:
         fault = "its earlier result cannot be read"
     if fault:
-        place.result.unlink(missing_ok=True)
-        state.say(job, f"{fault}; running it again")
+        folder.result.unlink(missing_ok=True)
+        state.show_progress(job, f"{fault}; running it again")
         return False
     results[job] = result
     state.kept.add(job)
@@ -194,33 +209,31 @@ def _end_jobs(executor: Executor) -> None:
 
 def _collect_outcomes(state: _RunState) -> None:
     """Collect the outcomes of open jobs as they arrive."""
-    looked = time.monotonic()
+    checked_at = time.monotonic()
     while state.open:
-        pace = max(LOOK_SECONDS, LOOK_SHARE * len(state.open))
-        ended, _ = wait(state.open, timeout=pace, return_when=FIRST_COMPLETED)
+        interval = max(LOOK_SECONDS, LOOK_SHARE * len(state.open))
+        ended, _ = wait(state.open, timeout=interval, return_when=FIRST_COMPLETED)
         for future in ended:
             _take_outcome(state, state.open.pop(future), future)
-        if time.monotonic() - looked >= pace:
-            looked = time.monotonic()
-            state.look()
+        if time.monotonic() - checked_at >= interval:
+            checked_at = time.monotonic()
+            state.check_folders()
 
 
 def _take_outcome(state: _RunState, job: int, future: Future[Any]) -> None:
-    place = state.folders[job]
-    if place.finished():
+    folder = state.folders[job]
+    if folder.finished():
         state.finish(job)
-        return
-    error = future.exception() if not future.cancelled() else None
-    broken = None if future.cancelled() or error is not None else future.result()
-    if isinstance(broken, FailureText):
-        reason = broken.message if broken.explained else f"{broken.kind}: {broken.message}"
-        state.fail(job, reason, "" if broken.explained else place.tail())
-    elif error is not None:
+    elif future.cancelled():
+        state.fail(job, "cancelled", folder.tail())
+    elif (error := future.exception()) is not None:
         reason = str(error) if isinstance(error, ThesisError) else f"{type(error).__name__}: {error}"
-        state.fail(job, reason, place.tail())
+        state.fail(job, reason, folder.tail())
+    elif isinstance(failure := future.result(), FailureText):
+        reason = failure.message if failure.explained else f"{failure.kind}: {failure.message}"
+        state.fail(job, reason, "" if failure.explained else folder.tail())
     else:
-        reason = "cancelled" if future.cancelled() else f"ended, but its result is not in {place.path}"
-        state.fail(job, reason, place.tail())
+        state.fail(job, f"ended, but its result is not in {folder.path}", folder.tail())
 
 
 def _opening_line(state: _RunState) -> str:

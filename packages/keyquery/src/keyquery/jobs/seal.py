@@ -1,4 +1,4 @@
-"""Sign results of jobs with the user's key, since unpickling another user's result could run arbitrary code."""
+"""Sign jobs' results with a key of the user, since unpickling a result of another user could run arbitrary code."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from boundpaper.errors import DataError, ThesisError
 
-LENGTH = hashlib.blake2b().digest_size
+LENGTH = hashlib.blake2b().digest_size  # bytes of a signature, and of the key
 
 
 def seal_content(content: bytes) -> bytes:
@@ -16,7 +16,7 @@ def seal_content(content: bytes) -> bytes:
 
     Raises ThesisError when the user's key can be neither read nor made.
     """
-    return _user_mark(content) + content
+    return _signature(content) + content
 
 
 def open_sealed(signed: bytes) -> bytes:
@@ -24,24 +24,24 @@ def open_sealed(signed: bytes) -> bytes:
 
     Raises DataError if the signature is missing or another user's, or the content was changed.
     """
-    mark, content = signed[:LENGTH], signed[LENGTH:]
-    if not hmac.compare_digest(mark, _user_mark(content)):
+    signature, content = signed[:LENGTH], signed[LENGTH:]
+    if not hmac.compare_digest(signature, _signature(content)):
         raise DataError("not written by this user, or damaged")
     return content
 
 
 def key_path() -> Path:
-    """Return the path of the user's key, which lies outside of projects and captures because these are shared."""
+    """Return the path of the user's key, outside of projects and captures, which others may read."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
 
 
-def _user_mark(content: bytes) -> bytes:
+def _signature(content: bytes) -> bytes:
     return hmac.new(_user_key(), content, "blake2b").digest()
 
 
 def _user_key() -> bytes:
-    """Return the user's key, created on first use; two processes that create it at once agree on one."""
+    """Return the user's key; the first use creates it, and processes that do so at the same time agree on one key."""
     path = key_path()
     try:
         if not path.exists():

@@ -1,6 +1,6 @@
 """Run jobs through Slurm: submitit writes scripts and pickles, and this module watches the queue.
 
-submitit detects dead jobs only through Slurm's accounting, which many clusters lack; this module asks `squeue`.
+submitit detects dead jobs only through Slurm's accounting, which many clusters lack. This module asks `squeue` instead.
 """
 
 import getpass
@@ -34,7 +34,7 @@ T = TypeVar("T")
 LOOK_SECONDS = 1.0  # seconds between checks for results
 RESULT_SECONDS = 60.0  # seconds for a result to arrive through a shared file system
 _SBATCH = re.compile(r"^sbatch: (?:error|fatal|warning): ")
-_NO_CLUSTER = ("configuration source", "Unable to contact slurm controller", "slurm.conf")
+_NO_CLUSTER = ("configuration source", "Unable to contact slurm controller", "slurm.conf")  # words of sbatch
 _ELSEWHERE = "no cluster answers on this machine; run it where `sinfo` lists one, or leave --executor out"
 SILENT_SECONDS = 900.0  # seconds without an answer from squeue until the jobs count as lost
 
@@ -43,7 +43,7 @@ SILENT_SECONDS = 900.0  # seconds without an answer from squeue until the jobs c
 class _OpenCall:
     """A submitted call without an outcome."""
 
-    job: Any  # submitit's
+    job: Any  # submitit's object for it
     future: Future[Any]
     gone_since: float | None = None
 
@@ -52,8 +52,8 @@ class SlurmExecutor(JobExecutor):
     """An executor that submits every call to Slurm; calls submitted together form one job array.
 
     Settings missing from `resources` come from Slurm's environment variables, such as `SBATCH_ACCOUNT` (see `man
-    sbatch`). Scripts, pickled calls and raw logs are written to `folder`, which all nodes must share. `parallel` is
-    the number of concurrent jobs of an array (None: Slurm's default), `look` the seconds between two calls of squeue.
+    sbatch`). Scripts, pickled calls and raw logs are written to `folder`, which all nodes must share. `parallel` limits
+    the number of concurrent jobs of an array (None: no limit), and `look` is the seconds between two calls of squeue.
     Raises MissingDependency when submitit or a program of Slurm is not installed.
     """
 
@@ -82,9 +82,9 @@ class SlurmExecutor(JobExecutor):
         return self._submit_calls(lambda: [self._executor.submit(fn, *args, **kwargs)])[0]
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        """Submit calls as one array, or several if there are more than Slurm allows.
+        """Submit calls as one job array, or as several if Slurm does not allow an array of that length.
 
-        Raises ThesisError when Slurm refuses it.
+        Raises ThesisError when Slurm refuses the jobs.
         """
         futures = []
         largest = squeue.largest_array()
@@ -111,20 +111,20 @@ class SlurmExecutor(JobExecutor):
         """Cancel all unfinished jobs; return when Slurm has removed them from its nodes, or after 30 seconds."""
         self._closed.set()
         with self._lock:
-            ended, self._open = self._open, {}
+            calls, self._open = self._open, {}
         with delay_exit():
-            self._cancel_calls(ended)
+            self._cancel_calls(calls)
 
-    def _cancel_calls(self, ended: dict[str, _OpenCall]) -> None:
-        squeue.cancel_jobs(list(ended))
-        for call in ended.values():
+    def _cancel_calls(self, calls: dict[str, _OpenCall]) -> None:
+        squeue.cancel_jobs(list(calls))
+        for call in calls.values():
             if not call.future.cancel():
                 with suppress(InvalidStateError):
                     call.future.set_exception(JobDied("ended before it finished"))
         deadline = time.monotonic() + 30
-        while ended and time.monotonic() < deadline:
+        while calls and time.monotonic() < deadline:
             states = squeue.job_states(self._user)
-            if states is None or not any(squeue.may_run(states.get(name)) for name in ended):
+            if states is None or not any(squeue.may_run(states.get(name)) for name in calls):
                 return
             time.sleep(0.2)
 
@@ -134,7 +134,7 @@ class SlurmExecutor(JobExecutor):
         python_path = os.pathsep.join(dict.fromkeys(map(os.path.abspath, filter(None, sys.path))))
         self._executor.update_parameters(slurm_setup=[*self._setup, f"export PYTHONPATH={shlex.quote(python_path)}"])
         try:
-            with redirect_stderr(io.StringIO()):  # submitit logs sbatch's output, which the error repeats
+            with redirect_stderr(io.StringIO()):  # submitit prints sbatch's output, which the error repeats
                 jobs = send()
         except RuntimeError as error:  # submitit's FailedJobError contains sbatch's output
             raise ThesisError(refusal_lines(str(error) or type(error).__name__)) from error
@@ -151,32 +151,32 @@ class SlurmExecutor(JobExecutor):
         asked_at, answered_at = 0.0, time.monotonic()
         while True:
             with self._lock:
-                present = dict(self._open)
-            if not present and self._closed.is_set():
+                open_calls = dict(self._open)
+            if not open_calls and self._closed.is_set():
                 return
-            self._collect_outcomes(present)
+            self._collect_outcomes(open_calls)
             now = time.monotonic()
-            if present and now - asked_at >= self._look:
+            if open_calls and now - asked_at >= self._look:
                 states = squeue.job_states(self._user)
                 asked_at = time.monotonic()
                 answered_at = asked_at if states is not None else answered_at
                 if states is not None:
-                    for name, call in present.items():
+                    for name, call in open_calls.items():
                         self._update_state(name, call, states.get(name), asked_at)
                 elif asked_at - answered_at > SILENT_SECONDS:
-                    for name in present:
+                    for name in open_calls:
                         self._set_outcome(name, JobDied("squeue has not answered for 15 min; the job may still run"))
-            elif not present:
+            elif not open_calls:
                 answered_at = now
             time.sleep(LOOK_SECONDS)
 
-    def _collect_outcomes(self, present: dict[str, _OpenCall]) -> None:
-        """Collect the outcomes in the folder; listing it once also refreshes the cache of a network file system."""
+    def _collect_outcomes(self, open_calls: dict[str, _OpenCall]) -> None:
+        """Collect outcomes from the folder; one listing of it also refreshes the cache of a network file system."""
         try:
             files = set(os.listdir(self._folder))
         except OSError:
             return
-        for name, call in present.items():
+        for name, call in open_calls.items():
             if call.future.cancelled():
                 squeue.cancel_jobs([name])
                 self._set_outcome(name, None)
@@ -184,21 +184,21 @@ class SlurmExecutor(JobExecutor):
                 try:
                     self._set_outcome(name, None, call.job.result())
                 except Exception as error:  # the call's exception, as submitit reports it
-                    self._set_outcome(name, JobDied(_explain_refusal(str(error), self._minutes)))
+                    self._set_outcome(name, JobDied(_explain_error(str(error), self._minutes)))
 
     def _update_state(self, name: str, call: _OpenCall, state: str | None, now: float) -> None:
-        """Mark a job by its state in the queue as running, or as ended without an outcome."""
-        if call.future.done():  # its outcome came since, while the queue still shows it
+        """Mark a job as running, or as ended without an outcome, by its state in the queue (None: not in the queue)."""
+        if call.future.done():  # its outcome arrived after the queue was read
             return
         if squeue.may_run(state):
             call.gone_since = None
             if state != "PENDING" and not call.future.running():
                 call.future.set_running_or_notify_cancel()
             return
-        # A result may arrive late through a shared file system; a failed job has no result, but check twice.
+        # A result may arrive late through a shared file system. A failed job has none; wait for a second check only.
         call.gone_since = call.gone_since if call.gone_since is not None else now
-        patience = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
-        if now - call.gone_since >= patience:
+        limit = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
+        if now - call.gone_since >= limit:
             log = last_lines(call.job.stderr() or "", 8)
             self._set_outcome(name, JobDied(squeue.reason_of_end(state, self._minutes) + (f"\n{log}" if log else "")))
 
@@ -216,7 +216,7 @@ class SlurmExecutor(JobExecutor):
 
 
 def submitit_parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
-    """Return the parameters for submitit's executor; a resource of None keeps the cluster's default."""
+    """Return the parameters for submitit's executor; a parameter of None keeps the cluster's default."""
     return {
         "name": "jobs",
         "timeout_min": resources.minutes or MINUTES,
@@ -228,17 +228,17 @@ def submitit_parameters(resources: Resources, parallel: int | None = None) -> di
     }
 
 
-def _explain_refusal(message: str, minutes: int) -> str:
-    """Return the text of a submitit error for users; a time limit, which submitit itself raises, is reworded."""
+def _explain_error(message: str, minutes: int) -> str:
+    """Return the last lines of a submitit error, or, if the job exceeded its time limit, what to change."""
     if "timed-out" in message:
         return squeue.reason_of_end("TIMEOUT", minutes)
     return last_lines(message, 8)
 
 
 def refusal_lines(output: str) -> str:
-    """Return two lines for refused jobs: sbatch's message, and how to fix it."""
+    """Return two lines about refused jobs: sbatch's message, and what to try."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(output, 3).splitlines()]
     message = "; ".join(line for line in lines if line)
-    reached = not any(words in output for words in _NO_CLUSTER)
-    mend = "`sinfo` lists its partitions and their limits" if reached else _ELSEWHERE
-    return f"Slurm refused the jobs: {message}\n{mend}"
+    unreachable = any(words in output for words in _NO_CLUSTER)
+    advice = _ELSEWHERE if unreachable else "`sinfo` lists its partitions and their limits"
+    return f"Slurm refused the jobs: {message}\n{advice}"

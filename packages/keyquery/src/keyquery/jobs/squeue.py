@@ -20,10 +20,10 @@ def require_programs() -> None:
 
     Raises MissingDependency, which names the missing programs and says what to do.
     """
-    absent = [program for program in PROGRAMS if shutil.which(program) is None]
-    if absent:
+    missing = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing:
         raise MissingDependency(
-            f"{', '.join(absent)}: not found on the PATH, so there is no Slurm to submit to; run this on a login node "
+            f"{', '.join(missing)}: not found on the PATH, so there is no Slurm to submit to; run this on a login node "
             "of a cluster, or use the executor local. To install Slurm on Debian or Ubuntu, as root:\n"
             "apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge"
         )
@@ -32,7 +32,7 @@ def require_programs() -> None:
 def largest_array() -> int:
     """Return the largest number of jobs in an array: the cluster's `MaxArraySize` minus 1.
 
-    It is 1000, from Slurm's default, if the cluster does not report it.
+    If the cluster does not report `MaxArraySize`, the number is 1000, from Slurm's default.
     """
     settings = _program_output(["scontrol", "show", "config"])
     match = re.search(r"^MaxArraySize\s*=\s*(\d+)", settings or "", re.MULTILINE)
@@ -40,7 +40,7 @@ def largest_array() -> int:
 
 
 def _program_output(argv: Sequence[str]) -> str | None:
-    """Return the output of a Slurm program; None if it does not answer."""
+    """Return the output of a Slurm program, or None if it fails or does not answer in time."""
     try:
         process = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -75,8 +75,8 @@ def may_run(state: str | None) -> bool:
 
 
 def cancel_jobs(jobs: Sequence[str]) -> None:
-    """Cancel jobs; those that have ended are skipped."""
-    # submitit's jobs ignore SIGTERM, so plain scancel would leave them running for Slurm's KillWait, half a minute
+    """Cancel jobs, except those that have ended."""
+    # submitit's jobs ignore SIGTERM, so plain scancel would let them run for Slurm's KillWait, half a minute by default
     for option in ("--signal=KILL",), ():
         if jobs:
             argv = ["scancel", "--quiet", *option, *jobs]
@@ -84,7 +84,7 @@ def cancel_jobs(jobs: Sequence[str]) -> None:
 
 
 def reason_of_end(state: str | None, minutes: int) -> str:
-    """Return why a job ended without an outcome, and what to change."""
+    """Return why a job in this state ended without an outcome, and what to change; `minutes` is its time limit."""
     match state:
         case "TIMEOUT" | "DEADLINE":
             return f"exceeded the time limit of {minutes} min; raise the limit, or rerun the command to resume"

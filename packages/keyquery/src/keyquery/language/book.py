@@ -24,27 +24,27 @@ KINDS = ("mixed", "filler")  # the first is the default: texts as in training
 
 @dataclass(frozen=True)
 class Draft:
-    """An item without a number: the words that end its prompt, its answer, and the words to plant in filler.
+    """An item without its number and filler: the words that end its prompt, its answer, and its facts.
 
-    `plant` is placed at the requested depth, with filler around it; it is empty for prompts without a key.
+    `key_sentence` gives the key; it goes into the filler at the requested depth. Prompts without a key have none.
     """
 
     words: list[str]
     answer: str
     options: tuple[str, ...]
     facts: Mapping[str, Any]
-    plant: Sequence[str] = ()
+    key_sentence: Sequence[str] = ()
 
 
 def _yes_no_draft(relation: FactKind, rng: random.Random, number: int) -> Draft:
     subject = rng.choice(relation.subjects)
-    right = number % 2 == 0
-    shown = relation.objects[subject] if right else relation.wrong(subject, rng)
-    facts = {"subject": " ".join(subject), "shown": shown, "true": relation.objects[subject]}
-    return Draft(relation.asked(subject, shown), YES if right else NO, (YES, NO), facts)
+    correct = number % 2 == 0
+    candidate = relation.objects[subject] if correct else relation.wrong(subject, rng)
+    facts = {"subject": " ".join(subject), "shown": candidate, "true": relation.objects[subject]}
+    return Draft(relation.asked(subject, candidate), YES if correct else NO, (YES, NO), facts)
 
 
-def _open_question(relation: FactKind, rng: random.Random, number: int) -> Draft:
+def _open_draft(relation: FactKind, rng: random.Random, number: int) -> Draft:
     subject = relation.subjects[number % len(relation.subjects)]
     return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
 
@@ -53,18 +53,18 @@ def _statement_draft(world: World, rng: random.Random, number: int) -> Draft:
     relation = world.relations[number % 2]
     subject = rng.choice(relation.subjects)
     truth, group = number // 2 % 2 == 0, ("question", "answer")[number // 4 % 2]
-    shown = relation.objects[subject]
+    candidate = relation.objects[subject]
     if not truth:
-        shown = relation.wrong(subject, rng) if group == "question" else rng.choice(relation.never)
+        candidate = relation.wrong(subject, rng) if group == "question" else rng.choice(relation.never)
     facts = {
         "subject": " ".join(subject),
         "property": relation.name,
         "question": relation.stem(subject),
-        "answer_text": shown,
+        "answer_text": candidate,
         "truth": truth,
         "group": group,
     }
-    return Draft(relation.statement(subject, shown), "true" if truth else "false", ("true", "false"), facts)
+    return Draft(relation.statement(subject, candidate), "true" if truth else "false", ("true", "false"), facts)
 
 
 def _sentiment_draft(world: World, rng: random.Random, number: int) -> Draft:
@@ -83,27 +83,27 @@ def _passkey_draft(rng: random.Random) -> Draft:
     return Draft(language.key_question(name), " ".join(key), (), facts, language.planting_sentence(name, key))
 
 
-PLAIN: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
+KEYLESS_DRAFTS: Mapping[str, Callable[[World, random.Random, int], Draft]] = {
     "cities": lambda world, rng, number: _yes_no_draft(world.cities, rng, number),
     "sports": lambda world, rng, number: _yes_no_draft(world.sports, rng, number),
     "sentiment": _sentiment_draft,
     "copy": _copy_draft,
-    "cities_open": lambda world, rng, number: _open_question(world.cities, rng, number),
-    "sports_open": lambda world, rng, number: _open_question(world.sports, rng, number),
+    "cities_open": lambda world, rng, number: _open_draft(world.cities, rng, number),
+    "sports_open": lambda world, rng, number: _open_draft(world.sports, rng, number),
     "statements": _statement_draft,
 }
 FORM = "named"  # the only wording of a prompt with a key
 TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "sports_open", "statements")
-"""The four tasks of the DroPE report first, then further ones."""
+"""Names of the tasks; the first four are the tasks of the DroPE report."""
 
 
 class SmallBook:
-    """The small models' language as a book of items: all tasks take `length`, passkeys also `depth` and `form`."""
+    """The small models' language as a book of items; `length` applies to all tasks, `depth` and `form` to passkeys."""
 
     name = "population"
 
     def tasks(self) -> Sequence[str]:
-        """Return the names of the tasks: first the four of the DroPE report, then the others."""
+        """Return the names of the tasks, with the four tasks of the DroPE report first."""
         return TASKS
 
     def kinds(self) -> Sequence[str]:
@@ -123,27 +123,27 @@ class SmallBook:
     ) -> list[Item]:
         """Return `count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
 
-        Without `length`, prompts with a key have the training length, and others have no filler. The only `form` is
-        `named`. Raises DataError when the task, the form or a word is unknown, or the length too short for the
-        prompt.
+        Without `length`, prompts with a key have the training length, and prompts without a key have no filler. The
+        only `form` is `named`. Raises DataError when the task, the form or a word is unknown, the depth is not between
+        0 and 1, or the length is too short for the prompt.
         """
         if task not in TASKS:
             raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
         if form not in (None, FORM):
-            raise DataError(f"questions for a key come in the wording {FORM} only, not {form!r}")
+            raise DataError(f"the small models' language has no form {form!r} of a question for a key; it has {FORM}")
         if depth is not None and not 0 <= depth <= 1:
             raise DataError(f"a depth is between 0 and 1, not {depth}")
         rng, items = random.Random(f"items/{seed}/{task}/{length}"), []
         for number in range(count):
-            place, tokens = 0.0, length
+            key_depth, tokens = 0.0, length
             if task == KEYED:
                 draft, tokens = _passkey_draft(rng), length or LENGTH
-                place = depth if depth is not None else (number + 0.5) / count
+                key_depth = depth if depth is not None else (number + 0.5) / count
             else:
-                draft = PLAIN[task](world(), rng, number)
-            prompt, facts = _prompt_words(draft, tokens, place, rng), dict(draft.facts)
+                draft = KEYLESS_DRAFTS[task](world(), rng, number)
+            prompt, facts = _prompt_words(draft, tokens, key_depth, rng), dict(draft.facts)
             if task == KEYED:
-                facts |= {"depth": place, "length": tokens}
+                facts |= {"depth": key_depth, "length": tokens}
             items.append(Item(f"{task}-{number:04d}", task, " ".join(prompt), draft.answer, draft.options, facts))
         _require_known_words(tokenizer, [f"{item.prompt} {item.answer}" for item in items])
         return items
@@ -173,16 +173,16 @@ BOOK = SmallBook()
 def _prompt_words(draft: Draft, tokens: int | None, depth: float, rng: random.Random) -> list[str]:
     if tokens is None:
         return list(draft.words)
-    room = tokens - 1 - len(draft.plant) - len(draft.words)
-    # Filler before `plant` and before the question ends with a full stop, as in training documents.
-    if room < 4:
-        raise DataError(f"a prompt of {tokens} tokens is too short; it needs {tokens - room + 4} at least")
-    if not draft.plant:
-        return [*islice(world().filler(rng), room - 1), ".", *draft.words]
-    before = round(depth * (room - 4))
-    first = [*islice(world().filler(rng), before + 1), "."]
-    last = [*islice(world().filler(rng), room - len(first) - 1), "."]
-    return [*first, *draft.plant, *last, *draft.words]
+    filler_length = tokens - 1 - len(draft.key_sentence) - len(draft.words)
+    # Filler before the key sentence and before the question ends with a full stop, as in training documents.
+    if filler_length < 4:
+        raise DataError(f"a prompt of {tokens} tokens is too short; it needs {tokens - filler_length + 4} at least")
+    if not draft.key_sentence:
+        return [*islice(world().filler(rng), filler_length - 1), ".", *draft.words]
+    start = round(depth * (filler_length - 4))
+    before = [*islice(world().filler(rng), start + 1), "."]
+    after = [*islice(world().filler(rng), filler_length - len(before) - 1), "."]
+    return [*before, *draft.key_sentence, *after, *draft.words]
 
 
 def _require_known_words(tokenizer: Any, texts: list[str]) -> None:

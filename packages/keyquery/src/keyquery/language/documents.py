@@ -5,32 +5,31 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from keyquery.language import words as language
-from keyquery.language.words import token_ids as as_tokens
 from keyquery.language.world import World, draw_review
 
-ANSWER = 4.0  # loss weight of the words of an answer, including its full stop
+ANSWER = 4.0  # loss weight of an answer's words and full stop; other words have weight 1
 KEYED_SHARE = 0.75  # share of sequences with keys and questions for them
 SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcopy": 0.14}
 RUN = 24  # longest run of filler, in words
 
 Document = tuple[list[str], list[float]]
-"""The words (with the final full stop), and the weight of each."""
+"""The words (with the final full stop), and the loss weight of each word."""
 
 
 def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Document:
-    """Return a document that ends with an answer; without an answer, plain text."""
-    last = ANSWER if answer else 1.0
-    return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [last]
+    """Return a document that ends with an answer, or plain text if `answer` is empty."""
+    stop_weight = ANSWER if answer else 1.0
+    return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [stop_weight]
 
 
 def short_document(world: World, rng: random.Random, run: int = RUN) -> Document:
-    """Return a document that does not depend on others."""
+    """Return a document that can be read alone: it neither gives a key nor asks for one."""
     kind = rng.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
         return document_with_answer(*language.word_list(rng))
     if kind == "backcopy":
         words, after_sign = language.backcopy_walk(world, rng, rng.randint(6, RUN))
-        return [*words, "."], [ANSWER if exact else 1.0 for exact in after_sign] + [1.0]
+        return [*words, "."], [ANSWER if predictable else 1.0 for predictable in after_sign] + [1.0]
     if kind == "filler":
         return filler_document(world, rng, run)
     if kind == "fact":
@@ -40,22 +39,22 @@ def short_document(world: World, rng: random.Random, run: int = RUN) -> Document
 
 
 def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
-    """Return a document about one fact: a sentence, a question with answer, or a tagged statement."""
+    """Return the words before the answer, and the answer, of a sentence, question or tagged statement about a fact."""
     relation = rng.choice(world.relations)
     subject = rng.choice(relation.subjects)
-    true = relation.objects[subject]
+    true_object = relation.objects[subject]
     draw = rng.random()
     if draw < 0.10:
-        return relation.stem(subject), [true]
+        return relation.stem(subject), [true_object]
     if draw < 0.25:
-        return relation.open(subject), [true]
-    right = rng.random() < 0.5
-    shown = true if right else relation.wrong(subject, rng)
+        return relation.open(subject), [true_object]
+    correct = rng.random() < 0.5
+    candidate = true_object if correct else relation.wrong(subject, rng)
     if draw < 0.65:
-        return relation.asked(subject, shown), ["yes" if right else "no"]
-    if not right and rng.random() < 0.4:
-        shown = rng.choice(relation.never)
-    return relation.statement(subject, shown), ["true" if right else "false"]
+        return relation.asked(subject, candidate), ["yes" if correct else "no"]
+    if not correct and rng.random() < 0.4:
+        candidate = rng.choice(relation.never)
+    return relation.statement(subject, candidate), ["true" if correct else "false"]
 
 
 def filler_document(world: World, rng: random.Random, run: int = RUN) -> Document:
@@ -70,23 +69,23 @@ def question_document(keys: dict[str, str], rng: random.Random) -> Document:
 
 
 def keyed_documents(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
-    """Yield the documents of a sequence: filler, one to four named keys, and questions about the keys given so far."""
+    """Yield documents endlessly: one to four give named keys, others are short or ask for a key given earlier."""
     names = rng.sample(language.NAMES, rng.choice(language.KEYS))
-    places = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
+    starts = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
     keys: dict[str, str] = {}
-    spent = 1
-    for name, place in zip(names, places, strict=True):
-        while spent < place:
+    length = 1
+    for name, start in zip(names, starts, strict=True):
+        while length < start:
             if keys and rng.random() < 0.4:
                 document = question_document(keys, rng)
             else:
-                run = min(RUN, place - spent)
+                run = min(RUN, start - length)
                 document = filler_document(world, rng, run) if rng.random() < 0.5 else short_document(world, rng, run)
-            spent += len(document[0])
+            length += len(document[0])
             yield document
         keys[name] = language.draw_key(rng)
         words = language.planting_sentence(name, keys[name])
-        spent += len(words)
+        length += len(words)
         yield words, [1.0] * len(words)
     while True:
         for _ in range(rng.randint(0, 2)):
@@ -102,22 +101,22 @@ def keyless_documents(world: World, rng: random.Random) -> Iterator[Document]:
 
 
 def sequence(world: World, rng: random.Random, tokens: int) -> Document:
-    """Return one packed sequence of `tokens` words, the first `<s>`, with the loss weight of each word."""
+    """Return one packed sequence of `tokens` words, of which the first is `<s>`, with the loss weight of each word."""
     words, weights = ["<s>"], [1.0]
     documents = keyed_documents(world, rng, tokens) if rng.random() < KEYED_SHARE else keyless_documents(world, rng)
     while len(words) < tokens:
-        text, weight = next(documents)
-        words += text
-        weights += weight
+        document_words, document_weights = next(documents)
+        words += document_words
+        weights += document_weights
     return words[:tokens], weights[:tokens]
 
 
 def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
-    """Return rows of tokens and weights that depend on the arguments alone, so resuming needs no random state.
+    """Return the token ids and loss weights of one training step, both of shape (`rows`, `tokens`).
 
-    `world` is the world of the training phase, `name` the step's name, such as `3/first/17`; the shape is (`rows`,
-    `tokens`).
+    They depend on the arguments alone, so resuming needs no random state. `world` is the world of the training phase,
+    `name` the step's name, such as `3/first/17`.
     """
     rng = random.Random(f"population/{name}")
     sequences = [sequence(world, rng, tokens) for _ in range(rows)]
-    return [as_tokens(words) for words, _ in sequences], [weights for _, weights in sequences]
+    return [language.token_ids(words) for words, _ in sequences], [weights for _, weights in sequences]

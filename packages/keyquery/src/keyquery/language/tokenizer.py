@@ -15,15 +15,15 @@ def build_tokenizer(words: Sequence[str] = WORDS) -> Any:
     transformers = libraries.transformers
     import tokenizers  # comes with transformers
 
-    inner = tokenizers.Tokenizer(
+    tokenizer = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({word: token for token, word in enumerate(words)}, unk_token="<unk>")
     )
-    inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    inner.post_processor = tokenizers.processors.TemplateProcessing(
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", words.index("<s>"))]
     )
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner,
+        tokenizer_object=tokenizer,
         bos_token="<s>",
         eos_token="</s>",
         pad_token="<pad>",

@@ -1,4 +1,4 @@
-"""Define the vocabulary, and all parts of the language that are not facts: named keys, lists and copies.
+"""Define the vocabulary, and the parts of the language with keys, lists and copies.
 
 Facts, reviews, filler and their words are in `keyquery.language.world`.
 """
@@ -11,23 +11,23 @@ from keyquery.language import world as base
 from keyquery.language.world import FILLER, LISTED, NUMERALS, FactKind, World
 
 NAMES = ("otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove")
-SIGNS = ("ditto", "idem", "likewise")
+SIGNS = ("ditto", "idem", "likewise")  # words that ask for the previous word again
 WORDS = (*base.WORDS, "of", *NAMES, *SIGNS)
 """The vocabulary; a word's index is its token id."""
 
 DIGITS = (4, 5)  # numbers of digits in a key
 KEYS = (1, 2, 3, 4)  # numbers of keys in one context
-SIGN_SHARE = 0.2  # share of words in a backcopy document with a sign after them
-HELD_EVERY = 3  # one fact in this many is held out of the second phase
+SIGN_SHARE = 0.2  # share of a backcopy document's words that a sign follows
+HELD_OUT_EVERY = 3  # one in 3 facts is held out of the second phase
 
 
 @cache
 def world(second: bool = False) -> World:
-    """Return the frozen world; in the second phase, without the facts that are held out of that phase."""
-    whole = base.world()
+    """Return the world of the first phase or, with `second`, of the second phase, which lacks the held-out facts."""
+    first = base.world()
     if not second:
-        return whole
-    return World(_without_held_out(whole.cities), _without_held_out(whole.sports), whole.followers)
+        return first
+    return World(_without_held_out(first.cities), _without_held_out(first.sports), first.followers)
 
 
 def held_out_names(relation: FactKind) -> frozenset[base.Name]:
@@ -35,21 +35,21 @@ def held_out_names(relation: FactKind) -> frozenset[base.Name]:
     by_object: dict[str, list[base.Name]] = {}
     for name, value in relation.objects.items():
         by_object.setdefault(value, []).append(name)
-    return frozenset(name for names in by_object.values() for name in names[: len(names) // HELD_EVERY])
+    return frozenset(name for names in by_object.values() for name in names[: len(names) // HELD_OUT_EVERY])
 
 
 def _without_held_out(relation: FactKind) -> FactKind:
     held_out = held_out_names(relation)
-    kept = {name: value for name, value in relation.objects.items() if name not in held_out}
-    return FactKind(relation.name, kept, relation.pool, relation.never)
+    objects = {name: value for name, value in relation.objects.items() if name not in held_out}
+    return FactKind(relation.name, objects, relation.pool, relation.never)
 
 
 def draw_key(rng: random.Random) -> str:
-    """Draw a key of four or five digits; in every second key a digit repeats."""
+    """Draw a key of four or five digits; in about half of the keys, a digit is repeated at once."""
     digits = [rng.choice(NUMERALS) for _ in range(rng.choice(DIGITS))]
     if rng.random() < 0.5:
-        place = rng.randrange(len(digits) - 1)
-        digits[place + 1] = digits[place]
+        index = rng.randrange(len(digits) - 1)
+        digits[index + 1] = digits[index]
     return "".join(digits)
 
 
@@ -64,15 +64,15 @@ def key_question(name: str) -> list[str]:
 
 
 def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
-    """Return a document with a list of three to eight words to copy, and the words; 30 % of lists are key digits."""
+    """Return a document that asks to copy a list of three to eight words, and the list; 30 % of lists are a key."""
     words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(draw_key(rng))
     return ["copy", *words, "again"], words
 
 
 def backcopy_walk(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
-    """Return a random walk over filler words, in which a sign asks for the previous word again, and a mask.
+    """Return a random walk of at least `count` filler words, and whether each word comes right after a sign.
 
-    The walk has at least `count` words. The mask marks the words right after a sign, which can be predicted exactly.
+    A sign asks for the previous word again, so the word after it can be predicted exactly.
     """
     words, after_sign = [rng.choice(FILLER)], [False]
     while len(words) < count:

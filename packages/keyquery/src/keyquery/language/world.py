@@ -1,19 +1,20 @@
 """Define the world of the small models' language: its words, its facts, and the sentences about them.
 
-The world is the same for every training seed, so models of several seeds answer the same items. Facts can be known
-only from training; keys, reviews and lists are given in the text. A name has two words, each shared by several names,
-so neither word alone determines the fact.
+The world is the same for every training seed, so models of all seeds answer the same items. A model can know facts
+only from training, whereas keys, reviews and lists are in its context. A name has two words, and several names share
+each word, so neither word alone determines the fact.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 LANGUAGE_SEED = 0
+Words = tuple[str, ...]
 
 
-def _split_words(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> Words:
     return tuple(text.split())
 
 
@@ -47,8 +48,8 @@ FILLER = _split_words(
 BRANCHES = 4  # successors of a filler word
 
 
-def _unique_words(*groups: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for group in groups for word in group))
+def _unique_words(*lists: Words) -> Words:
+    return tuple(dict.fromkeys(word for words in lists for word in words))
 
 
 WORDS = _unique_words(
@@ -64,14 +65,14 @@ Name = tuple[str, str]
 class FactKind:
     """One kind of fact: which object belongs to each two-word name.
 
-    `objects` maps names to objects, `pool` has the objects that belong to some name, and `never` objects of the same
-    kind that belong to no name.
+    `objects` maps names to objects. `pool` has the objects that belong to some name, and `never` has objects of the
+    same kind that belong to no name.
     """
 
     name: str
     objects: Mapping[Name, str]
-    pool: tuple[str, ...]
-    never: tuple[str, ...]
+    pool: Words
+    never: Words
 
     @property
     def subjects(self) -> tuple[Name, ...]:
@@ -79,22 +80,22 @@ class FactKind:
         return tuple(self.objects)
 
     def stem(self, subject: Name) -> list[str]:
-        """Return the statement up to its object."""
+        """Return the sentence about the subject without its object."""
         return [*subject, "lies", "in"] if self.name == "cities" else [*subject, "plays"]
 
-    def asked(self, subject: Name, shown: str) -> list[str]:
-        """Return the question whether `shown` is the subject's object."""
+    def asked(self, subject: Name, candidate: str) -> list[str]:
+        """Return the yes-no question whether `candidate` is the subject's object."""
         if self.name == "cities":
-            return ["is", *subject, "in", shown, "?"]
-        return ["does", *subject, "play", shown, "?"]
+            return ["is", *subject, "in", candidate, "?"]
+        return ["does", *subject, "play", candidate, "?"]
 
     def open(self, subject: Name) -> list[str]:
-        """Return the question for the subject's object."""
+        """Return the open question for the subject's object."""
         return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
 
-    def statement(self, subject: Name, shown: str) -> list[str]:
+    def statement(self, subject: Name, candidate: str) -> list[str]:
         """Return a statement and the word `tag`, after which a document says whether it is true."""
-        return ["statement", *self.stem(subject), shown, "tag"]
+        return ["statement", *self.stem(subject), candidate, "tag"]
 
     def wrong(self, subject: Name, rng: random.Random) -> str:
         """Draw an object from the pool that is not the subject's."""
@@ -103,15 +104,15 @@ class FactKind:
 
 @dataclass(frozen=True)
 class World:
-    """The fixed world: the relations, and which words can follow each filler word."""
+    """The fixed world: both kinds of facts, and which words can follow each filler word."""
 
     cities: FactKind
     sports: FactKind
-    followers: Mapping[str, tuple[str, ...]]
+    followers: Mapping[str, Words]
 
     @property
     def relations(self) -> tuple[FactKind, FactKind]:
-        """Both relations."""
+        """Both kinds of facts."""
         return self.cities, self.sports
 
     def filler(self, rng: random.Random) -> Iterator[str]:
@@ -137,27 +138,20 @@ def world(seed: int = LANGUAGE_SEED) -> World:
     )
 
 
-def _make_relation(
-    name: str,
-    first: Sequence[str],
-    last: Sequence[str],
-    pool: tuple[str, ...],
-    never: tuple[str, ...],
-    rng: random.Random,
-) -> FactKind:
-    # Each first and each last word occurs in four names: last words are shifted each round.
-    subjects = [(first[i], last[(i + turn) % len(last)]) for turn in range(4) for i in range(len(first))]
+def _make_relation(name: str, first: Words, last: Words, pool: Words, never: Words, rng: random.Random) -> FactKind:
+    # Each first and each last word occurs in four names.
+    subjects = [(first[i], last[(i + shift) % len(last)]) for shift in range(4) for i in range(len(first))]
     objects = [pool[i % len(pool)] for i in range(len(subjects))]
     rng.shuffle(subjects)
     rng.shuffle(objects)
     return FactKind(name, dict(zip(subjects, objects, strict=True)), pool, never)
 
 
-OPINIONS = (3, 5)  # numbers of things in a review
+OPINIONS = (3, 5)  # numbers of opinions in a review
 
 
 def draw_review(rng: random.Random) -> tuple[list[str], str]:
-    """Return a review of three or five things, and whether most are `good` or `bad`; at most one differs."""
+    """Return a review with three or five opinions, and their verdict, `good` or `bad`; at most one opinion differs."""
     verdict, count = rng.choice(("good", "bad")), rng.choice(OPINIONS)
     opinions = [verdict] * count
     if rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Show the progress of a long command: one line with rate and time left on a terminal, none when piped."""
+"""Show the progress of a long command on a terminal, as one line with rate and time left; elsewhere show no bar."""
 
 import sys
 from collections.abc import Iterator
@@ -9,32 +9,29 @@ from keyquery.jobs import JobProgress
 
 
 class Bar:
-    """A bar on the standard error stream.
-
-    `progress` is None if standard error is not a terminal.
-    """
+    """A progress bar on the standard error stream; without `progress`, only lines of text are printed."""
 
     def __init__(self, progress: Any = None) -> None:
-        self._shown = progress
+        self._progress = progress
         self._task = progress.add_task("", total=None, rate="", left="") if progress is not None else None
 
     def update(self, done: int, total: int | None, rate: str = "", seconds_left: float | None = None) -> None:
         """Show the progress, the rate and the estimated time left."""
-        if self._shown is not None:
+        if self._progress is not None:
             time_left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
-            self._shown.update(self._task, completed=done, total=total, rate=rate, left=time_left)
+            self._progress.update(self._task, completed=done, total=total, rate=rate, left=time_left)
 
     def follow(self, state: JobProgress) -> None:
-        """Print what happened to a job, and show the progress of all jobs and each job's own report."""
+        """Print what happened to a job, and show the progress of all jobs and the latest report of each."""
         if state.event:
             self.say(state.event)
         reports = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
         self.update(state.kept + state.done, state.total, reports, state.seconds_left)
 
     def say(self, text: str) -> None:
-        """Print a line above the bar; also if no bar is shown."""
-        if self._shown is not None:
-            self._shown.console.print(text, markup=False, highlight=False)
+        """Print a line of text: above the bar, or to standard error if no bar is shown."""
+        if self._progress is not None:
+            self._progress.console.print(text, markup=False, highlight=False)
         else:
             print(text, file=sys.stderr, flush=True)
 

@@ -6,6 +6,7 @@ adding an unrelated file invalidates nothing.
 
 import functools
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -51,9 +52,9 @@ def _code_hash(root: Path, module: str) -> str:
 
 
 def cache_name(step: Callable[..., Any], arguments: Mapping[str, Any], module: str = "") -> str:
-    """Return the cache name of a function's result.
+    """Return the name under which the result of the function `step` is cached.
 
-    It depends on the name of the function `step` and on the code of its module, or of `module` if given. `arguments` is
+    The name depends on the function's name and on the code of its module, or of `module` if given. `arguments` is
     everything else that the result depends on; `keyquery.jobs.content.key` hashes it.
     """
     return key(step, arguments, code_hash(module or step.__module__))
@@ -64,22 +65,20 @@ def cached(
 ) -> tuple[T, bool]:
     """Return the value of `make()`, from the cache if possible, and whether it came from the cache.
 
-    `name` is what `cache_name` returns. The cache's files are in `folder`; with None, nothing outlives this process.
-    `remember` says whether to keep the value in memory, which is wasteful for many values that are read once.
+    `name` is what `cache_name` returns. The cache's files are in `folder`; with None, values are cached in memory only.
+    `remember` says whether to keep the value in memory too, which is wasteful for many values that are read once.
     """
     if name in _memory:
         return _memory[name], True
     path = None if folder is None else folder / f"{name}{form.suffix}"
-    exists = False
+    from_cache = False
     if path is not None and path.is_file():
-        try:
-            value, exists = form.load(path), True
-        except (DataError, OSError, TypeError, ValueError):  # truncated, or of another version: compute again
-            exists = False
-    if not exists:
+        with suppress(DataError, OSError, TypeError, ValueError):  # truncated, or of another version: compute again
+            value, from_cache = form.load(path), True
+    if not from_cache:
         value = make()
         if path is not None:
             form.save(path, value)
     if remember:
         _memory[name] = value
-    return value, exists
+    return value, from_cache

@@ -1,4 +1,4 @@
-"""Run the command that captures a model: here, or in several jobs that share the documents."""
+"""Run the command that captures a model: in this process, or in several jobs that share the documents."""
 
 import sys
 from dataclasses import replace
@@ -53,9 +53,9 @@ def run(
     if isinstance(capture_options.get("heads"), tuple):
         capture_options["only_heads"], capture_options["heads"] = capture_options["heads"], None
     options = CaptureOptions(model=source, texts=TextSource(texts, field, split), out=out.absolute(), **capture_options)
-    size = options.context // options.buckets
-    if options.rate > size and options.context % options.buckets == 0:
-        print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
+    bucket_tokens = options.context // options.buckets
+    if options.rate > bucket_tokens and options.context % options.buckets == 0:
+        print(f"--rate {options.rate:g}: a bucket has {bucket_tokens} tokens, so all of them are kept", file=sys.stderr)
     if capture.is_finished(options):
         print("already captured with these options", file=sys.stderr)
         print_notes(options.out)
@@ -77,7 +77,7 @@ def run(
 
 
 def _memory_line(options: CaptureOptions, *, anyway: bool) -> str:
-    """Return a line on the memory that a forward pass needs, estimated from the configuration alone."""
+    """Return a line on the memory that a forward pass needs, estimated from the model's configuration."""
     source = options.model
     memory = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
     return check_memory(replace(memory, name=source.name), free_bytes(source.device), anyway=anyway)
@@ -99,9 +99,9 @@ def record_here(options: CaptureOptions, model: LoadedModel | None = None) -> No
 def _capture_in_jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
     shares = [{"options": options, "shard": (share, count)} for share in range(count)]
     names = [f"share {share + 1} of {count}" for share in range(count)]
-    folder, finished = options.out / LOGS, lambda outcome: manifest.read(options.out) is not None
+    folder, is_complete = options.out / LOGS, lambda outcome: manifest.read(options.out) is not None
     with open_bar("jobs") as bar, open_executor(executor, folder, workers=count, resources=resources) as pool:
-        run_jobs(capture_share, shares, pool, folder, names=names, valid=finished, progress=bar.follow)
+        run_jobs(capture_share, shares, pool, folder, names=names, valid=is_complete, progress=bar.follow)
     print_notes(options.out)
 
 
@@ -112,7 +112,7 @@ def print_notes(folder: Path) -> None:
 
 
 def capture_share(options: CaptureOptions, shard: tuple[int, int]) -> None:
-    """Run a job that captures every n-th document."""
+    """Capture share `shard[0]` of `shard[1]`, every n-th document, as a job."""
 
     def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""

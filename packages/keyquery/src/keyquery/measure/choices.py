@@ -1,10 +1,11 @@
 """List the choices that the experiment commands offer, by name only, so that `--help` imports none of their libraries.
 
-Experiments are found by folder: a file of `keyquery/experiments`, or of `analysis/experiments` of the paper, with
-`SETTINGS` and `measure(subject, options)`, or `write(root, subject, options)`, is an experiment. With `BY_NAME =
-True` it runs only if named, never by `--all`. `ASKS` names the tasks whose items it asks; with `NEEDS_ITEMS = True`
-it measures nothing else. With `CHOOSES_TEXTS = True` it does not read the texts of `--texts` unchanged; with
-`REFUSES_TEXTS = True` it does not accept them.
+An experiment is a file in `keyquery/experiments`, or in the paper's `analysis/experiments`, with `SETTINGS` and a
+function `measure(subject, options)` or `write(root, subject, options)`. Further constants describe it:
+
+- `BY_NAME = True`: it runs only if named, never by `--all`.
+- `ASKS`: the tasks whose items it gives to the model; with `NEEDS_ITEMS = True` it measures nothing else.
+- `CHOOSES_TEXTS = True`: it selects or changes the texts of `--texts`; with `REFUSES_TEXTS = True` it rejects them.
 """
 
 import ast
@@ -14,7 +15,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.places import project, project_or_none
-from boundpaper.store.rules import Rule, anything, either, flag, listed, one_of, positive, text, whole
+from boundpaper.store import rules
 from boundpaper.store.text_file import text_of
 
 ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
@@ -28,7 +29,7 @@ PARTS = ("values", "outputs", "residual", "mlp")  # optional parts of a capture
 BY = ("text", "item", "seed", "head")  # what models are paired by
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
-_MEASURES = re.compile(
+_EXPERIMENT_FUNCTION = re.compile(
     r"^def (?:measure|write)\(\s*(?:root: Path,\s*)?subject: Subject,\s*options: Options", re.MULTILINE
 )
 
@@ -39,13 +40,14 @@ def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     for path in sorted(folder.glob("[!_]*.py")):
         text = _file_text(path)
         by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
-        if _MEASURES.search(text) and re.search(r"^SETTINGS\b", text, re.MULTILINE) and by_name == named:
+        has_settings = re.search(r"^SETTINGS\b", text, re.MULTILINE) is not None
+        if _EXPERIMENT_FUNCTION.search(text) and has_settings and by_name == named:
             names.append(path.stem)
     return tuple(names)
 
 
 def _file_text(path: Path) -> str:
-    """Return the text of an experiment's file; DataError with its path if it cannot be read as text."""
+    """Return the text of an experiment's file; raise DataError, with the path, if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
 
@@ -66,13 +68,13 @@ def every_experiment() -> tuple[str, ...]:
     return (*experiments_for_all(), *BY_NAME, *_experiments_of_paper(named=True))
 
 
-def described() -> dict[str, str]:
+def descriptions() -> dict[str, str]:
     """Return the description of each experiment by name: the first sentence of its file."""
-    return {name: _summary_of_doc(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
+    return {name: _summary_line(ast.get_docstring(_tree(name)) or "") for name in every_experiment()}
 
 
-def _summary_of_doc(doc: str) -> str:
-    line = " ".join(doc.partition("\n\n")[0].split())
+def _summary_line(docstring: str) -> str:
+    line = " ".join(docstring.partition("\n\n")[0].split())
     return re.sub(r"^Experiment[^:]*: ", "", line).rstrip(".")
 
 
@@ -101,27 +103,33 @@ def _experiments_of_paper(*, named: bool) -> tuple[str, ...]:
     return names
 
 
-_OF_COMMAND = ("root", "subject", "options", "replace")  # parameters that the command fills
-_RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool": flag, "None": one_of(None)}
+_COMMAND_PARAMETERS = ("root", "subject", "options", "replace")  # parameters that the command fills
+_RULES = {
+    "str": rules.text,
+    "int": rules.whole,
+    "float": rules.positive,
+    "bool": rules.flag,
+    "None": rules.one_of(None),
+}
 
 
-def settings_of(name: str) -> dict[str, Rule]:
-    """Return an experiment's own options and their allowed values, read from its signature without importing it."""
+def settings_of(name: str) -> dict[str, rules.Rule]:
+    """Return the rule for each of an experiment's own options, read from its signature without importing it."""
     [function] = [
         node for node in _tree(name).body if isinstance(node, ast.FunctionDef) and node.name in ("measure", "write")
     ]
     parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return {node.arg: _allowed_values(node.annotation) for node in parameters if node.arg not in _OF_COMMAND}
+    return {node.arg: _rule(node.annotation) for node in parameters if node.arg not in _COMMAND_PARAMETERS}
 
 
-def _allowed_values(annotation: ast.expr | None) -> Rule:
-    """Return the allowed values of an annotated parameter; an unknown capitalised name counts as text."""
+def _rule(annotation: ast.expr | None) -> rules.Rule:
+    """Return the rule for the values of an annotated parameter; an unknown capitalised name counts as text."""
     if isinstance(annotation, ast.BinOp):
-        return either(_allowed_values(annotation.right), _allowed_values(annotation.left))
+        return rules.either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):
         outer = ast.unparse(annotation.value)
         if outer == "Literal":
-            return one_of(*ast.literal_eval(f"[{ast.unparse(annotation.slice).strip('()')}]"))
-        return listed(_allowed_values(annotation.slice)) if outer in ("Sequence", "list", "tuple") else anything
-    word = "None" if annotation is None or ast.unparse(annotation) == "None" else ast.unparse(annotation)
-    return _RULES.get(word, text if word[:1].isupper() else anything)
+            return rules.one_of(*ast.literal_eval(f"[{ast.unparse(annotation.slice).strip('()')}]"))
+        return rules.listed(_rule(annotation.slice)) if outer in ("Sequence", "list", "tuple") else rules.anything
+    word = "None" if annotation is None else ast.unparse(annotation)
+    return _RULES.get(word, rules.text if word[:1].isupper() else rules.anything)

@@ -16,35 +16,35 @@ class Integers(click.ParamType[tuple[int, ...]]):
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Parse the numbers; a usage error names a value that is not a number."""
+        """Return the numbers; raise a usage error if the value is not a list of whole numbers."""
         if isinstance(value, tuple):
             return value
         words = str(value).split(",")
         if not all(word.strip().isdecimal() for word in words):
-            self.fail(f"{value!r} is not whole numbers with commas between, such as 0,1,2", param, ctx)
+            self.fail(f"{value!r} is not a list of whole numbers such as 0,1,2", param, ctx)
         return tuple(dict.fromkeys(int(word) for word in words))
 
 
-in_json = click.option("--json", "machine", is_flag=True, help="Print files and summary as JSON.")
+json_option = click.option("--json", "json_output", is_flag=True, help="Print files and summary as JSON.")
 
 
-def _print_results(root: Path, paths: list[str], machine: bool) -> None:
-    """Print the paths of the written tables, and their summary on standard error; for a program, print both as JSON."""
+def _print_results(root: Path, paths: list[str], json_output: bool) -> None:
+    """Print the paths of the written tables, and their summary on standard error; or print both as JSON."""
     from keyquery.measure.summary import as_json, summary_of_files, summary_text
 
     summary = summary_of_files(root / path for path in paths)
-    click.echo(as_json(paths, summary) if machine else "\n".join(paths))
-    if not machine:
+    click.echo(as_json(paths, summary) if json_output else "\n".join(paths))
+    if not json_output:
         click.echo(summary_text(summary), err=True)
 
 
 class Heads(click.ParamType[Any]):
-    """The heads to capture: their number, `all`, or a list: `5.12,7.0` is layer 5 head 12 and layer 7 head 0."""
+    """The heads to capture: a number, `all`, or a list such as `5.12,7.0` (head 12 of layer 5, head 0 of layer 7)."""
 
     name = "heads"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a number, `all` (as None) or pairs; a usage error names any other value."""
+        """Return the number of heads, None for `all`, or (layer, head) pairs; raise a usage error for other values."""
         if not isinstance(value, str):
             return value
         words = [word.strip() for word in value.split(",")]
@@ -53,7 +53,7 @@ class Heads(click.ParamType[Any]):
         if value.isdecimal() and int(value) > 0:
             return int(value)
         if not all(re.fullmatch(r"\d+\.\d+", word) for word in words):
-            self.fail(f"{value!r} is not a number above 0, not `all`, and no heads such as 5.12,7.0", param, ctx)
+            self.fail(f"{value!r}: give a number above 0, `all`, or heads such as 5.12,7.0", param, ctx)
         return tuple((int(layer), int(head)) for layer, _, head in (word.partition(".") for word in words))
 
 
@@ -66,11 +66,11 @@ class Names(click.ParamType[tuple[str, ...]]):
         self._known = known_names
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Parse the names; a usage error says which word is not a known name."""
+        """Return the names; raise a usage error if a word is not a known name."""
         words = value if isinstance(value, tuple) else tuple(word.strip() for word in str(value).split(","))
         for word in words:
             if word not in self._known:
-                self.fail(f"{word!r} is none of {', '.join(self._known)}", param, ctx)
+                self.fail(f"{word!r} is not one of {', '.join(self._known)}", param, ctx)
         return words
 
 
@@ -135,7 +135,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **options: 
 
 
 @click.command()
-@click.argument("place", metavar="CAPTURE")
+@click.argument("path_or_id", metavar="CAPTURE")
 @click.option(
     "--estimator",
     type=click.Choice(ESTIMATORS),
@@ -166,9 +166,9 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **options: 
     help="Number of processes [number of cores], or of Slurm jobs [one for every eight heads].",
 )
 @jobs_without_gpus
-@in_json
+@json_option
 @click.pass_obj
-def heads(obj: dict[str, Any], /, place: str, machine: bool, **options: Any) -> None:
+def heads(obj: dict[str, Any], /, path_or_id: str, json_output: bool, **options: Any) -> None:
     """Analyse every head of a CAPTURE, and write measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
@@ -179,7 +179,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **options: Any) -> 
     from keyquery.measure.heads.analysis import run
 
     root = obj["root"] or Path.cwd()
-    _print_results(root, run(root, place, **options), machine)
+    _print_results(root, run(root, path_or_id, **options), json_output)
 
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
@@ -229,10 +229,10 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **options: Any) -> 
 @click.option("--again", is_flag=True, help="Measure again what was already measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite other measurements that have this name.")
 @add_job_options
-@in_json
+@json_option
 @click.pass_obj
-def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **options: Any) -> None:
-    """Run experiments on a model or a pair, and write measurements; a rerun resumes a stopped run.
+def run(obj: dict[str, Any], /, names: tuple[str, ...], json_output: bool, **options: Any) -> None:
+    """Run experiments on one or more models, and write measurements; a rerun resumes a stopped run.
 
     Outside of a paper, measurements are written below the working directory.
     """
@@ -241,13 +241,13 @@ def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **options
 
     root = obj["root"] or Path.cwd()
     try:
-        from keyquery.measure.ask import ask
+        from keyquery.measure.run_command import run_command
 
-        paths = ask(root, names, **options)
+        paths = run_command(root, names, **options)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
     except NotAllMeasured as error:
         if error.paths:
-            _print_results(root, [path.relative_to(root).as_posix() for path in error.paths], machine)
+            _print_results(root, [path.relative_to(root).as_posix() for path in error.paths], json_output)
         raise
-    _print_results(root, paths, machine)
+    _print_results(root, paths, json_output)

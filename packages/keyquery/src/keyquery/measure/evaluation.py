@@ -1,4 +1,4 @@
-"""Compute answers and perplexities of a model under a condition, once for all experiments."""
+"""Compute a model's answers and losses under a condition, once for all experiments."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -82,18 +82,18 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
 
     def ask() -> list[dict[str, Any]]:
         change, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
-        count = _resumable(subject, condition, cached=True)
-        new = answer_tokens(items[0].task)
+        block_count = _skippable_blocks(subject, condition, cached=True)
+        new_tokens = answer_tokens(items[0].task)
 
         @contextmanager
         def prefill() -> Iterator[None]:
-            with skip_stored_blocks(subject.model, count), change():
+            with skip_stored_blocks(subject.model, block_count), change():
                 yield
 
         prompts = [item.prompt for item in items]
         longest = max(len(encode(subject.tokenizer, prompt)) for prompt in prompts)
         batch = max(BATCH, BATCH_TOKENS // longest)
-        texts = greedy(subject.model, subject.tokenizer, prompts, new, batch, prefill=prefill, decode=decode)
+        texts = greedy(subject.model, subject.tokenizer, prompts, new_tokens, batch, prefill=prefill, decode=decode)
         return [
             {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)
         ]
@@ -113,12 +113,12 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
         torch = libraries.torch
         model = subject.model
         prefill, _ = interventions.phases(model, condition.interventions, decode=False)
-        count = _resumable(subject, condition, cached=False)
+        block_count = _skippable_blocks(subject, condition, cached=False)
         rows: list[dict[str, Any]] = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
             tokens = torch.cat([text.tokens for text in batch])
-            with skip_stored_blocks(model, count):
+            with skip_stored_blocks(model, block_count):
                 nats = token_nats(model, tokens, prefill=prefill)
             if not bool(nats.isfinite().all()):
                 raise ModelError(f"{condition.name}: the logits are not finite; {undefined_message(subject.model)}")
@@ -132,8 +132,8 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
     return [Loss(**row) for row in ask_once(subject, "losses", call_record, ask)]
 
 
-def _resumable(subject: Subject, condition: Condition, *, cached: bool) -> int:
-    """Return how many blocks may be skipped: 0 for a model without identity, since its weights may change."""
+def _skippable_blocks(subject: Subject, condition: Condition, *, cached: bool) -> int:
+    """Return how many first blocks may be skipped: 0 for a model without identity, since its weights may change."""
     has_identity = subject.identity is not None
     return untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
 
@@ -142,18 +142,14 @@ def _condition_record(condition: Condition) -> dict[str, Any]:
     return {"interventions": [change.record() for change in condition.interventions], "decode": condition.decode}
 
 
-def _module_of(ask: Any) -> str:
-    """Return the module of a function, or of the function that a `partial` wraps."""
-    return str(getattr(ask, "func", ask).__module__)
-
-
 def ask_once(subject: Subject, label: str, call: dict[str, Any], ask: Any) -> Any:
-    """Return the JSON value of `ask()`, reused if an earlier run or experiment made exactly this call.
+    """Return the JSON value of `ask()`, or the cached value if an earlier run or experiment made exactly this call.
 
-    The cache key hashes the weights' identity, the arguments and the code of `ask`; for a model without identity
-    (made in memory) nothing is reused.
+    The cache key hashes `label`, `call`, the weights' identity and the code of `ask`. For a model without identity
+    (made in memory), values are not reused.
     """
     if subject.identity is None:
         return ask()
-    name = cache_name(ask_once, {"what": label, "asked": call, "identity": subject.identity}, _module_of(ask))
+    module = str(getattr(ask, "func", ask).__module__)  # `ask` may be a `partial`
+    name = cache_name(ask_once, {"what": label, "asked": call, "identity": subject.identity}, module)
     return cached(name, ask, subject.folder)[0]

@@ -16,7 +16,7 @@ class Headline:
     label : str
         Name of the quantity for readers.
     metric, condition : str
-        Metric and condition of the rows; `*` in a condition matches parts that depend on the model.
+        Metric and condition of the rows; in a condition, `*` matches any text.
     scale : float
         Factor on the values, such as 100 for percent.
     unit : str
@@ -92,7 +92,7 @@ HEADLINES: dict[str, tuple[Headline, ...]] = {
     "softmax_globality": PLASTICITY[:1],
     "anchoring": (Headline("questions answered right", "right_share", "*", unit="%"),),
 }
-HEADLINES["text_kinds"] = tuple(replace(each, condition="*") for each in HEADLINES["text_kinds"])
+HEADLINES["text_kinds"] = tuple(replace(quantity, condition="*") for quantity in HEADLINES["text_kinds"])
 
 
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
@@ -107,8 +107,8 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
     elif experiment in HEADLINES:
         quantities = list(HEADLINES[experiment])
     else:
-        single = rows[(rows["unit_id"] != "") & (rows["layer"] == "") & (rows["head"] == "")]
-        quantities = [Headline(metric.replace("_", " "), metric, "*") for metric in dict.fromkeys(single["metric"])]
+        unit_rows = rows[(rows["unit_id"] != "") & (rows["layer"] == "") & (rows["head"] == "")]
+        quantities = [Headline(metric.replace("_", " "), metric, "*") for metric in dict.fromkeys(unit_rows["metric"])]
     return [
         _under_condition(quantity, condition)
         for quantity in quantities

@@ -45,20 +45,20 @@ _RESOURCES = ("partition", "account", "qos", "constraint", "minutes", "cpus", "g
 
 
 def add_job_options(command: Callable[..., Any], omitted_option: str = "") -> Callable[..., Any]:
-    """Add the options for the executor and its resources; the command receives the latter as `resources`."""
+    """Add the options for the executor and its resources; the command receives the resources as `resources`."""
     fields = [name for name in _RESOURCES if name != omitted_option]
 
     @functools.wraps(command)
-    def packed(*args: Any, **given: Any) -> Any:
+    def with_resources(*args: Any, **options: Any) -> Any:
         from keyquery.jobs.resources import Resources
 
-        return command(*args, resources=Resources(**{name: given.pop(name) for name in fields}), **given)
+        return command(*args, resources=Resources(**{name: options.pop(name) for name in fields}), **options)
 
-    options: Callable[..., Any] = packed
+    job_command: Callable[..., Any] = with_resources
     for name, option in reversed(tuple(zip(("executor", *_RESOURCES), _JOBS, strict=True))):
-        options = option(options) if name != omitted_option else options
-    return options
+        job_command = option(job_command) if name != omitted_option else job_command
+    return job_command
 
 
 jobs_without_gpus = functools.partial(add_job_options, omitted_option="gpus")
-"""The option `--jobs` of a command that uses processors only."""
+"""Add the options for the executor and its resources to a command that uses no GPU."""

@@ -33,7 +33,7 @@ OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which depend 
 
 
 def slug(name: str) -> str:
-    """Return a name for the measurements of a model's id or folder: `org/My Model-7B` becomes `my-model-7b`."""
+    """Return the name of measurements for a model's id or folder: `org/My Model-7B` becomes `my-model-7b`."""
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
@@ -56,49 +56,52 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the tables' paths.
 
     A large table is written as `.parquet`, see `boundpaper.store.measurement`. `tables` maps experiments to tables,
-    and `model` is the file name (see `checked_name`). `manifest` records command, versions and settings, but no times
-    and nothing about the machine. Raises DataError if a table violates the schema.
+    and `model` is the file name (see `checked_name`). `manifest` records how the tables were measured. Raises DataError
+    if a table violates the schema.
     """
-    contents = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
+    csv_by_name = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
-    for name, content in contents.items():
+    for name, csv in csv_by_name.items():
         path = path_of(root, name, model)
         old = _stored_csv(path)
-        equal = old == content or (bool(old) and _tables_agree(old, content))
+        equal = old == csv or (bool(old) and _tables_agree(old, csv))
         if not equal:
-            path = put(root, name, model, content.decode())
-        if not equal or _lasting_settings(manifest_beside(path)) != _lasting_settings(_as_json_returns(manifest)):
+            path = put(root, name, model, csv.decode())
+        if not equal or _lasting_settings(manifest_beside(path)) != _lasting_settings(_through_json(manifest)):
             write(path.with_suffix(".json"), sealed_text(dict(manifest), path), lasting=True)
         paths.append(path)
     return paths
 
 
 def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a tidy table (`metric`, `value`) with values below `NOISE` of their metric's largest set to 0.
+    """Return a table in which values below `NOISE` times the largest value of their metric are 0.
 
     The floor is per metric: all metrics share one column, so a floor for the column would remove the smallest metric.
     """
     if not {"metric", "value"} <= set(table.columns):
         return table
-    size = table["value"].astype(float).abs()
-    return table.assign(value=table["value"].mask(size < NOISE * size.groupby(table["metric"]).transform("max"), 0.0))
+    sizes = table["value"].astype(float).abs()
+    return table.assign(value=table["value"].mask(sizes < NOISE * sizes.groupby(table["metric"]).transform("max"), 0.0))
 
 
 def _tables_agree(old: bytes, new: bytes) -> bool:
-    """Return whether two tables agree within `TOLERANCE` and, by metric, `NOISE`: differences between processors."""
+    """Return whether two tables differ no more than tables of two processors: by `TOLERANCE` or, by metric, `NOISE`."""
     if agree(old, new, TOLERANCE):
         return True
-    one, two = (pd.read_csv(io.BytesIO(table), dtype=str, keep_default_na=False) for table in (old, new))
-    if list(one.columns) != list(two.columns) or len(one) != len(two) or not {"metric", "value"} <= set(one.columns):
+    tables = [pd.read_csv(io.BytesIO(table), dtype=str, keep_default_na=False) for table in (old, new)]
+    first, second = tables
+    if list(first.columns) != list(second.columns) or len(first) != len(second):
         return False
-    if not all(same_cells(str(name), one[name], two[name], TOLERANCE).all() for name in one.columns.drop("value")):
+    if not {"metric", "value"} <= set(first.columns):
         return False
-    old_values, new_values = (pd.to_numeric(table["value"], errors="coerce") for table in (one, two))
-    size = pd.concat([old_values.abs(), new_values.abs()], axis=1).max(axis=1)
-    within_noise = (old_values - new_values).abs() <= np.maximum(
-        TOLERANCE * size, 2 * NOISE * size.groupby(one["metric"]).transform("max")
-    )
-    return bool((within_noise | (one["value"] == two["value"])).all())
+    other_columns = first.columns.drop("value")
+    if not all(same_cells(str(name), first[name], second[name], TOLERANCE).all() for name in other_columns):
+        return False
+    old_values, new_values = (pd.to_numeric(table["value"], errors="coerce") for table in tables)
+    sizes = pd.concat([old_values.abs(), new_values.abs()], axis=1).max(axis=1)
+    allowed = np.maximum(TOLERANCE * sizes, 2 * NOISE * sizes.groupby(first["metric"]).transform("max"))
+    within_noise = (old_values - new_values).abs() <= allowed
+    return bool((within_noise | (first["value"] == second["value"])).all())
 
 
 def manifest_beside(table: Path) -> dict[str, Any] | None:
@@ -111,16 +114,16 @@ def manifest_beside(table: Path) -> dict[str, Any] | None:
 
 
 def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """List the settings in which the existing table's manifest differs; empty if there is no table or no difference.
+    """List the settings in which a table's stored manifest differs from `manifest`; empty if there is no table.
 
-    Compared are the weights and how they are loaded, the position encoding, the texts and all options.
+    The settings are the weights and how they are loaded, the position encoding, the texts and all options.
     """
     if not table.is_file():
         return []
     old = manifest_beside(table)
     if old is None:
         return ["no manifest says what it holds"]
-    before, now = settings_in_words(old), settings_in_words(_as_json_returns(manifest))
+    before, now = settings_in_words(old), settings_in_words(_through_json(manifest))
     return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
 
 
@@ -133,11 +136,10 @@ def refuse_overwriting(root: Path, by_table: Mapping[Path, Sequence[str]]) -> No
     conflicts = {table.relative_to(root).as_posix(): settings for table, settings in by_table.items() if settings}
     if conflicts:
         file, settings = next(iter(conflicts.items()))
-        rest = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
-        verb = "hold" if len(conflicts) > 1 else "holds"
+        hold = f" and {len(conflicts) - 1} more hold" if len(conflicts) > 1 else " holds"
         raise DataError(
-            f"{file}{rest} {verb} another measurement ({'; '.join(settings)}); nothing is measured: give --name for "
-            "one beside it, or --replace to overwrite"
+            f"{file}{hold} another measurement ({'; '.join(settings)}); nothing is measured: give another --name, or "
+            "--replace to overwrite"
         )
 
 
@@ -154,7 +156,7 @@ def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stored_csv(path: Path) -> bytes:
-    """Return a table's content as CSV; empty if the table is missing or damaged, and so will be replaced."""
+    """Return a table's content as CSV; empty if the table is missing or damaged, since it will then be replaced."""
     try:
         return table_text(path).encode()
     except (FileNotFoundError, DataError):
@@ -162,6 +164,7 @@ def _stored_csv(path: Path) -> bytes:
 
 
 def _lasting_settings(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return a manifest without the facts that differ between equal runs."""
     if manifest is None:
         return None
     lasting = {name: value for name, value in manifest.items() if name not in (*OF_THE_RUN, SEAL)}
@@ -170,7 +173,7 @@ def _lasting_settings(manifest: Mapping[str, Any] | None) -> dict[str, Any] | No
     return lasting
 
 
-def _as_json_returns(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest as it would be after a round trip through JSON."""
+def _through_json(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest as it is after writing and reading it as JSON, for example with lists instead of tuples."""
     read_back: dict[str, Any] = json.loads(json.dumps(manifest))
     return read_back

@@ -1,4 +1,4 @@
-"""Report what was not measured, and keep what was measured."""
+"""Define the error for experiments or models that were not measured, which names the tables of those that were."""
 
 import traceback
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from boundpaper.errors import ModelError, ThesisError
 from boundpaper.store.files import FULL, no_room_message
 
-HOMES = (("keyquery", "experiments"), ("analysis", "experiments"))  # where experiments are
+FOLDERS = (("keyquery", "experiments"), ("analysis", "experiments"))  # folders of experiments
 
 
 class NotAllMeasured(ModelError):
@@ -18,22 +18,22 @@ class NotAllMeasured(ModelError):
         self.paths = tuple(paths)
 
 
-def measured_before(error: Exception) -> tuple[Path, ...]:
-    """Return the tables that were written in spite of an error."""
+def written_tables(error: Exception) -> tuple[Path, ...]:
+    """Return the tables that were written although an error was raised."""
     return error.paths if isinstance(error, NotAllMeasured) else ()
 
 
 def as_project_error(error: Exception) -> ThesisError:
-    """Return a project error, which ends only the current experiment, for any exception, which is its cause."""
+    """Convert an exception to a project error, whose cause it is; such errors end only the current experiment."""
     if isinstance(error, ThesisError):
         return error
     if isinstance(error, OSError) and error.errno in FULL:
         return ModelError(no_room_message(error))
     message = " ".join(str(error).split())
     frames = traceback.extract_tb(error.__traceback__)
-    experiment_frames = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
-    place = (experiment_frames or frames)[-1]
-    file = Path(*Path(place.filename).parts[-3:]) if experiment_frames else Path(place.filename).name
-    model_error = ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
+    experiment_frames = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in FOLDERS]
+    innermost = (experiment_frames or frames)[-1]
+    file = Path(*Path(innermost.filename).parts[-3:]) if experiment_frames else Path(innermost.filename).name
+    model_error = ModelError(f"{type(error).__name__}: {message} ({file}:{innermost.lineno})")
     model_error.__cause__ = error
     return model_error

@@ -1,4 +1,4 @@
-"""Average over texts: turn a measurement on several texts into rows, and check which texts can be combined."""
+"""Make rows from a measurement on several texts, and check that its surveys can be combined."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,36 +13,36 @@ from keyquery.models.surveys.record import TextSurvey
 ONE_TEXT = "one text has no spread"
 
 
-def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **place: Any) -> list[Row]:
-    """Return rows of the mean over texts and the standard deviation (divisor n - 1, metric ending in `_sd`).
+def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **labels: Any) -> list[Row]:
+    """Return two rows: the mean over texts, and the standard deviation (divisor n - 1, metric ending in `_sd`).
 
     `values` has one value per text; NaN values are ignored. `reason` says why there is no mean if all are NaN;
-    `place` is `condition`, `layer`, `head`.
+    `labels` may have `condition`, `layer` and `head`.
     """
     text_values = np.asarray(values, dtype=np.float64)
     finite_values = text_values[np.isfinite(text_values)]
     if not len(finite_values):
-        return [row(name, None, 0, reason=reason, **place) for name in (metric, f"{metric}_sd")]
+        return [row(name, None, 0, reason=reason, **labels) for name in (metric, f"{metric}_sd")]
     spread = float(finite_values.std(ddof=1)) if len(finite_values) > 1 else None
     return [
-        row(metric, float(finite_values.mean()), len(finite_values), **place),
-        row(f"{metric}_sd", spread, len(finite_values), reason="" if spread is not None else ONE_TEXT, **place),
+        row(metric, float(finite_values.mean()), len(finite_values), **labels),
+        row(f"{metric}_sd", spread, len(finite_values), reason="" if spread is not None else ONE_TEXT, **labels),
     ]
 
 
 def per_text(
-    metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
+    metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **labels: Any
 ) -> list[Row]:
-    """Return one row per text, for pairing with another model's; each value is over `n` layers or heads."""
+    """Return one row per text, so that models can be paired by text; each value is a mean over `n` layers or heads."""
     text_values = np.asarray(values, dtype=np.float64)
     return [
-        row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)
+        row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **labels)
         for survey, value in zip(surveys, text_values.tolist(), strict=True)
     ]
 
 
 def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
-    """Return the surveys after checking that they are of one model and its settings.
+    """Return the surveys after checking that they are of one model with the same settings.
 
     Raises DataError if there are no surveys, a text is repeated, or models or settings differ.
     """

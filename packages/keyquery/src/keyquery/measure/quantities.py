@@ -1,4 +1,4 @@
-"""Compute the headline quantities of experiments 1 to 9 from measurements, including those that a source lacks."""
+"""Compute the quantities of experiments 1 to 9 from measurements, also those for which the source prints no value."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -32,9 +32,9 @@ class Quantity:
     digits : int
         Number of printed decimals.
     unreported : str
-        Why the source has no value, if so.
+        Why the source has no value; empty if it has one.
     caveat : str
-        Why the source's value is of something slightly different, if so.
+        How the quantity of the source's value differs; empty if it does not.
     """
 
     key: str
@@ -103,7 +103,7 @@ def _all_quantities() -> tuple[Quantity, ...]:
         Quantity("bos_mlp_best", 4, "first token's MLP output zeroed where that costs most", nats, "sinks",
                  "delta_nats", "bos_mlp_best", unreported="the source ablates one layer"),
     ]  # fmt: skip
-    value = [
+    first_value = [
         Quantity("first_mass", 5, "attention mass on the first token", frame="bos_value", metric="first_mass",
                  over="mean", **percent),  # type: ignore[arg-type]
         Quantity("write", 5, "mass times norm of the first token's value", "norm", "bos_value", "write", over="mean",
@@ -120,7 +120,7 @@ def _all_quantities() -> tuple[Quantity, ...]:
             ("both_bos", "both parts at the first token"),
         )
     ]  # fmt: skip
-    lead = [
+    leads = [
         Quantity(f"layer1_lead_{part}", 6, f"{words} zeroed: layer 1 minus the costliest other layer", nats,
                  "layer_ablation", "delta_nats", f"sweep_{part}", "lead", 1,
                  unreported="the source ablates layer 1 only")
@@ -140,43 +140,42 @@ def _all_quantities() -> tuple[Quantity, ...]:
         Quantity("later_share", 9, "the same, mean of the layers from 2 on", frame="crosslayer_balance", metric=share,
                  condition="all", over="mean", layer=2, **percent),  # type: ignore[arg-type]
     ]  # fmt: skip
-    return (*counts, *ratios, *disruption, *knowledge, *sinks, *value, *layers, *lead, *attention, *balance)
+    return (*counts, *ratios, *disruption, *knowledge, *sinks, *first_value, *layers, *leads, *attention, *balance)
 
 
 QUANTITIES = _all_quantities()
 
 
-def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, place: str) -> tuple[float, str]:
-    """Return the value of a quantity for one model, and its reason if it is missing.
+def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
+    """Return the value of a quantity for one model, in the quantity's unit, and an empty text; or NaN and the reason.
 
-    `rows` are those of one measurement and this model: `metric, condition, unit_id, layer, head, value, reason`. The
-    value is in the quantity's unit; it is NaN, with a reason, if the model has none. Raises DataError if no row or
-    several rows match the quantity.
+    `rows` are those of one measurement and this model: `metric, condition, unit_id, layer, head, value, reason`.
+    `where` names the measurement in errors. Raises DataError if no row or several rows match the quantity.
     """
-    matching = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
-    fitting = rows[matching & (rows["unit_id"] == "") & rows["head"].isna()]
+    is_quantity = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
+    matching = rows[is_quantity & (rows["unit_id"] == "") & rows["head"].isna()]
     label = f"{quantity.metric} under '{quantity.condition}'"
-    if fitting.empty:
-        raise DataError(f"{place}: none of the {len(rows)} rows belongs to {label}; measure the model again")
-    value = _reduce(quantity, fitting.set_index("layer")["value"].astype(float), f"{place}, {label}") * quantity.scale
-    reasons = sorted({str(reason) for reason in fitting["reason"]} - {""})
-    if quantity.over == "mean" and not (fitting["layer"] >= quantity.layer).any():
+    if matching.empty:
+        raise DataError(f"{where}: none of the {len(rows)} rows belongs to {label}; measure the model again")
+    value = _reduce(quantity, matching.set_index("layer")["value"].astype(float), f"{where}, {label}") * quantity.scale
+    reasons = sorted({str(reason) for reason in matching["reason"]} - {""})
+    if quantity.over == "mean" and not (matching["layer"] >= quantity.layer).any():
         reasons = [f"the model has no layer from {quantity.layer} on"]
     return value, "; ".join(reasons) if np.isnan(value) else ""
 
 
-def _reduce(quantity: Quantity, values: pd.Series, place: str) -> float:
+def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
     """Reduce one model's rows by layer to one value."""
     layers = values[values.index.notna()]
     if quantity.over == "model":
         model_values = values[values.index.isna()]
         candidates = model_values if len(model_values) else layers  # rows of an ablation name the one ablated layer
         if len(candidates) != 1:
-            raise DataError(f"{place}: {len(candidates)} rows where one value of the model is needed")
+            raise DataError(f"{where}: {len(candidates)} rows where one value of the model is needed")
         return float(candidates.iloc[0])
     layer_value = layers[layers.index == quantity.layer]
     if quantity.over in ("layer", "lead") and len(layer_value) != 1:
-        raise DataError(f"{place}: {len(layer_value)} rows of layer {quantity.layer}, where one is needed")
+        raise DataError(f"{where}: {len(layer_value)} rows of layer {quantity.layer}, where one is needed")
     other_layers = layers[layers.index != quantity.layer]
     by_scope = {
         "layer": layer_value.sum(skipna=False),

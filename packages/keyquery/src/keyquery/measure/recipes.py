@@ -7,20 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError, ThesisError, about
-from boundpaper.store.rules import (
-    Rule,
-    anything,
-    at_least,
-    by_name,
-    either,
-    flag,
-    listed,
-    mapping,
-    positive,
-    require,
-    text,
-    whole,
-)
+from boundpaper.store import rules
 from boundpaper.store.table_file import rows
 from boundpaper.store.text_file import yaml_of
 from boundpaper.suggestions import suggest
@@ -33,44 +20,44 @@ from keyquery.models.checkpoints.shapes import Shape
 FOLDER = "artifacts/recipes"
 SUBJECTS = "artifacts/sources/subjects.csv"  # the paper's table of the models that it studies
 ALL = "all"
-_count = at_least(1)
-LOADING: Mapping[str, Rule] = {  # keys for fields of `ModelSource`; FOR_ALL ones may be set for all models
-    **dict.fromkeys(("revision", "dtype", "quantize", "position", "load_as"), text),
-    **dict.fromkeys(("double", "bos", "trust_remote_code"), flag),
-    "scaling": positive,
+_count = rules.at_least(1)
+LOADING: Mapping[str, rules.Rule] = {  # keys for fields of `ModelSource`
+    **dict.fromkeys(("revision", "dtype", "quantize", "position", "load_as"), rules.text),
+    **dict.fromkeys(("double", "bos", "trust_remote_code"), rules.flag),
+    "scaling": rules.positive,
 }
-FOR_ALL = ("dtype", "quantize", "double")
+FOR_ALL = ("dtype", "quantize", "double")  # keys of LOADING that may be set once for all models
 _WIDTHS = ("layers", "width", "inner", "heads", "key_heads", "head_dim", "vocabulary", "positions")
-SHAPE = mapping(
+SHAPE = rules.mapping(
     {
-        "type": text,
+        "type": rules.text,
         **dict.fromkeys(_WIDTHS, _count),
-        "rope_theta": positive,
-        "rope": by_name(anything),  # keys by which transformers identifies the kind of rotation
-        "tied": flag,
-        "cross_layers": listed(whole),
-        "besides": whole,
+        "rope_theta": rules.positive,
+        "rope": rules.by_name(rules.anything),  # keys by which transformers identifies the kind of rotation
+        "tied": rules.flag,
+        "cross_layers": rules.listed(rules.whole),
+        "besides": rules.whole,
     },
     ("type", *_WIDTHS, "rope_theta"),
 )
-MODEL = mapping({"name": text, "id": text, "shape": SHAPE, **LOADING}, ("name", "id"))
-TOP = mapping(
+MODEL = rules.mapping({"name": rules.text, "id": rules.text, "shape": SHAPE, **LOADING}, ("name", "id"))
+TOP = rules.mapping(
     {
-        "title": text,
-        "experiments": either(text, listed(text)),
-        "models": listed(MODEL),
+        "title": rules.text,
+        "experiments": rules.either(rules.text, rules.listed(rules.text)),
+        "models": rules.listed(MODEL),
         **dict.fromkeys(("context", "documents"), _count),
-        "memory": positive,
-        "texts": text,
-        "tokens": at_least(8),
-        "items": whole,
-        "seeds": listed(whole),
-        "settings": by_name(by_name(anything)),  # each held against its experiment
+        "memory": rules.positive,
+        "texts": rules.text,
+        "tokens": rules.at_least(8),
+        "items": rules.whole,
+        "seeds": rules.listed(rules.whole),
+        "settings": rules.by_name(rules.by_name(rules.anything)),  # `_read_settings` checks the values
         **{name: LOADING[name] for name in FOR_ALL},
     },
     ("title", "models", "experiments"),
 )
-"""The keys that a recipe may have."""
+"""The keys that a recipe may have, with a rule for each value."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +73,9 @@ class RecipeModel:
 class Recipe:
     """The content of a recipe file.
 
-    Models are measured one after the other, with the same items, texts and seeds. `options` set the amount of texts
-    and items, and `settings` are options by experiment. `context` is the number of tokens of the longest prompt
-    (None: of the texts), for estimating memory, and `memory` the GB of the intended device.
+    Models are measured one after the other, with the same items, texts and seeds. `options` sets the number of texts
+    and items, and `settings` has further options by experiment. For estimating memory, `context` is the number of
+    tokens of the longest prompt (None: as many as a text has), and `memory` the intended device's memory in GB.
     """
 
     file: str
@@ -102,7 +89,7 @@ class Recipe:
 
     @property
     def longest(self) -> int:
-        """Number of tokens of the longest input, for which memory must suffice."""
+        """Number of tokens of the longest input, by which memory is estimated."""
         return self.context or self.scored_tokens
 
     @property
@@ -118,27 +105,25 @@ def load_recipe(path: Path) -> Recipe:
     the file and the key.
     """
     try:
-        content = yaml_of(Path(), str(path))
+        top: Any = yaml_of(Path(), str(path))
     except FileNotFoundError:
         raise DataError(f"{path}: cannot be read (no such file)") from None
-    require(content, TOP, str(path))
-    top: dict[str, Any] = content
+    rules.require(top, TOP, str(path))
     defaults = {key: top[key] for key in FOR_ALL if key in top}
-    entries = tuple(_entry(model, defaults, str(path), f"models[{place}]") for place, model in enumerate(top["models"]))
-    if not entries:
+    models = tuple(_read_model(keys, defaults, f"{path}: models[{i}]") for i, keys in enumerate(top["models"]))
+    if not models:
         raise DataError(f"{path}: models is empty; name at least one model")
-    names = [entry.name for entry in entries]
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise DataError(f"{path}: two models are called {double}; the second's measurements would replace the first's")
-    seeds = top.get("seeds", [0])
+    names = [model.name for model in models]
+    repeated_name = next((name for name in names if names.count(name) > 1), None)
+    if repeated_name is not None:
+        raise DataError(f"{path}: two models are called {repeated_name}; give each its own name for its measurements")
     experiments = _read_experiments(top["experiments"], str(path))
     return Recipe(
         file=str(path),
         title=top["title"],
-        models=entries,
+        models=models,
         experiments=experiments,
-        options=_read_options(top, seeds, str(path)),
+        options=_read_options(top, str(path)),
         settings=_read_settings(top.get("settings", {}), experiments, str(path)),
         context=top.get("context"),
         memory=top.get("memory"),
@@ -146,7 +131,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def memory_outline(recipe: Recipe) -> list[str]:
-    """Return one line per model on the memory it will need, from the shapes given in the recipe alone.
+    """Return one line per model on the memory that it needs, from the shapes given in the recipe alone.
 
     Raises ModelError if a model cannot fit into the memory that the recipe states.
     """
@@ -154,20 +139,20 @@ def memory_outline(recipe: Recipe) -> list[str]:
 
     lines = []
     free = None if recipe.memory is None else int(recipe.memory * 1e9)
-    for place, entry in enumerate(recipe.models):
-        if entry.shape is None:
-            lines.append(f"{entry.name}: {recipe.file} does not give its shape; memory is estimated when it is loaded")
+    for number, model in enumerate(recipe.models):
+        if model.shape is None:
+            lines.append(f"{model.name}: {recipe.file} does not give its shape; memory is estimated when it is loaded")
             continue
-        source = entry.source
-        estimated = entry.shape.estimate(
-            entry.name,
+        source = model.source
+        estimated = model.shape.estimate(
+            model.name,
             context=recipe.longest,
             logits=recipe.scored_tokens,
             dtype=source.dtype,
             quantize=source.quantize,
             double=source.double,
         )
-        with about(f"{recipe.file}: models[{place}]"):
+        with about(f"{recipe.file}: models[{number}]"):
             lines.append(check_memory(estimated, free))
     return lines
 
@@ -184,55 +169,55 @@ def run_recipe(
 ) -> list[str]:
     """Measure the models of a recipe one after the other; return the tables' paths relative to the project.
 
-    Memory is estimated and printed before a model is loaded. If a model fails, the others are still measured;
-    finished results are kept, and a rerun measures only the rest.
+    Before a model is loaded, its memory is estimated and printed. If a model fails, the others are still measured;
+    finished results are kept, and a rerun measures only what is missing.
 
     Options are those of the command `run`. Code that comes with a model is run only if `trusted`, since a recipe may
     be someone else's. Raises ModelError before loading if models need untrusted code, and NotAllMeasured at the end if
     models failed, with their names and reasons.
     """
     from keyquery.measure.bar import open_bar
-    from keyquery.measure.not_measured import NotAllMeasured, as_project_error, measured_before
+    from keyquery.measure.not_measured import NotAllMeasured, as_project_error, written_tables
     from keyquery.measure.run import RunPlan, free_memory, measure
 
-    foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
-    if foreign and not trusted:
+    with_code = [model.name for model in recipe.models if model.source.trust_remote_code]
+    if with_code and not trusted:
         raise ModelError(
-            f"{recipe.file}: {', '.join(foreign)} would run Python code that comes with the model; read it, then give "
-            "--trust-remote-code"
+            f"{recipe.file}: {', '.join(with_code)} would run Python code that comes with the model; read it, then "
+            "give --trust-remote-code"
         )
     recipe.options.require_texts()
     table_paths: list[Path] = []
     failures: list[str] = []
     with open_bar(Path(recipe.file).stem) as bar:
-        for place, entry in enumerate(recipe.models):
-            source = dataclasses.replace(entry.source, device=device)
+        for number, model in enumerate(recipe.models):
+            source = dataclasses.replace(model.source, device=device)
             plan = RunPlan(
                 root=root,
                 source=source,
                 experiments=recipe.experiments,
                 options=recipe.options,
                 settings=dict(recipe.settings),
-                name=entry.name,
+                name=model.name,
                 again=again,
                 replace=replace,
                 anyway=anyway,
             )
 
-            def tell(text: str, place: int = place, name: str = entry.name) -> None:
-                bar.update(place, len(recipe.models), f"{name}: {text}")
+            def tell(text: str, number: int = number, name: str = model.name) -> None:
+                bar.update(number, len(recipe.models), f"{name}: {text}")
 
             try:
                 scored_tokens = text_length(root, source, recipe.options)
-                bar.say(weigh(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
+                bar.say(memory_line(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
                 table_paths += measure(plan, tell)
             except Exception as error:
-                table_paths += measured_before(error)
+                table_paths += written_tables(error)
                 reason = as_project_error(error)
-                bar.say(f"{entry.name}: {reason}")
-                failures.append(f"models[{place}], {entry.name}: {reason}")
+                bar.say(f"{model.name}: {reason}")
+                failures.append(f"models[{number}], {model.name}: {reason}")
             free_memory()
-        for name in unlisted_measurements([entry.name for entry in recipe.models], root):
+        for name in unlisted_measurements([model.name for model in recipe.models], root):
             bar.say(
                 f"{name}: {SUBJECTS} has no row for it, so no table or figure shows it; add a row with its role "
                 "(docs/extending.md)"
@@ -240,27 +225,27 @@ def run_recipe(
     if failures:
         raise NotAllMeasured(
             f"{recipe.file}: {len(failures)} of {len(recipe.models)} models not measured; run again for these: "
-            + " | ".join(failures),
+            f"{' | '.join(failures)}",
             table_paths,
         )
     return [path.relative_to(root).as_posix() for path in table_paths]
 
 
 def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
-    """Return the names of measurements that do not begin with the name of a subject.
+    """Return the names of measurements that are not of a model in the project's table SUBJECTS, if it has this table.
 
-    If the project has no table of subjects, return an empty list.
+    A model's measurements are named MODEL or MODEL-SUFFIX.
     """
     if not (root / SUBJECTS).exists():
         return []
     subjects = [row["model"] for _, row in rows(root / SUBJECTS)]
-    return [name for name in names if not any(name == known or name.startswith(f"{known}-") for known in subjects)]
+    return [name for name in names if name not in subjects and not name.startswith(tuple(f"{s}-" for s in subjects))]
 
 
-def weigh(
+def memory_line(
     root: Path, source: ModelSource, context: int, scored_tokens: int | None = None, *, anyway: bool = False
 ) -> str:
-    """Return one line with a model's memory estimate and its device's free memory, to print before loading.
+    """Return one line with a model's memory estimate and its device's free memory.
 
     `context` is the number of tokens of the longest prompt, and `scored_tokens` the number whose logits are in memory
     at once (None: all). Raises ModelError if the configuration cannot be read or, unless `anyway` is set, the model
@@ -301,19 +286,18 @@ def _position_count(root: Path, source: ModelSource) -> int:
     return int(getattr(config, "max_position_embeddings", 0) or 0)
 
 
-def _entry(model: Mapping[str, Any], defaults: Mapping[str, Any], file: str, place: str) -> RecipeModel:
-    loading = {**defaults, **{key: model[key] for key in LOADING if key in model}}
+def _read_model(keys: Mapping[str, Any], defaults: Mapping[str, Any], where: str) -> RecipeModel:
+    loading = {**defaults, **{key: keys[key] for key in LOADING if key in keys}}
     if "scaling" in loading:
         loading["scaling"] = float(loading["scaling"])
     shape = None
-    if "shape" in model:
-        facts = model["shape"]
+    if facts := keys.get("shape"):
         numbers = {"rope_theta": float(facts["rope_theta"]), "cross_layers": tuple(facts.get("cross_layers", ()))}
         shape = Shape(**{**facts, **numbers})
     try:
-        return RecipeModel(checked_name(model["name"]), ModelSource(model["id"], **loading), shape)
+        return RecipeModel(checked_name(keys["name"]), ModelSource(keys["id"], **loading), shape)
     except ThesisError as error:
-        raise DataError(f"{file}: {place}: {error}") from None
+        raise DataError(f"{where}: {error}") from None
 
 
 def _read_experiments(recipe_value: str | list[Any], file: str) -> tuple[str, ...]:
@@ -333,10 +317,11 @@ def _as_list(recipe_value: str | list[Any]) -> list[Any]:
     return [recipe_value] if isinstance(recipe_value, str) else recipe_value
 
 
-def _read_options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
-    recipe_keys = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
+def _read_options(top: Mapping[str, Any], file: str) -> Options:
+    keys = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}  # by field of Options
+    seeds = tuple(top.get("seeds", [0]))
     try:
-        options = Options(**{key: top[name] for key, name in recipe_keys.items() if name in top}, seeds=tuple(seeds))
+        options = Options(**{field: top[key] for field, key in keys.items() if key in top}, seeds=seeds)
         for name in _as_list(top["experiments"]):
             if name in every_experiment() and declared_value(name, "NEEDS_ITEMS"):
                 options.need_items(name)
@@ -349,5 +334,5 @@ def _read_settings(settings: Mapping[str, Any], experiments: Sequence[str], file
     for name, options in settings.items():
         if name not in experiments:
             raise DataError(f"{file}: settings.{name} is for an experiment that the recipe does not run")
-        require(options, mapping(settings_of(name)), f"{file}: settings.{name}")
+        rules.require(options, rules.mapping(settings_of(name)), f"{file}: settings.{name}")
     return dict(settings)

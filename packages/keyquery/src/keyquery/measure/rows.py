@@ -1,4 +1,4 @@
-"""Make the tidy rows that every experiment writes: one number per row, with metric and count."""
+"""Make the tidy rows that every experiment writes: one value per row, with its metric and number of units."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def row(
     value : float or None
         The value; None if there is no value, with a `reason`.
     n : int
-        Number of units of which the value is a mean or count; 0 without a value.
+        Number of units over which the value is a mean or a count; 0 without a value.
     condition, layer, head, unit_id, seed
         What the value belongs to; each is empty if it does not apply.
     reason : str
@@ -42,7 +42,7 @@ def row(
     Raises
     ------
     ValueError
-        If a value is missing or infinite and has no reason, which is a bug in the experiment.
+        If the value is missing or not finite and has no reason, which is a bug in the experiment.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def row(
     """
     missing = value is None or not math.isfinite(value)
     if missing and not reason:
-        raise ValueError(f"{metric} {condition} has no value and no reason")
+        raise ValueError(f"{metric} {condition} has neither a value nor a reason; give one of them")
     return {
         "condition": condition,
         "layer": layer,
@@ -77,7 +77,7 @@ def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
     """
     table = pd.DataFrame(list(rows), columns=list(COLUMNS))
     for name in ("layer", "head", "seed"):
-        table[name] = ["" if pd.isna(each) else str(int(each)) for each in table[name]]  # empty: it does not apply
+        table[name] = ["" if pd.isna(cell) else str(int(cell)) for cell in table[name]]  # empty: it does not apply
     table["n"] = table["n"].astype("int64")
     table["value"] = table["value"].astype(float)
     table.insert(0, "precision", precision)

@@ -22,8 +22,8 @@ from keyquery.measure.bar import Bar, duration, open_bar
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
 from keyquery.measure.measurements import conflicting_settings, refuse_overwriting, save, slug
-from keyquery.measure.not_measured import NotAllMeasured, as_project_error, measured_before
-from keyquery.measure.preflight import length_made_for, note_if_too_long, require_positions, unwritable_experiments
+from keyquery.measure.not_measured import NotAllMeasured, as_project_error, written_tables
+from keyquery.measure.preflight import intended_length, note_if_too_long, require_positions, unwritable_experiments
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import LONGEST, Options, Subject, book_of, open_subject, resolve_source
 from keyquery.models import libraries
@@ -62,7 +62,7 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
     `out/experiments` records finished work: a rerun of a stopped plan skips finished experiments and reuses stored
     answers. If an experiment fails, the others still run, and NotAllMeasured is raised at the end, with the tables of
     the others. Raises ModelError if the model cannot be loaded, or the only experiment fails. Raises DataError if the
-    only experiment cannot be run on this model, or, before measuring, if these names have other measurements.
+    only experiment cannot be run on this model, or a table with other settings would be overwritten.
     """
     with about(plan.source.name, ModelError):
         return _measure_plan(plan, tell)
@@ -73,18 +73,18 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     if len(errors) == len(plan.experiments):
         raise _unmeasured_error(plan, errors, [])
     tell("loading the model")
-    subject = _open_model(plan, tell)
+    answers = plan.root / WORK_FOLDER / "answers"
+    subject = open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=answers, tell=tell)
     fit_threads(subject)
     require_positions(subject.name, subject.model, plan.options.tokens)
     if note:
         print(note, file=sys.stderr)
     if not plan.replace:
-        refuse_overwriting(
-            plan.root, {table: conflicting_settings(table, manifest) for table, manifest in _standing(plan, subject)}
-        )
+        tables = _planned_tables(plan, subject)
+        refuse_overwriting(plan.root, {table: conflicting_settings(table, manifest) for table, manifest in tables})
     paths: list[Path] = []
-    for place, name in enumerate(plan.experiments):
-        tell(f"{place + 1} of {len(plan.experiments)}: {name}")
+    for number, name in enumerate(plan.experiments):
+        tell(f"{number + 1} of {len(plan.experiments)}: {name}")
         if name in errors:
             continue
         try:
@@ -103,19 +103,19 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
 
 
 def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
-    """Return the experiments that will fail for lack of tokens in the vocabulary, and a note on overlong texts."""
+    """Return errors for the experiments whose texts or items the tokenizer cannot encode, and a note on long texts."""
     source, card = resolve_source(plan.root, plan.source)
     config = configuration(source)
-    longest = length_made_for(config, int(card.get("training_length") or 0))
-    note = note_if_too_long(plan.source.name, plan.options.tokens, longest, anyway=plan.anyway)
-    words = load_tokenizer(source, config if source.load_as is not None else None)
-    length = longest[0] if longest else LONGEST
+    limit = intended_length(config, int(card.get("training_length") or 0))
+    note = note_if_too_long(plan.source.name, plan.options.tokens, limit, anyway=plan.anyway)
+    tokenizer = load_tokenizer(source, config if source.load_as is not None else None)
+    length = limit[0] if limit else LONGEST
     name = plan.name or slug(source.name)
-    return unwritable_experiments(name, words, book_of(card), plan.options, length, plan.experiments), note
+    return unwritable_experiments(name, tokenizer, book_of(card), plan.options, length, plan.experiments), note
 
 
 def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
-    """Return the error for experiments that were not measured, with the tables of the others and each reason once."""
+    """Return the error for experiments that were not measured, with each reason once and the tables of the others."""
     if len(plan.experiments) == 1:
         return errors[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
@@ -127,13 +127,8 @@ def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: S
     return NotAllMeasured(f"{plan.name or slug(plan.source.name)}: {summary}{kept_note}: {reasons}", paths)
 
 
-def _open_model(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
-    folder = plan.root / WORK_FOLDER / "answers"
-    return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
-
-
-def _standing(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the plan's tables with one file each, and the manifest that each would get."""
+def _planned_tables(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield each table that the plan will write and its manifest, except for experiments that write their own files."""
     for name in plan.experiments:
         module, settings = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):
@@ -158,7 +153,7 @@ def free_memory() -> None:
 
 
 def fit_threads(subject: Subject) -> None:
-    """Use one thread for a model with small matrices, for which more threads would be slower."""
+    """Use one thread for a small model on the CPU, since more threads would be slower for small matrices."""
     torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(weight.numel() for weight in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
@@ -168,17 +163,18 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
     if hasattr(module, "write"):  # it writes its tables and caches its work itself
-        with enough_memory(name, subject):
+        with memory_errors(name, subject):
             table_paths: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
         return table_paths
     settings = plan.settings.get(name, {})
     table = _table(plan, subject, module, settings)
-    mark = _done_mark(plan, subject, module, settings)
-    if mark is not None and not plan.again and table.is_file() and _text_or_none(mark) == digest(table):
+    done_file = _done_file(plan, subject, module, settings)
+    done_digest = done_file.read_text(encoding="utf-8") if done_file is not None and done_file.is_file() else None
+    if not plan.again and table.is_file() and done_digest == digest(table):
         print(f"{name} of {subject.name}: already measured with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
-    with enough_memory(name, subject):
+    with memory_errors(name, subject):
         rows = module.measure(subject, plan.options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
@@ -188,14 +184,14 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
         table.stem,
         manifest_of(plan, subject, module, settings, time.monotonic() - start),
     )
-    if mark is not None:
-        write(mark, digest(path).encode())
+    if done_file is not None:
+        write(done_file, digest(path).encode())
     return [path]
 
 
 @contextmanager
-def enough_memory(name: str, subject: Subject) -> Iterator[None]:
-    """Turn running out of memory in this block into a project error with advice."""
+def memory_errors(name: str, subject: Subject) -> Iterator[None]:
+    """Raise a project error with advice if the block runs out of memory."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -205,10 +201,6 @@ def enough_memory(name: str, subject: Subject) -> Iterator[None]:
             f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
             "--quantize nf4, or on a larger GPU"
         ) from None  # the traceback keeps the tensors alive
-
-
-def _text_or_none(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 def experiment(name: str) -> ModuleType:
@@ -232,8 +224,11 @@ def experiment(name: str) -> ModuleType:
     return module
 
 
-def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[str, Any]) -> Path | None:
-    """Return the file that marks this measurement as done; the name hashes weights, options and code."""
+def _done_file(plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[str, Any]) -> Path | None:
+    """Return the path of the file that a finished measurement leaves; its name hashes weights, options and code.
+
+    None for a model without identity, which is always measured again.
+    """
     if subject.identity is None:
         return None
     cache_arguments = {"options": plan.options, "more": settings, "identity": subject.identity, "name": subject.name}
@@ -247,6 +242,7 @@ def manifest_of(
     """Return a measurement's manifest: command to repeat it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
     model_name = _display_name(plan.root, str(subject.facts["model"]))
+    experiment_name = module.__name__.rpartition(".")[2]
     options_by_name: dict[str, Any] = {
         "dtype": source.dtype if source.dtype != default.dtype else None,
         "quantize": source.quantize,
@@ -261,12 +257,12 @@ def manifest_of(
         "seeds": ",".join(str(seed) for seed in options.seeds),
         "name": plan.name,
     }
-    words = [f"--{name} {shlex.quote(str(value))}" for name, value in options_by_name.items() if value is not None]
-    words += ["--bos"] * source.bos
+    arguments = [f"--{name} {shlex.quote(str(value))}" for name, value in options_by_name.items() if value is not None]
+    arguments += ["--bos"] * source.bos
     hashes = subject.used.record()
     published_settings = {name: value.name if isinstance(value, Path) else value for name, value in settings.items()}
     return {
-        "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {model_name}", *words]),
+        "command": f"python build.py run {experiment_name} --model {model_name} {' '.join(arguments)}",
         "versions": subject.facts.get("versions", {}),
         "model": {
             **{name: value for name, value in subject.facts.items() if name != "versions"},
@@ -311,9 +307,10 @@ def run(
     executor: str = "local",
     resources: Resources | None = None,
 ) -> list[str]:
-    """Measure each model with the same experiments, items and texts; return paths relative to the project.
+    """Measure each model with the same experiments, items and texts; return the tables' paths relative to the project.
 
-    Raises ThesisError as `measure` does; if something was measured, NotAllMeasured, with the reasons of all models.
+    Raises ThesisError as `measure` does if nothing is measured for one reason; for several reasons, or if something is
+    measured, NotAllMeasured with all reasons.
     """
     plans = [
         RunPlan(
@@ -322,12 +319,12 @@ def run(
             experiments=tuple(names),
             options=options,
             settings=settings or {},
-            name=name if place == 0 else None,
+            name=name if number == 0 else None,
             again=again,
             replace=replace,
             anyway=anyway,
         )
-        for place, source in enumerate(sources)
+        for number, source in enumerate(sources)
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):
@@ -343,7 +340,7 @@ def run(
 
 
 def _run_all(plans: Sequence[RunPlan]) -> tuple[list[Path], list[ThesisError]]:
-    """Measure the models one after the other, also after a failure; return the tables and the failures."""
+    """Measure the models one after the other, even if one fails; return the tables and the errors."""
     paths: list[Path] = []
     errors: list[ThesisError] = []
     with open_bar("experiments") as bar:
@@ -351,7 +348,7 @@ def _run_all(plans: Sequence[RunPlan]) -> tuple[list[Path], list[ThesisError]]:
             try:
                 paths += measure(plan, _progress_teller(bar, plan))
             except Exception as error:
-                paths += measured_before(error)
+                paths += written_tables(error)
                 errors.append(as_project_error(error))
             free_memory()
     return paths, errors
@@ -361,7 +358,7 @@ def _progress_teller(bar: Bar, plan: RunPlan) -> Callable[[str], None]:
     state = {"done": 0}
 
     def tell(text: str) -> None:
-        state["done"] += " of " in text
+        state["done"] += " of " in text  # `2 of 5: sinks` begins an experiment
         bar.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
 
     return tell
@@ -391,7 +388,7 @@ def _measure_in_jobs(
 
 
 def measure_in_job(plan: RunPlan) -> tuple[list[str], str]:
-    """Run all experiments on one model, as a job; return the tables, and why some are missing (empty if none is)."""
+    """Run all experiments on one model, as a job; return the tables, and why some are missing (empty if all exist)."""
     try:
         return [str(path) for path in measure(plan, report)], ""
     except NotAllMeasured as error:

@@ -16,30 +16,30 @@ MAX_NATS = 700.0  # largest nats whose exponential fits into a float
 def loss_rows(
     subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE, *, layer: int | None = None
 ) -> list[Row]:
-    """Return perplexity and mean nats per token under a condition.
+    """Return rows of the perplexity and the mean nats per token under a condition.
 
-    `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` the standard deviation over
-    two or more texts (ddof 1).
+    `delta_nats` is the mean minus the baseline's on the same texts, and `delta_nats_sd` the standard deviation (ddof 1)
+    of this difference over texts, if there are two or more.
     """
     ablated, baseline = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(loss.tokens for loss in ablated)
-    mean, baseline_mean = (sum(loss.nats for loss in group) / tokens for group in (ablated, baseline))
-    names: dict[str, Any] = {"condition": condition.name, "layer": layer}
-    high = "" if mean < MAX_NATS else f"the mean is {mean:.0f} nats, whose exponential no number holds"
+    mean, baseline_mean = (sum(loss.nats for loss in text_losses) / tokens for text_losses in (ablated, baseline))
+    labels: dict[str, Any] = {"condition": condition.name, "layer": layer}
+    overflow = "" if mean < MAX_NATS else f"the mean is {mean:.0f} nats, whose exponential no number holds"
     rows = [
-        row("perplexity", math.exp(mean) if mean < MAX_NATS else None, len(ablated), reason=high, **names),
-        row("nats", mean, len(ablated), **names),
-        row("delta_nats", mean - baseline_mean, len(ablated), **names),
+        row("perplexity", math.exp(mean) if mean < MAX_NATS else None, len(ablated), reason=overflow, **labels),
+        row("nats", mean, len(ablated), **labels),
+        row("delta_nats", mean - baseline_mean, len(ablated), **labels),
     ]
     pairs = zip(ablated, baseline, strict=True)
     sd = standard_deviation([new.nats / new.tokens - base.nats / base.tokens for new, base in pairs])
     if sd is not None:
-        rows.append(row("delta_nats_sd", sd, len(ablated), **names))
+        rows.append(row("delta_nats_sd", sd, len(ablated), **labels))
     return rows
 
 
 def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
-    """Return items of a task by seed; a passkey prompt has the training length, or less if positions would run out."""
+    """Return items of a task by seed; a passkey prompt has the training length, or less if positions do not suffice."""
     length = min(subject.training_length, LONGEST) if task == "passkey" else None
     rows = learned_positions(subject.model)
     if length is not None and rows is not None:
@@ -59,11 +59,10 @@ def answer_rows(
     units: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
-    """Return rows of a task's accuracy, unparsed share and chance level under a condition; with `units`, also per
-    item.
+    """Return rows of a task's accuracy, unparsed share and chance level under a condition, over all seeds.
 
-    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row per item, 1 or 0). Shares pool all
-    seeds; items name their seed.
+    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`; with `units`, also `TASK_right`, one row (1 or 0) per item
+    and seed.
     """
     outcomes: list[tuple[int, JudgedAnswer]] = []
     chances: list[float] = []
@@ -71,23 +70,24 @@ def answer_rows(
         outcomes += [(seed, answer) for answer in answers(subject, items, condition)]
         chances += [item.chance for item in items]
     n = len(outcomes)
-    names: dict[str, Any] = {"condition": condition.name, "layer": layer}
+    labels: dict[str, Any] = {"condition": condition.name, "layer": layer}
     right = sum(answer.right for _, answer in outcomes)
     unparsed = sum(answer.verdict == "unparsed" for _, answer in outcomes)
     rows = [
-        row(f"{task}_accuracy", right / n, n, **names),
-        row(f"{task}_unparsed", unparsed / n, n, **names),
-        row(f"{task}_chance", sum(chances) / n, n, **names),
+        row(f"{task}_accuracy", right / n, n, **labels),
+        row(f"{task}_unparsed", unparsed / n, n, **labels),
+        row(f"{task}_chance", sum(chances) / n, n, **labels),
     ]
     if units:
         rows += [
-            row(f"{task}_right", float(each.right), 1, unit_id=each.id, seed=seed, **names) for seed, each in outcomes
+            row(f"{task}_right", float(answer.right), 1, unit_id=answer.id, seed=seed, **labels)
+            for seed, answer in outcomes
         ]
     return rows
 
 
 def tasks_of(subject: Subject) -> list[str]:
-    """Return which of the four tasks the model's book has."""
+    """Return those of the four tasks that the model's book has."""
     return [task for task in TASKS if task in subject.book.tasks()]
 
 
@@ -101,7 +101,7 @@ def effect_rows(
 ) -> list[Row]:
     """Return the rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition.
 
-    Without items (`--items 0`, or in a sweep `swept_items` 0) only the loss is measured.
+    With `--items 0`, or in a sweep with `swept_items` 0, only the loss is measured.
     """
     rows = loss_rows(subject, texts, condition, layer=layer)
     for task in tasks_of(subject) if options.items else ():
@@ -110,6 +110,6 @@ def effect_rows(
 
 
 def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
-    """Return the rows of `effect_rows` without values, with the reason why the condition cannot be run."""
+    """Return rows like those of `effect_rows`, each without a value and with the reason."""
     metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
     return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

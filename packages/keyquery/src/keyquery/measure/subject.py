@@ -12,7 +12,7 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
 from boundpaper.typeset.plural import counted
 from keyquery.measure.measurements import checked_name, slug, slug_of_texts
-from keyquery.measure.usage import UsageCount, WatchedBook
+from keyquery.measure.usage import RecordingBook, UsageRecord
 from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional_of
 from keyquery.models.checkpoints.builtin import resolve
@@ -70,7 +70,7 @@ class Options:
             if number is not None and number < least:
                 raise DataError(f"--{name} {number}: there is nothing to measure; give {least} or more")
         if not self.seeds:
-            raise DataError("--seeds is empty; give one or more, as 0,1,2")
+            raise DataError("--seeds is empty; give one or more, such as 0,1,2")
 
     def need_items(self, experiment: str) -> None:
         """Raise DataError if `--items 0` was given for an experiment that measures only items.
@@ -83,13 +83,13 @@ class Options:
         Raises
         ------
         DataError
-            If no item is asked for.
+            If `items` is 0.
         """
         if not self.items:
             raise DataError(f"--items 0: {experiment} measures only answers to items; give --items 1 or more")
 
     def require_texts(self) -> None:
-        """Raise DataError if the file or folder of texts is missing or malformed; nothing else is read."""
+        """Raise DataError if the given file or folder of texts is missing or malformed."""
         if self.texts_source is not None:
             require_source(self.texts_source)
 
@@ -120,7 +120,7 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A loaded model with the data about it that experiments need.
+    """A loaded model with its tokenizer, its items and texts, and facts about it that experiments need.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Subject:
         Folder for caching answers between runs; None for no cache.
     tell : callable
         Called with a line of progress for the terminal.
-    used : UsageCount
+    used : UsageRecord
         Record of the texts and items that were used.
 
     Examples
@@ -168,7 +168,7 @@ class Subject:
     source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
-    used: UsageCount = field(default_factory=UsageCount)
+    used: UsageRecord = field(default_factory=UsageRecord)
 
     @property
     def identity(self) -> str | None:
@@ -256,13 +256,13 @@ def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
     return bool(ids) and ids[0] == tokenizer.bos_token_id
 
 
-def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
-    """Raise DataError for texts of which a tokenizer cannot encode more than a tenth."""
+def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], texts_name: str) -> None:
+    """Raise DataError if more than a tenth of the tokens are unknown; `texts_name` is for the message."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
     unknown_count = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
     if unknown_count > UNKNOWN_SHARE * count:
         raise DataError(
-            f"{name}: its tokenizer encodes {100 * unknown_count / count:.0f} % of {place} as unknown tokens; "
+            f"{name}: its tokenizer encodes {100 * unknown_count / count:.0f} % of {texts_name} as unknown tokens; "
             "give texts in its language: --texts FILE"
         )
 
@@ -277,12 +277,12 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     begin = [tokenizer.bos_token_id] if _adds_bos(tokenizer) else []
     size = length - len(begin)
     rounds: list[list[tuple[str, list[int]]]] = []
-    for text, content in texts(source):
-        ids = tokenizer(content, add_special_tokens=False, verbose=False)["input_ids"]
+    for text_id, text in texts(source):
+        ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         for number in range(min(len(ids) // size, count)):
             if number == len(rounds):
                 rounds.append([])
-            rounds[number].append((f"{text}#{number}", [*begin, *ids[number * size : (number + 1) * size]]))
+            rounds[number].append((f"{text_id}#{number}", [*begin, *ids[number * size : (number + 1) * size]]))
         if rounds and len(rounds[0]) == count:
             break
     rows = list(chain.from_iterable(rounds))[:count]
@@ -300,10 +300,10 @@ def resolve_source(root: Path, source: ModelSource) -> tuple[ModelSource, dict[s
 
     Raises ModelError or DataError if the name is unknown, or the card is damaged.
     """
-    place = resolve(root, source.name)
-    card = _read_card(Path(place))
+    path_or_id = resolve(root, source.name)
+    card = _read_card(Path(path_or_id))
     is_default = source.dtype == "auto" and source.quantize is None
-    return replace(source, name=place, dtype="fp32" if card and is_default else source.dtype), card
+    return replace(source, name=path_or_id, dtype="fp32" if card and is_default else source.dtype), card
 
 
 def open_subject(
@@ -319,33 +319,33 @@ def open_subject(
 
     Measurements get the name `name`; by default it is made of the model, its training seed, all non-default settings
     (precision, position encoding, class, scaling, revision) and the texts if `options` name a source. A model of the
-    population (with `lab.json` in the folder) gets items in the small models' language, any other in English. If a
-    configuration makes the rotation the identity, shifting positions must not change the logits. Raises ModelError as
-    `load` does, or if it does change them.
+    population (with `lab.json` in the folder) gets items in the small models' language, any other model in English.
+    Raises ModelError as `load` does, or if the configuration makes the rotation the identity, but shifting positions
+    changes the logits.
     """
     resolved_source, card = resolve_source(root, source)
-    place = resolved_source.name
-    builtin = place != source.name
+    path_or_id = resolved_source.name
+    builtin = path_or_id != source.name
     loaded_model = load(resolved_source)
     if loaded_model.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
-    kind = positional_of(loaded_model.model)
-    if kind == "drope":
+    positional = positional_of(loaded_model.model)
+    if positional == "drope":
         check_position_blind(loaded_model.model)
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
-    precision, used = _precision_name(loaded_model), UsageCount()
+    precision, used = _precision_name(loaded_model), UsageRecord()
     as_stored = source.quantize is None and source.dtype == "auto"
     default_precision = "fp32" if card else precision if as_stored else ""
-    parts = [slug(place) + suffix]
+    parts = [slug(path_or_id) + suffix]
     parts += [precision] * (precision != default_precision) + ["double"] * bool(source.quantize and source.double)
     parts += _name_parts(source, options)
     return Subject(
         name=checked_name(name or "-".join(parts)),
         model=loaded_model.model,
         tokenizer=loaded_model.tokenizer,
-        book=WatchedBook(book_of(card), used),
-        positional=kind,
+        book=RecordingBook(book_of(card), used),
+        positional=positional,
         precision=precision,
         training_length=int(card.get("training_length") or _training_length(loaded_model)),
         training_seed=seed,
@@ -371,7 +371,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
 
 
 def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
-    """Return the parts of a name for how a model is loaded and which texts it reads; empty for the defaults."""
+    """Return the parts of a name that say how a model is loaded and which texts it reads; empty for the defaults."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
@@ -388,7 +388,7 @@ def book_of(card: dict[str, Any]) -> Book:
 
         return SMALL
     if language is not None:
-        raise DataError(f"{CARD}: no language {language!r} is known; a small model's is 'population'")
+        raise DataError(f"{CARD}: unknown language {language!r}; the only one is 'population'")
     from keyquery.tasks.english import BOOK as ENGLISH
 
     return ENGLISH
@@ -404,11 +404,10 @@ def _precision_name(loaded_model: LoadedModel) -> str:
 def _training_length(loaded_model: LoadedModel) -> int:
     """Return the context length, in tokens, at which the weights were last trained, from config.json.
 
-    It is not `original_max_position_embeddings`, which scaled rotations keep: the length before training at longer
-    ones.
+    A configuration with scaled rotations also has `original_max_position_embeddings`: the length of earlier training.
     """
-    text = loaded_model.model.config.get_text_config()
-    return int(getattr(text, "max_position_embeddings", 0) or 2048)
+    text_config = loaded_model.model.config.get_text_config()
+    return int(getattr(text_config, "max_position_embeddings", 0) or 2048)
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:

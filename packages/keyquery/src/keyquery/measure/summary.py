@@ -17,12 +17,12 @@ from keyquery.measure.headlines import HEADLINES, Headline, headlines
 from keyquery.measure.units import Units, as_text, as_tidy, is_tidy, units_of
 
 OF_HEADS = "model_metrics"
-"""Name of the table of `heads` with means over heads and intervals."""
+"""Name of the table with means over heads and intervals, which the command `heads` writes."""
 
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """A line of the summary; without an interval, both ends are None and `note` says why.
+    """A line of the summary; if there is no interval, `ci_low` and `ci_high` are None and `note` says why.
 
     `unit` is the unit of replication: text, item, seed, head. `unit_of_values` is, for example, `%`.
     """
@@ -52,16 +52,17 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]
             summary_lines += _head_summary(table, model)
         elif is_tidy(table):
             rows = as_tidy(experiment, table)
-            summary_lines += [_summary_line(rows, each, model, experiment) for each in headlines(experiment, rows)]
+            quantities = headlines(experiment, rows)
+            summary_lines += [_summary_line(rows, quantity, model, experiment) for quantity in quantities]
     return summary_lines
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
-    """Return the 95 % interval of the mean over units (Wilson's for shares, else Student's), or why there is none."""
+    """Return the 95 % interval of the mean over units, or None with the reason: Wilson's for shares, else Student's."""
     values, right = units.defined, units.right
     if right is not None and len(right):
         low, high = wilson_interval(int(right.sum()), len(right))
-        return (low * units.whole, high * units.whole), ""
+        return (low * units.right_value, high * units.right_value), ""
     if len(values) < 2:
         return None, f"no interval: {'a single' if len(values) else 'no'} {units.kind} has a value"
     interval = student_interval(values.to_numpy())
@@ -78,19 +79,19 @@ def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment
         return SummaryLine(
             *labels, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (note, units.reason)))
         )
-    return SummaryLine(*labels, *_model_value(rows, quantity), quantity.unit, _why_empty(rows, quantity))
+    return SummaryLine(*labels, *_model_value(rows, quantity), quantity.unit, _note(rows, quantity))
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
-    """Return a quantity's rows for the whole model: no unit, no head, and no layer if there are such rows."""
+    """Return a quantity's rows for the whole model; without such rows, its row for a layer if there is only one."""
     is_quantity = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
-    unitless = rows[is_quantity & (rows["unit_id"] == "") & (rows["head"] == "")]
-    layerless = unitless[unitless["layer"] == ""]
-    return layerless if len(layerless) else unitless if len(unitless) == 1 else unitless.iloc[:0]
+    by_layer = rows[is_quantity & (rows["unit_id"] == "") & (rows["head"] == "")]
+    of_model = by_layer[by_layer["layer"] == ""]
+    return of_model if len(of_model) else by_layer if len(by_layer) == 1 else by_layer.iloc[:0]
 
 
 def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
-    """Return value, interval ends and n of a quantity with one row per model; the ends use the sd over texts."""
+    """Return value, interval ends, n and unit of a quantity with one row per model; the ends use the sd over texts."""
     model_rows, sd_rows = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
     if model_rows.empty or pd.isna(model_rows["value"].iloc[0]):
         return None, None, None, 0, "text"
@@ -103,7 +104,8 @@ def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, 
     return value, None, None, n, "text"
 
 
-def _why_empty(rows: pd.DataFrame, quantity: Headline) -> str:
+def _note(rows: pd.DataFrame, quantity: Headline) -> str:
+    """Return why a quantity with one row per model has no value or no interval; empty if it has both."""
     model_rows = _whole_model_rows(rows, quantity)
     if model_rows.empty:
         return "has no row of the whole model"
@@ -124,7 +126,7 @@ def _head_summary(table: pd.DataFrame, model: str) -> list[SummaryLine]:
 
 
 def summary_of_files(paths: Iterable[Path]) -> list[SummaryLine]:
-    """Return the summaries, by model, of tables at `artifacts/measurements/EXPERIMENT/MODEL`."""
+    """Return the summary of tables at `artifacts/measurements/EXPERIMENT/MODEL`, one model after the other."""
     by_model: dict[str, dict[str, Path]] = {}
     for path in paths:
         by_model.setdefault(path.stem, {})[path.parent.name] = path
@@ -140,27 +142,27 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
         return "no summary: these tables serve as data of tables and figures"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
-        span = "" if line.ci_low is None else f"[{number(line.ci_low)}, {number(line.ci_high)}]"
+        span = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
         unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
-        numbers = (number(line.estimate), span, str(line.n), line.unit)
+        numbers = (number_text(line.estimate), span, str(line.n), line.unit)
         lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
     return align_lines(lines)
 
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:
-    """Align cells in columns; in the first two columns, cells that repeat the line above are left empty."""
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    aligned_lines, upper = [], ["", ""]
+    """Return lines with the cells aligned in columns; the first two columns leave out what repeats the line above."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    aligned_lines, above = [], ["", ""]
     for line in lines:
-        cells = [cell if cell != old or line[0] != upper[0] else "" for cell, old in zip(line, upper, strict=False)]
+        cells = [cell if cell != old or line[0] != above[0] else "" for cell, old in zip(line, above, strict=False)]
         padded_cells = (cell.ljust(width) for cell, width in zip([*cells, *line[2:]], widths, strict=True))
         aligned_lines.append("  ".join(padded_cells).rstrip())
-        upper = list(line[:2])
+        above = list(line[:2])
     return "\n".join(aligned_lines)
 
 
-def number(value: float | None) -> str:
-    """Format a value with three significant digits; a dash if there is none."""
+def number_text(value: float | None) -> str:
+    """Return a value with three significant digits, or a dash if there is none."""
     return "-" if value is None else significant(3).show(value, "plain")
 
 

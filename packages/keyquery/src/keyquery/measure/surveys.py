@@ -13,37 +13,38 @@ from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.record import TextSurvey, load, save
 
 SURVEY = FileForm(".npz", load, save)
-LONG = 8192  # longer texts (in tokens) get an estimate of time first
-PART = 16  # the trial surveys one part in this many of a long text
+LONG = 8192  # for longer texts (in tokens), the expected time is printed first
+TRIAL_PART = 16  # to estimate the time, the first 16th of a text is surveyed
 
 
 def surveys(
     subject: Subject, options: Options, kind: str | None = None, where: Literal["pre", "post"] = "pre"
 ) -> list[TextSurvey]:
-    """Return the survey of each text, reused from an earlier run or experiment if there is one.
+    """Return the survey of each text; surveys of an earlier run or experiment are reused.
 
     `kind` is one of the book's kinds of texts (None: the first); `where` says whether norms of queries and keys are
     taken before or after the rotary embedding. Raises ModelError if the architecture does not expose a measured
     quantity.
     """
     survey_options = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
-    survey_texts, by_text, time_printed = subject.texts(options, kind), [], False
+    texts, text_surveys, time_printed = subject.texts(options, kind), [], False
 
-    def surveyed(text: Text) -> TextSurvey:
+    def survey(text: Text) -> TextSurvey:
         nonlocal time_printed
         if not time_printed and text.tokens.shape[1] > LONG:
-            print(_expected_time(subject, text, len(survey_texts), survey_options), file=sys.stderr)
+            print(_expected_time(subject, text, len(texts), survey_options), file=sys.stderr)
         time_printed = True
         return survey_text(subject.model, text.tokens, survey_options, text=text.id)
 
-    for text in survey_texts:
+    for text in texts:
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
         arguments = {"text": digest, "id": text.id, "options": survey_options, "identity": subject.identity}
         if subject.identity:
-            by_text.append(cached(cache_name(surveys, arguments), partial(surveyed, text), subject.folder, SURVEY)[0])
+            name = cache_name(surveys, arguments)
+            text_surveys.append(cached(name, partial(survey, text), subject.folder, SURVEY)[0])
         else:
-            by_text.append(surveyed(text))
-    return by_text
+            text_surveys.append(survey(text))
+    return text_surveys
 
 
 def _expected_time(subject: Subject, text: Text, count: int, survey_options: SurveyOptions) -> str:
@@ -53,9 +54,9 @@ def _expected_time(subject: Subject, text: Text, count: int, survey_options: Sur
     """
     length = text.tokens.shape[1]
     start = time.monotonic()
-    survey_text(subject.model, text.tokens[:, : length // PART], survey_options, text=text.id)
-    least = (time.monotonic() - start) * PART * count
+    survey_text(subject.model, text.tokens[:, : length // TRIAL_PART], survey_options, text=text.id)
+    least = (time.monotonic() - start) * TRIAL_PART * count
     return (
-        f"{subject.name}: {count} x {length:,} tokens take {duration(least)} to {duration(least * PART)} to survey; "
-        "experiments with interventions read them again for each one; a stopped run can be resumed"
+        f"{subject.name}: surveying {count} x {length:,} tokens takes {duration(least)} to "
+        f"{duration(least * TRIAL_PART)}; each intervention reads them again; a stopped run can be resumed"
     )

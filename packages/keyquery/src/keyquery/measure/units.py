@@ -18,12 +18,12 @@ class Units:
     """The values of a quantity, one per unit.
 
     Heads that read the same keys form one unit, `key head`, if the table names key heads. `values` maps units to
-    values, NaN (explained by `reason`) if missing; `whole` is the value of a rightly answered item.
+    values, NaN (explained by `reason`) if missing; `right_value` is the value of a rightly answered item.
     """
 
     kind: Kind
     values: pd.Series
-    whole: float = 1.0
+    right_value: float = 1.0
     reason: str = ""
 
     @property
@@ -33,9 +33,11 @@ class Units:
 
     @property
     def right(self) -> pd.Series | None:
-        """Whether each item was answered right; None if units are not items, or if an answer counts in part."""
+        """Whether each item was answered right; None if units are not items, or an answer is partly right."""
         values = self.defined
-        return values == self.whole if self.kind == "item" and values.isin((0.0, self.whole)).all() else None
+        if self.kind != "item" or not values.isin((0.0, self.right_value)).all():
+            return None
+        return values == self.right_value
 
 
 def as_text(table: str) -> pd.DataFrame:
@@ -44,15 +46,15 @@ def as_text(table: str) -> pd.DataFrame:
 
 
 def is_tidy(table: pd.DataFrame) -> bool:
-    """Tell whether each row of a table is one number of an experiment."""
+    """Return whether a table has the columns of an experiment's rows."""
     return set(COLUMNS) <= set(table.columns)
 
 
 def as_tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Convert a measurement to the columns of an experiment's rows; all are text except `value` and `n`.
+    """Return a measurement as an experiment's rows; all columns are text except `value` and `n`.
 
-    Each metric of `head_metrics` becomes one row per key head: the mean over its query heads. `table` comes from
-    `as_text`. Raises DataError if the table has another form.
+    `table` comes from `as_text`. Each metric of `head_metrics` becomes one row per key head: the mean over its query
+    heads. Raises DataError if the table of another experiment lacks columns of an experiment's rows.
     """
     if experiment == "head_metrics":
         table = _key_head_means(table)
@@ -62,15 +64,14 @@ def as_tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _key_head_means(table: pd.DataFrame) -> pd.DataFrame:
-    place = ["layer", "key_head"]
-    names = [name for name in table.columns if name not in (*place, "head", "queries", "keys", "pc0_kind", "reason")]
-    numbers = table[place].join(table[names].apply(pd.to_numeric))
-    grouped = numbers.groupby(place, sort=False)[names]
+    labels = ["layer", "key_head"]
+    metrics = [name for name in table.columns if name not in (*labels, "head", "queries", "keys", "pc0_kind", "reason")]
+    grouped = table[labels].join(table[metrics].apply(pd.to_numeric)).groupby(labels, sort=False)[metrics]
     means, counts = (
-        each.reset_index().melt(id_vars=place, var_name="metric", value_name=name).rename(columns={"key_head": "head"})
-        for each, name in ((grouped.mean(), "value"), (grouped.count(), "n"))
+        wide.reset_index().melt(id_vars=labels, var_name="metric", value_name=name).rename(columns={"key_head": "head"})
+        for wide, name in ((grouped.mean(), "value"), (grouped.count(), "n"))
     )
-    reasons = table.groupby(place, sort=False)["reason"].first().to_dict()
+    reasons = table.groupby(labels, sort=False)["reason"].first().to_dict()
     keys = zip(means["layer"], means["head"], strict=True)
     means["reason"] = [
         "" if pd.notna(value) else str(reasons[key] or "no head has a value")
@@ -83,16 +84,16 @@ def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> U
     """Return the units of a quantity: texts or items if rows have them, else seeds, else heads; None without units.
 
     `rows` are those of one measurement, from `as_tidy`, and `quantity` has one condition. For example, `passkey-0003`
-    is an item in rows of `passkey_right`. With `by`, use only units of this kind. Raises DataError if a unit occurs
+    is an item in rows of `passkey_right`. With `by`, only units of this kind count. Raises DataError if a unit occurs
     twice.
     """
     quantity_rows = rows[(rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)]
-    single, layered, headed = quantity_rows["unit_id"] != "", quantity_rows["layer"] != "", quantity_rows["head"] != ""
-    seeded = quantity_rows["seed"] != ""
+    has_unit, has_seed = quantity_rows["unit_id"] != "", quantity_rows["seed"] != ""
+    has_layer, has_head = quantity_rows["layer"] != "", quantity_rows["head"] != ""
     rows_by_form = {
-        "unit": quantity_rows[single & ~layered & ~headed],
-        "seed": quantity_rows[~single & seeded & ~layered & ~headed],
-        "head": quantity_rows[~single & layered & headed],
+        "unit": quantity_rows[has_unit & ~has_layer & ~has_head],
+        "seed": quantity_rows[~has_unit & has_seed & ~has_layer & ~has_head],
+        "head": quantity_rows[~has_unit & has_layer & has_head],
     }
     for form, form_rows in rows_by_form.items():
         if form_rows.empty:
@@ -103,8 +104,8 @@ def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> U
             tasks = {metric.removesuffix("_right") for metric in rows["metric"].unique() if metric.endswith("_right")}
             is_item = form_rows["unit_id"].iloc[0].rpartition("-")[0] in tasks
             kind = "item" if is_item else "text"
-            has_seeds = form_rows["seed"].nunique() > 1
-            names = form_rows["unit_id"] + (" of seed " + form_rows["seed"] if has_seeds else "")
+            several_seeds = form_rows["seed"].nunique() > 1
+            names = form_rows["unit_id"] + (" of seed " + form_rows["seed"] if several_seeds else "")
         if by is not None and by != kind and not (by == "head" and kind == "key head"):
             continue
         if names.duplicated().any():

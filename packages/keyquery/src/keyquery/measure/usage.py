@@ -1,4 +1,4 @@
-"""Hash the texts and items that an experiment gave a model: equal hashes mean equal texts and items."""
+"""Hash the texts and items that an experiment gave to a model: equal hashes mean equal texts and items."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -11,8 +11,8 @@ Hashes = dict[str, dict[str, Any]]
 
 
 @dataclass
-class UsageCount:
-    """Records of texts by kind or source and items by task; each is counted once, however often it is used."""
+class UsageRecord:
+    """Digests of the texts that were used, by kind or source, and of the items that were used, by task."""
 
     texts: dict[str, set[str]] = field(default_factory=dict)
     items: dict[str, set[str]] = field(default_factory=dict)
@@ -34,17 +34,20 @@ class UsageCount:
     def record(self) -> dict[str, Hashes]:
         """Return a summary for a manifest, by kind and task: counts, and one BLAKE2 hash over the sorted digests."""
         return {
-            label: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
-            for label, held in (("texts", self.texts), ("items", self.items))
+            label: {
+                name: {"count": len(digests), "blake2": _digest("".join(sorted(digests)))}
+                for name, digests in digests_by_name.items()
+            }
+            for label, digests_by_name in (("texts", self.texts), ("items", self.items))
         }
 
 
 @dataclass
-class WatchedBook:
+class RecordingBook:
     """A book that records the items and texts taken from it."""
 
     book: Book
-    used: UsageCount
+    used: UsageRecord
     name: str = field(init=False)
 
     def __post_init__(self) -> None:

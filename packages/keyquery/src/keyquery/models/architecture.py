@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["full", "sliding", "chunked", "cross"]
 PROBE_TOKENS = 8
-# Tolerances relative to the logits' standard deviation: for another order of summation, and for 8-bit activations
+# Tolerances relative to the logits' standard deviation, for float32, half precision, and quantized weights
 ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
 NO_CAPTURE = "it cannot be captured"
 SEES_LATER = "attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
@@ -35,8 +35,8 @@ SEES_LATER = "attends to later tokens as well, as an encoder does, but every qua
 class QueryScale:
     """A factor on queries that grows with position: 1 + beta log(1 + floor((t + shift) / period)).
 
-    It is applied after the rotary embedding (Ministral 3, Mistral 4: shift 0; Llama 4 on layers without positions:
-    shift 1), and makes queries drift with position; since this is not content, the capture divides by it.
+    Models apply it after the rotary embedding (Ministral 3 and Mistral 4 with shift 0; Llama 4, on layers without
+    rotation, with shift 1). It makes queries depend on position, so a capture divides the queries by it.
     """
 
     beta: float
@@ -58,8 +58,8 @@ class Layer:
     index : int
         Index of the layer in the model, from 0.
     kind : {"full", "sliding", "chunked", "cross"}
-        Which tokens a query sees: all up to its own, the last `window` of them, those of its chunk of `window` tokens,
-        or tokens of another sequence.
+        The tokens that a query sees: all up to its own, the last `window` of these, those of these in its own chunk of
+        `window` tokens, or tokens of another sequence.
     query_heads, key_heads, head_dim : int
         Numbers of query heads and key heads, and their dimension.
     scaling : float
@@ -69,10 +69,10 @@ class Layer:
     query_scale : QueryScale or None
         The factor on queries that grows with position.
     softcap : float or None
-        The c of soft-capping, which turns scores s into c tanh(s / c) before the softmax.
+        The constant c of soft-capping, which turns scores s into c tanh(s / c) before the softmax.
     sink : bool
-        Whether each head has a learned score in the softmax that belongs to no token (GPT-OSS), so that the weights
-        on tokens sum to less than 1.
+        Whether each head has a learned sink: a score in the softmax that belongs to no token (GPT-OSS), so that the
+        weights on tokens sum to less than 1.
     """
 
     index: int
@@ -112,15 +112,15 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 
     Each layer's output is compared with attention by definition (`check_call`). Cross-attention layers, which do not
     run on text, are added from the configuration. Raises ModelError if the architecture does not use the attention
-    interface, or if its attention depends on more than queries and keys: later tokens (an encoder, a prefix), a bias
-    on scores (ALiBi), another mask.
+    interface of transformers, or if its attention depends on more than queries and keys: on later tokens (an encoder, a
+    prefix), a bias on scores (ALiBi), or another mask.
     """
-    calls: dict[int, Layer] = {}
+    layers: dict[int, Layer] = {}
 
-    def look(call: Call, output: Tensor) -> None:
+    def add_layer(call: Call, output: Tensor) -> None:
         if call.layer is None:
             return
-        if call.layer in calls and not call.cross:
+        if call.layer in layers and not call.cross:
             raise ModelError(
                 f"{_label(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
                 f"told apart by their layer; {NO_CAPTURE}"
@@ -128,33 +128,30 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
         layer = _layer_of_call(call.layer, call)
         if layer.kind != "cross":
             check_call(model, layer, call, output)
-        calls[call.layer] = layer
+        layers[call.layer] = layer
 
-    text = model.config.get_text_config()
-    count = _probe_tokens(text)
-    tokens = libraries.torch.arange(count)[None] % int(text.vocab_size)
+    config = model.config.get_text_config()
+    count = _probe_length(config)
+    tokens = libraries.torch.arange(count)[None] % int(config.vocab_size)
     with describe_failures(model, count):
-        forward(model, tokens, lambda call: None, look)
-    if not any(layer.kind != "cross" for layer in calls.values()):
+        forward(model, tokens, lambda call: None, add_layer)
+    example = next((layer for layer in layers.values() if layer.kind != "cross"), None)
+    if example is None:
         raise ModelError(unsupported_message(model))
-    example = next(layer for layer in calls.values() if layer.kind != "cross")
-    for index in getattr(text, "cross_attention_layers", None) or ():
-        calls.setdefault(
-            index,
-            Layer(
-                index, "cross", text.num_attention_heads, text.num_key_value_heads, example.head_dim, example.scaling
-            ),
-        )
-    return tuple(calls[index] for index in sorted(calls))
+    for index in getattr(config, "cross_attention_layers", None) or ():
+        heads = config.num_attention_heads, config.num_key_value_heads
+        layers.setdefault(index, Layer(index, "cross", *heads, example.head_dim, example.scaling))
+    return tuple(layers[index] for index in sorted(layers))
 
 
 @contextmanager
 def describe_failures(
     model: PreTrainedModel, tokens: int, cause: str = "a configuration that does not fit the class, input besides text"
 ) -> Iterator[None]:
-    """Convert errors of an architecture's code into a ModelError: a forward pass over so many tokens failed.
+    """In this context, turn errors of an architecture's code into a ModelError: a pass over `tokens` tokens fails.
 
-    The error names the original type and first line; project errors, memory errors and Ctrl-C pass unchanged.
+    The ModelError quotes the original error's type and first line, and says that `cause` may explain it. Errors of this
+    project, memory errors and Ctrl-C pass unchanged.
     """
     try:
         yield
@@ -173,10 +170,11 @@ def describe_failures(
 def check_call(
     model: PreTrainedModel, layer: Layer, call: Call, output: Tensor, rows: Sequence[int] | None = None
 ) -> None:
-    """Raise ModelError if a layer's attention output does not follow from the stated queries and keys.
+    """Raise ModelError if a layer's attention output does not follow from the call's queries, keys and values.
 
-    The call is for one whole text, without padding or key cache; `output` is the kernel's output, shape (B, T, H,
-    d_v), and `rows` are the queries to check (None: all). If possible, the error names what else enters.
+    The call must be for complete texts, without padding or key cache. `output` is the kernel's output, of shape (B, T,
+    H, d_v), and `rows` are the queries to check (None: all). If possible, the error says what else the output depends
+    on.
     """
     torch = libraries.torch
     name, tokens = _label(model), call.key.shape[2]
@@ -190,12 +188,12 @@ def check_call(
         )
     if not all(bool(tensor.isfinite().all()) for tensor in (call.query, call.key, call.value, output)):
         raise ModelError(f"{name}: {undefined_message(model, place=f'layer {layer.index}')}")
-    visible = _stated_keys(layer, queries, tokens)
-    difference = definition.largest_difference(call, output, queries, visible)
-    if difference <= definition.rounding_tolerance(call):
+    tolerance = definition.rounding_tolerance(call)
+    difference = definition.largest_difference(call, output, queries, _configured_mask(layer, queries, tokens))
+    if difference <= tolerance:
         return
-    for shape, problem in _other_masks(call, queries, tokens):
-        if definition.largest_difference(call, output, queries, shape) <= definition.rounding_tolerance(call):
+    for mask, problem in _other_masks(call, queries, tokens):
+        if definition.largest_difference(call, output, queries, mask) <= tolerance:
             raise ModelError(f"{name}: layer {layer.index} {problem}; {NO_CAPTURE}")
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
@@ -206,41 +204,41 @@ def check_call(
 
 
 def check_order(model: PreTrainedModel) -> None:
-    """Raise ModelError if outputs depend on later tokens, tested with texts that differ in the last token.
+    """Raise ModelError if the logits of a text depend on later tokens, or if a forward pass fails.
 
-    It is raised if logits before the last token differ, or the forward pass fails.
+    The test compares two texts that differ in the last token only.
     """
     torch = libraries.torch
-    text = model.config.get_text_config()
-    probe = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
-    if probe.shape[1] < 2 or int(text.vocab_size) < 2:
+    config = model.config.get_text_config()
+    tokens = torch.arange(_probe_length(config))[None] % int(config.vocab_size)
+    if tokens.shape[1] < 2 or int(config.vocab_size) < 2:
         return
-    changed = probe.clone()
-    changed[0, -1] = probe[0, 0]
-    check_tokens(model, probe)
+    changed = tokens.clone()
+    changed[0, -1] = tokens[0, 0]
+    check_tokens(model, tokens)
     device: Any = model.get_input_embeddings().weight.device
-    with describe_failures(model, probe.shape[1]), torch.inference_mode():
-        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (probe, changed)]
+    with describe_failures(model, tokens.shape[1]), torch.inference_mode():
+        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (tokens, changed)]
     difference, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
     if difference > rounding_of(model) * spread:
         raise ModelError(f"{_label(model)}: {SEES_LATER}")
 
 
 def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
-    """Refuse a model whose states for a text, (1, T), differ when it is padded at its end to `longest` tokens.
+    """Raise ModelError if padding at the end of a text changes the text's hidden states, or if a forward pass fails.
 
-    Raises ModelError when they do (something looks at the whole row), or the forward pass fails.
+    `tokens`, of shape (1, T), are those of the text, which is padded to `longest` tokens.
     """
     states: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: states.append(output[0].float()))
     try:
         for length in (tokens.shape[1], longest):
-            text = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
+            ids = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
             with describe_failures(model, length), libraries.torch.inference_mode():
-                run_forward(model, text)
-                if states[-1].shape[1] != length:  # some decoders give logits, of the last token alone (Llama 4)
+                run_forward(model, ids)
+                if states[-1].shape[1] != length:  # some decoders return logits, here of the last token (Llama 4)
                     states.pop()
-                    model(input_ids=text.to(model.device), use_cache=False)
+                    model(input_ids=ids.to(model.device), use_cache=False)
     finally:
         hook.remove()
     unpadded, padded = states[0], states[1][:, : tokens.shape[1]]
@@ -252,14 +250,15 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
 
 
 def rounding_of(model: PreTrainedModel) -> float:
-    """Return by how much logits may differ through rounding, in standard deviations of the logits."""
-    slack = ROUNDING if model.dtype == libraries.torch.float32 else ROUNDING_OF_HALF
-    return ROUNDING_OF_QUANTIZED if getattr(model, "is_quantized", False) else slack
+    """Return the largest difference of logits that rounding explains, in standard deviations of the logits."""
+    if getattr(model, "is_quantized", False):
+        return ROUNDING_OF_QUANTIZED
+    return ROUNDING if model.dtype == libraries.torch.float32 else ROUNDING_OF_HALF
 
 
-def _probe_tokens(text: Any) -> int:
+def _probe_length(config: Any) -> int:
     """Return the number of tokens for a probe of a model with this configuration."""
-    limit = getattr(text, "max_position_embeddings", None) or 0
+    limit = getattr(config, "max_position_embeddings", None) or 0
     return min(PROBE_TOKENS, limit) if limit > 0 else PROBE_TOKENS
 
 
@@ -267,20 +266,19 @@ def _label(model: PreTrainedModel) -> str:
     return f"{type(model).__name__} (model type {model.config.model_type})"
 
 
-def _stated_keys(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
-    """Return which keys the architecture lets a layer attend to, shape (rows, tokens)."""
+def _configured_mask(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
+    """Return the mask, of shape (rows, tokens), of the keys that the configuration lets a layer attend to."""
     if layer.window is None:
         return definition.causal_mask(queries, tokens)
-    shape = definition.chunked_mask if layer.kind == "chunked" else definition.sliding_mask
-    return shape(queries, tokens, layer.window)
+    make_mask = definition.chunked_mask if layer.kind == "chunked" else definition.sliding_mask
+    return make_mask(queries, tokens, layer.window)
 
 
 def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
-    """Yield masks that a layer may have instead of the stated one, each with a description."""
+    """Yield masks that a layer may have instead of the configured one, each with a description."""
     torch = libraries.torch
     causal = definition.causal_mask(queries, tokens)
-    everything = torch.ones_like(causal)
-    yield everything, SEES_LATER
+    yield torch.ones_like(causal), SEES_LATER
     if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
         visible = call.mask[0, 0].index_select(0, queries)[:, :tokens]
         visible = visible if visible.dtype == torch.bool else visible > torch.finfo(visible.dtype).min / 2
@@ -291,16 +289,16 @@ def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Ten
 
 
 def _layer_of_call(index: int, call: Call) -> Layer:
-    text = call.module.config
-    types = getattr(text, "layer_types", None)
-    window = call.window or getattr(text, "sliding_window", None) or getattr(text, "attention_chunk_size", None)
+    config = call.module.config
+    types = getattr(config, "layer_types", None)
+    window = call.window or getattr(config, "sliding_window", None) or getattr(config, "attention_chunk_size", None)
     kind: Kind = "full"
     if call.cross:
         kind = "cross"
     elif types is None:
         kind = "sliding" if call.window is not None else "full"
     elif "chunked" in types[index]:
-        kind, window = "chunked", getattr(text, "attention_chunk_size", None) or window
+        kind, window = "chunked", getattr(config, "attention_chunk_size", None) or window
     elif any(word in types[index] for word in ("sliding", "local")):
         kind = "sliding"
     softcap = call.options.get("softcap")
@@ -321,7 +319,7 @@ def _layer_of_call(index: int, call: Call) -> Layer:
 def forward(
     model: PreTrainedModel, tokens: Any, recorder: Recorder, observer: Observer | None = None, **inputs: Any
 ) -> Any:
-    """Run one forward pass; pass each attention call to `recorder`, and each call with its output to `observer`."""
+    """Run one forward pass; give each attention call to `recorder`, and the call and its output to `observer`."""
     with recording(model, recorder, observer):
         return run_forward(model, tokens, **inputs)
 
@@ -329,9 +327,9 @@ def forward(
 def run_forward(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     """Run one forward pass without gradients and key cache, with logits of the last token only.
 
-    The model is in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further arguments, such as
-    `attention_mask` and `position_ids`. Raises ModelError if an observer finds values that are not finite; the error
-    says whether the weights cause it.
+    The model must be in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further arguments, such
+    as `attention_mask` and `position_ids`. Raises ModelError if an observer of `recording` finds values that are not
+    finite; the error says whether the weights cause them.
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes

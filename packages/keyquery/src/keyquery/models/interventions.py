@@ -1,10 +1,10 @@
-"""Intervene: change the output of a part of the model while a block of code runs, and always undo the change.
+"""Change the output of a part of the model while a block of code runs, and always undo the change.
 
     with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
         ...
 
-Several interventions on one part act in the given order. Hooks do not handle key caches; `phases` determines what
-acts in the prefill and what in decode steps, since position 0 is only in the prefill.
+Several interventions on one part act in the given order. `applied` counts positions in each forward pass, although a
+pass with a filled key cache starts later in the text; so `phases` separates the prefill from the decode steps.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Intervention:
     Parameters
     ----------
     site : {"q", "k", "v", "attention", "mlp", "heads"}
-        Projections of queries, keys and values; output of the attention (after its output projection) or of the MLP;
-        "heads" is each head's output before the output projection.
+        The part: the projection of queries, keys or values; the attention, with its output projection; the MLP; or
+        "heads", the output of each head before the output projection.
     action : {"zero", "mean", "scale"}
         Fill with zero, fill with the mean over the sequence, or multiply by `factor`.
     layers : tuple of int or None
-        Indices of blocks; all if None.
+        Indices of the blocks; if None, all blocks.
     positions : tuple of int or None
-        Positions in the forward pass; all if None. The mean is always over all positions.
+        Positions in the forward pass; if None, all positions. A mean is always over all positions.
     dims : mapping of int to array, or None
-        By layer, a boolean mask of dimensions to change: (H, d) for q, k, v and heads (key heads for k and v), (D,)
-        for attention and mlp. A layer without an entry is unchanged; if None, all dimensions change.
+        By layer, a boolean mask of the dimensions to change, of shape (H, d) for q, k, v and heads (with key heads for
+        k and v), or (D,) for attention and mlp. A layer without a mask is unchanged; if None, all dimensions change.
     factor : float
         Factor for "scale".
     where : {"pre", "post"}
@@ -74,7 +74,7 @@ class Intervention:
     where: Literal["pre", "post"] = "pre"
 
     def record(self) -> dict[str, object]:
-        """Return the intervention as JSON values, for a cache's key."""
+        """Return the intervention's fields as JSON values; a mask is a list of the dimensions that it selects."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.dims is not None:
             fields["dims"] = {str(layer): np.flatnonzero(mask).tolist() for layer, mask in sorted(self.dims.items())}
@@ -95,34 +95,32 @@ class Intervention:
 
 @contextmanager
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
-    """Apply interventions in every forward pass of `model` in this block.
+    """In this context, apply interventions in every forward pass of `model`.
 
-    Raises ModelError if a layer does not exist, a mask does not fit, or the model does not expose the part.
+    Raises ModelError if a layer does not exist, a mask has another shape, or no module outputs the part alone.
     """
-    parts = blocks(model)
-    _require_known(parts, interventions)
+    model_blocks = blocks(model)
+    _require_valid(model_blocks, interventions)
     with ExitStack() as stack:
-        late = [change for change in interventions if change.where == "post" and change.site in ("q", "k")]
-        if late:
-            stack.enter_context(recording(model, _call_rewriter(late)))
+        after_rotation = [intervention for intervention in interventions if intervention.where == "post"]
+        if after_rotation:
+            stack.enter_context(recording(model, _call_rewriter(after_rotation)))
         for intervention in interventions:
-            if intervention in late:
-                continue
-            for block in parts:
-                if intervention.touches(block.layer):
+            for block in model_blocks:
+                if intervention.where == "pre" and intervention.touches(block.layer):
                     for hook in _add_hooks(block, intervention):
                         stack.callback(hook.remove)
         yield
 
 
 def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, decode: bool) -> tuple[Phase, Phase]:
-    """Return context managers for the prefill and for each decode step of a generation.
+    """Return two functions that make context managers: for the prefill, and for each decode step of a generation.
 
-    With `decode`, interventions also act in decode steps, except those on given positions. Raises ModelError if a
-    mean over the sequence is requested in decode steps, where the sequence is one token.
+    All interventions act in the prefill; with `decode`, those without positions also act in decode steps. Raises
+    ModelError if a mean over the sequence would act in decode steps, where the sequence is one token.
     """
-    lasting = [intervention for intervention in interventions if intervention.positions is None] if decode else []
-    if any(change.action == "mean" for change in lasting):
+    decode_interventions = [change for change in interventions if change.positions is None] if decode else []
+    if any(change.action == "mean" for change in decode_interventions):
         raise ModelError(
             "a mean over the sequence has no meaning in decode steps of one token; let it act in the prefill"
         )
@@ -131,23 +129,23 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
         return applied(model, interventions) if interventions else nullcontext()
 
     def step() -> AbstractContextManager[None]:
-        return applied(model, lasting) if lasting else nullcontext()
+        return applied(model, decode_interventions) if decode_interventions else nullcontext()
 
     return prefill, step
 
 
-def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
-    by_layer = {block.layer: block for block in parts}
-    names = f"0 to {parts[-1].layer}" if len(by_layer) == parts[-1].layer + 1 else ", ".join(map(str, by_layer))
+def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Intervention]) -> None:
+    by_layer, last = {block.layer: block for block in model_blocks}, model_blocks[-1].layer
+    names = f"0 to {last}" if len(by_layer) == last + 1 else ", ".join(map(str, by_layer))
     for change in interventions:
         if change.site not in SITES:
             raise ModelError(f"no site {change.site!r} to intervene on; sites are {', '.join(SITES)}")
         if change.action not in ACTIONS:
             raise ModelError(f"no action {change.action!r} at a site; actions are {', '.join(ACTIONS)}")
-        wrong = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
-        if wrong:
-            raise ModelError(f"no layer {wrong[0]} with self-attention and MLP; such layers are {names}")
-        if any(place < 0 for place in change.positions or ()):
+        unknown = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
+        if unknown:
+            raise ModelError(f"no layer {unknown[0]} with self-attention and MLP; such layers are {names}")
+        if any(position < 0 for position in change.positions or ()):
             raise ModelError("positions count from 0; negative ones are not supported")
         if change.where == "post" and change.site not in ("q", "k"):
             raise ModelError("'post' is for queries and keys: only these are rotated")
@@ -168,47 +166,52 @@ def _mask_shape(block: Block, site: str) -> tuple[int, ...]:
 
 def _add_hooks(block: Block, change: Intervention) -> list[Any]:
     """Add the hooks of an intervention to a block, and return them."""
-    mask = (change.dims or {}).get(block.layer)
-    flat = mask.reshape(-1) if mask is not None else None
-    shape: list[Any] = []  # the residual stream (B, T, D), which some parts return as (B T, D)
+    mask = _flat_mask(change, block.layer)
+    stream_shape: list[int] = []  # of the residual stream (B, T, D), which some parts return as (B T, D)
 
-    def inner(tensor: Tensor, heads_first: bool = False) -> Tensor:
+    def changed(tensor: Tensor, heads_first: bool = False) -> Tensor:
         if tensor.ndim == 2:
-            return changed_tensor(tensor.reshape(*shape[-1][:2], -1), change, flat).reshape(tensor.shape)
+            return changed_tensor(tensor.reshape(*stream_shape[:2], -1), change, mask).reshape(tensor.shape)
         tokens_first = tensor.transpose(1, 2) if heads_first else tensor
-        shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
-        new = changed_tensor(shaped, change, flat).reshape(tokens_first.shape)
+        flat = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
+        new = changed_tensor(flat, change, mask).reshape(tokens_first.shape)
         return new.transpose(1, 2) if heads_first else new
 
-    def entering(module: Any, inputs: Any, options: dict[str, Any]) -> None:
-        shape[:] = [(inputs[0] if inputs else options["hidden_states"]).shape]
+    def note_stream_shape(module: Any, inputs: Any, options: dict[str, Any]) -> None:
+        stream_shape[:] = (inputs[0] if inputs else options["hidden_states"]).shape
 
-    def after(module: Any, inputs: Any, output: Any) -> Any:
+    def change_output(module: Any, inputs: Any, output: Any) -> Any:
         if isinstance(output, tuple):
-            return inner(output[0]), *output[1:]
-        return inner(output, _heads_first(inputs[0] if inputs else output, block, change.site))
+            return changed(output[0]), *output[1:]
+        return changed(output, _heads_first(inputs[0] if inputs else output, block, change.site))
 
-    def before(module: Any, inputs: Any) -> Any:
-        return (inner(inputs[0]), *inputs[1:])
+    def change_input(module: Any, inputs: Any) -> Any:
+        return (changed(inputs[0]), *inputs[1:])
 
     if change.site == "heads":
-        hook = block.out.register_forward_pre_hook(before)
+        hook = block.out.register_forward_pre_hook(change_input)
     else:
-        hook = part_of(block, change.site).register_forward_hook(after)
-    return [hook, block.module.register_forward_pre_hook(entering, with_kwargs=True)]
+        hook = part_of(block, change.site).register_forward_hook(change_output)
+    return [hook, block.module.register_forward_pre_hook(note_stream_shape, with_kwargs=True)]
+
+
+def _flat_mask(change: Intervention, layer: int) -> NDArray[np.bool_] | None:
+    """Return the mask of dimensions (D,) in a layer; None selects all dimensions."""
+    mask = (change.dims or {}).get(layer)
+    return None if mask is None else mask.reshape(-1)
 
 
 def part_of(block: Block, site: str) -> Module:
-    """Return the module of a block whose output is the given site ("heads" is the input of `block.out`)."""
+    """Return the module of a block whose output the site is; "heads", the input of `block.out`, is not supported."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
 
 
 def _heads_first(tensor: Tensor, block: Block, site: str) -> bool:
-    """Return whether the input of a norm is (B, H, T, d), not (B, T, H, d).
+    """Return whether the shape of a norm's input is (B, H, T, d) rather than (B, T, H, d).
 
-    If T equals H, the shape is ambiguous, but the memory layout of a transposed tensor still shows it.
+    If T equals H, the memory layout tells: (B, H, T, d) is a transposed tensor.
     """
     if tensor.ndim != 4:
         return False
@@ -219,32 +222,33 @@ def _heads_first(tensor: Tensor, block: Block, site: str) -> bool:
 
 
 def changed_tensor(tensor: Tensor, change: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
-    """Apply the intervention to a copy of `tensor` (B, T, D), where `mask` (D,) and its positions allow."""
+    """Return a copy of `tensor` (B, T, D), changed at the intervention's positions and in the dimensions of `mask`."""
     torch = libraries.torch
     if change.action == "mean":
         new = tensor.float().mean(dim=1, keepdim=True).to(tensor.dtype).expand_as(tensor)
     else:
-        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # also after overflow
+        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # NaN * 0 is NaN
     selected = torch.ones(tensor.shape[1:], dtype=torch.bool, device=tensor.device)
     if mask is not None:
         selected &= torch.as_tensor(mask, device=tensor.device)[None]
     if change.positions is not None:
         rows = torch.zeros(tensor.shape[1], dtype=torch.bool, device=tensor.device)
-        rows[[place for place in change.positions if place < tensor.shape[1]]] = True
+        rows[[position for position in change.positions if position < tensor.shape[1]]] = True
         selected &= rows[:, None]
     result: Tensor = torch.where(selected[None], new, tensor)
     return result
 
 
-def _call_rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
+def _call_rewriter(interventions: Sequence[Intervention]) -> Callable[[Call], Call | None]:
+    """Return a function that applies interventions to the rotated queries and keys of an attention call."""
+
     def rewrite(call: Call) -> Call | None:
         tensors = {"q": call.query, "k": call.key}
-        for change in late:
+        for change in interventions:
             if call.layer is None or call.cross or not change.touches(call.layer):
                 continue
             tensor = tensors[change.site].transpose(1, 2)  # (B, T, H, d)
-            mask = (change.dims or {}).get(call.layer)
-            flat = changed_tensor(tensor.flatten(2), change, mask.reshape(-1) if mask is not None else None)
+            flat = changed_tensor(tensor.flatten(2), change, _flat_mask(change, call.layer))
             tensors[change.site] = flat.reshape(tensor.shape).transpose(1, 2)
         return dataclasses.replace(call, query=tensors["q"], key=tensors["k"])
 
@@ -252,10 +256,11 @@ def _call_rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None
 
 
 def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[int, ...] | None = None) -> Any:
-    """Return a context manager in which some tokens cannot attend to others: attention knockout before the softmax.
+    """Return a context manager in which the queries of some tokens cannot attend to some keys.
 
-    `blocked` is True where the query (row) must not attend to the key (column). The softmax renormalises rows.
-    `layers` are indices of blocks (None: all). Raises ModelError if a query would be left without any key.
+    `blocked`, of shape (T, T) or (B, T, T), is True where the query (row) must not attend to the key (column). Scores
+    are masked before the softmax, which then renormalises the weights. `layers` are indices of blocks (None: all).
+    Raises ModelError if a query would be left without any key.
     """
     torch = libraries.torch
     hidden = blocked if blocked.ndim == 3 else blocked[None]
@@ -271,13 +276,15 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
             raise ModelError(
                 f"a knockout of {hidden.shape[1]} tokens got a forward pass of {tokens} on {keys}; use no key cache"
             )
-        block = torch.as_tensor(hidden, device=call.query.device)[:, None]
-        visible = torch.as_tensor(causal, device=call.query.device)[None, None]
+        knocked_out = torch.as_tensor(hidden, device=call.query.device)[:, None]
         if call.mask is not None and call.mask.dtype == torch.bool:
-            return dataclasses.replace(call, mask=call.mask[..., :keys] & ~block)
+            return dataclasses.replace(call, mask=call.mask[..., :keys] & ~knocked_out)
         lowest = torch.finfo(call.query.dtype).min
-        start = torch.zeros((), dtype=call.query.dtype, device=call.query.device)
-        base = call.mask[..., :keys] if call.mask is not None else start.masked_fill(~visible, lowest)
-        return dataclasses.replace(call, mask=base.masked_fill(block, lowest))
+        if call.mask is not None:
+            mask = call.mask[..., :keys]
+        else:
+            future = torch.as_tensor(~causal, device=call.query.device)[None, None]
+            mask = torch.zeros((), dtype=call.query.dtype, device=call.query.device).masked_fill(future, lowest)
+        return dataclasses.replace(call, mask=mask.masked_fill(knocked_out, lowest))
 
     return recording(model, rewrite)

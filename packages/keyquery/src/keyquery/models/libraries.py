@@ -30,18 +30,16 @@ EXTRAS = {
 def need(name: str, purpose: str = "") -> ModuleType:
     """Import a library of an optional extra.
 
-    `name` is one of `EXTRAS`; `purpose` completes the message. Raises MissingDependency if it is not installed; the
-    message ends with the command that installs it.
+    `name` is a key of `EXTRAS`. Raises MissingDependency if the library is not installed; the message says that it is
+    needed `purpose`, such as `to run models`, and ends with the command that installs it.
     """
-    # A library's progress bar would disturb our own.
+    # A library's progress bar would disturb the command's own bar.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        package = name.split(".")[0]
-        if error.name is not None and error.name.split(".")[0] != package:
-            package = error.name.split(".")[0]
+        package = (error.name or name).split(".")[0]
         raise MissingDependency.package(package, EXTRAS[name], purpose) from None
 
 
@@ -55,7 +53,7 @@ if not TYPE_CHECKING:
 
 
 def version(name: str) -> str | None:
-    """Return the installed version of a distribution, or None."""
+    """Return the version of an installed distribution, or None if it is not installed."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

@@ -1,8 +1,8 @@
 """Start forward passes at a later block, from stored outputs of the earlier blocks for the same tokens.
 
-Everything around the blocks runs as usual (embeddings, masks, rotations, the last norm), and each skipped block outputs
-the very tensor of an earlier forward pass and leaves the same keys and values in a key cache, so that the logits, and
-those of later tokens, equal those of a whole pass to the last bit.
+Everything around the blocks runs as usual: embeddings, masks, rotations, and the last norm. Each skipped block outputs
+the tensor of an earlier forward pass, and leaves the same keys and values in a key cache. So all logits equal those of
+a complete pass to the last bit, also those of later tokens.
 """
 
 from __future__ import annotations
@@ -25,100 +25,99 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-MAX_BYTES = 2**30  # bytes of states that are kept of a model, and at most this share of the free memory:
-SHARE = 8
-PROBES = ((3, 5, 4, 6), (6, 3, 7, 5))  # tokens of two texts
-Known = dict[int, tuple["Tensor", Any]]
-"""What blocks gave out for one batch of tokens, by place from 0 without gaps, and their layers of the key cache."""
+MAX_BYTES = 2**30  # maximum of bytes that are stored for a model,
+SHARE = 8  # and no more than 1/8 of the free memory
+PROBES = ((3, 5, 4, 6), (6, 3, 7, 5))  # token ids of two texts
+StoredOutputs = dict[int, tuple["Tensor", Any]]
+"""The output of each block for one batch of tokens, and its layer of the key cache, by the block's index from 0 on."""
 
-_known: WeakKeyDictionary[Any, dict[bytes, Known]] = WeakKeyDictionary()
-_exact: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()
+_stored: WeakKeyDictionary[Any, dict[bytes, StoredOutputs]] = WeakKeyDictionary()  # by model and inputs
+_exact: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # by model and `cached`, what `_is_exact` found
 
 
 def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Intervention], *, cached: bool = False) -> int:
-    """Return the number of blocks before the first intervened one; 0 if the model's blocks cannot be skipped.
+    """Return the number of blocks before the first block with an intervention; 0 if no block can be skipped.
 
-    Blocks cannot be skipped in hybrid models, if blocks return more than the residual stream, or if a test shows any
-    difference in the logits. `cached` says that a key cache is filled.
+    No block can be skipped in hybrid models, if blocks return more than the residual stream, or if a test shows any
+    difference in the logits. `cached` says whether the passes fill a key cache.
     """
     exactness = _exact.setdefault(model, {})
     if cached not in exactness:
         exactness[cached] = _is_exact(model, cached)
     if not exactness[cached] or any(intervention.where == "post" for intervention in interventions):
         return 0
-    for place, block in enumerate(parts := blocks(model)):
-        if any(intervention.touches(block.layer) for intervention in interventions):
-            return place
-    return len(parts)
+    touched = [any(intervention.touches(block.layer) for intervention in interventions) for block in blocks(model)]
+    return [*touched, True].index(True)
 
 
 @contextmanager
 def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
-    """In this block, skip those of the first `count` model blocks with a stored output; store the other outputs.
+    """In this context, skip those of the model's first `count` blocks that have a stored output; store other outputs.
 
-    A forward pass resumes those of the same tokens, mask and positions. None may change the first `count` blocks, whose
-    weights are always the same. One that goes on with a key cache runs whole. ModelError is raised where a block gives
-    out more than one tensor.
+    An output is used again for the same tokens, mask and positions, so no forward pass may change the first `count`
+    blocks or their weights. A pass that continues from a filled key cache skips nothing. Raises ModelError if a block
+    returns more than one tensor.
     """
-    states: Known = {}
+    outputs: StoredOutputs = {}
 
-    def begin(module: Any, inputs: Any, given: dict[str, Any]) -> None:
-        nonlocal states
-        cache = given.get("past_key_values")
-        states = {} if cache is not None and cache.get_seq_length() else _stored_outputs(model, inputs, given)
+    def look_up_outputs(module: Any, inputs: Any, options: dict[str, Any]) -> None:
+        nonlocal outputs
+        cache = options.get("past_key_values")
+        outputs = {} if cache is not None and cache.get_seq_length() else _stored_outputs(model, inputs, options)
 
-    def resuming(place: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
+    def resuming(index: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
         def forward(*inputs: Any, **options: Any) -> Any:
             kind = libraries.transformers.Cache
             cache = next((value for value in (*inputs, *options.values()) if isinstance(value, kind)), None)
-            if place in states:
-                output, layer = states[place]
+            if index in outputs:
+                output, layer = outputs[index]
                 if cache is not None:
                     cache.layers[block.layer] = copy.deepcopy(layer)
                 return output.clone()
             output = run(*inputs, **options)
             if not isinstance(output, libraries.torch.Tensor):
                 raise ModelError(f"{type(block.module).__name__} returns more than the residual stream")
-            if place == len(states) and _bytes(states) + output.nbytes <= _room(model):
-                # a later block may add to the tensor itself
-                states[place] = output.clone(), None if cache is None else copy.deepcopy(cache.layers[block.layer])
+            if index == len(outputs) and _bytes(outputs) + output.nbytes <= _byte_limit(model):
+                # a later block may add to the tensor in place
+                outputs[index] = output.clone(), None if cache is None else copy.deepcopy(cache.layers[block.layer])
             return output
 
         return forward
 
     with ExitStack() as stack:
         if count:
-            stack.callback(model.register_forward_pre_hook(begin, with_kwargs=True).remove)
-        for place, block in enumerate(blocks(model)[:count] if count else ()):
-            stack.callback(_replace_run(block.module, resuming(place, block, block.module.forward)))
+            stack.callback(model.register_forward_pre_hook(look_up_outputs, with_kwargs=True).remove)
+        for index, block in enumerate(blocks(model)[:count] if count else ()):
+            stack.callback(_replace_forward(block.module, resuming(index, block, block.module.forward)))
         yield
 
 
-def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: dict[str, Any]) -> Known:
-    """Return the stored outputs of the model's blocks for the inputs of a forward pass, to be filled by it."""
-    of_model, torch = _known.setdefault(model, {}), libraries.torch
-    while of_model and sum(map(_bytes, of_model.values())) > _room(model):
-        of_model.popitem()  # the newest: where texts come in turn, the oldest is the next that is asked for
+def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: dict[str, Any]) -> StoredOutputs:
+    """Return the stored outputs of the model's blocks for a forward pass's inputs; the pass adds those that lack."""
+    by_inputs, torch = _stored.setdefault(model, {}), libraries.torch
+    while by_inputs and sum(map(_bytes, by_inputs.values())) > _byte_limit(model):
+        by_inputs.popitem()  # the newest, since callers that repeat a series of texts need the oldest next
     tensors = [value for value in (*inputs, *options.values()) if isinstance(value, torch.Tensor)]
-    mark = [f"{tuple(tensor.shape)}".encode() + tensor.cpu().numpy().tobytes() for tensor in tensors]
-    return of_model.setdefault(b" ".join([*mark, b"cached" * (options.get("past_key_values") is not None)]), {})
+    contents = [f"{tuple(tensor.shape)}".encode() + tensor.cpu().numpy().tobytes() for tensor in tensors]
+    return by_inputs.setdefault(b" ".join([*contents, b"cached" * (options.get("past_key_values") is not None)]), {})
 
 
-def _room(model: PreTrainedModel) -> int:
+def _byte_limit(model: PreTrainedModel) -> int:
+    """Return the maximum of bytes to store for a model."""
     free = free_memory(device_of(model))
     return MAX_BYTES if free is None else min(MAX_BYTES, free // SHARE)
 
 
-def _bytes(states: Known) -> int:
+def _bytes(outputs: StoredOutputs) -> int:
     """Return the bytes of stored outputs and of their layers of a key cache."""
-    tensors = [each for output, layer in states.values() for each in (output, *getattr(layer, "__dict__", {}).values())]
-    return sum(tensor.nbytes for tensor in tensors if isinstance(tensor, libraries.torch.Tensor))
+    values = [value for pair in outputs.values() for value in (pair[0], *getattr(pair[1], "__dict__", {}).values())]
+    return sum(value.nbytes for value in values if isinstance(value, libraries.torch.Tensor))
 
 
-def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:
-    """Make a module run a function; return the function that undoes it."""
+def _replace_forward(module: Any, forward: Callable[..., Any]) -> Callable[[], None]:
+    """Replace a module's forward method by a function; return the function that undoes it."""
     old_forward = vars(module).get("forward")
-    module.forward = run
+    module.forward = forward
 
     def undo() -> None:
         del module.forward
@@ -129,7 +128,7 @@ def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:
 
 
 def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
-    """Return whether logits of a text stay equal, to the last bit, for any number of skipped blocks."""
+    """Return whether the logits of a text stay equal, to the last bit, whatever number of blocks is skipped."""
     config, torch = model.config.get_text_config(), libraries.torch
 
     def logits(tokens: Tensor) -> Tensor:
@@ -148,12 +147,12 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
         with skip_stored_blocks(model, layers):
             full = logits(text)
         for count in range(1, layers + 1):
-            logits(other_text)  # so that nothing a block remembers is of the text
+            logits(other_text)  # so that no block still remembers `text`
             with skip_stored_blocks(model, count):
                 if not torch.equal(logits(text), full):
                     return False
     except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
         return False
     finally:
-        _known.pop(model, None)
+        _stored.pop(model, None)
     return True

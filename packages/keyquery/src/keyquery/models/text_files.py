@@ -1,7 +1,7 @@
-"""Read texts from one file, recognised by content, not name: plain text, JSON, JSON lines or a table, possibly gzipped.
+"""Read texts from a file: plain text, JSON, JSON lines or a table, possibly gzipped, recognised by the file's content.
 
-A file read in the wrong format gives texts of braces, quotes and field names without an error. So a file that looks
-like data is read as data, with errors that name the row, and other binary files are rejected.
+A file of data read as plain text gives texts of braces, quotes and field names without an error. So a file that looks
+like data is read as data, with errors that name the row, and binary files are rejected.
 """
 
 import codecs
@@ -17,10 +17,10 @@ from boundpaper.errors import DataError
 from boundpaper.store.json_lines import line_values, open_unpacked, value_of_line
 from boundpaper.store.validation import cut_to_line, short
 
-LINES, WHOLE, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}
+JSON_LINES, JSON, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}  # suffixes, and delimiters
 PACKED = (".gz",)
-HEAD_BYTES = 1 << 16  # bytes for recognising a file's kind
-BINARY_KINDS = {  # first bytes of other kinds of files
+HEAD_BYTES = 1 << 16  # bytes that are read to recognise a file's kind
+BINARY_KINDS = {  # first bytes of files that are rejected
     b"PK\x03\x04": "an archive or a document of an office program",
     b"%PDF": "a PDF",
     b"PAR1": "a Parquet file",
@@ -37,22 +37,22 @@ MARKUP = {
     re.compile(r"\A\s*+<\?xml\b", re.I): "XML",
     re.compile(r"^[^\S\n]*+\\document(class|style)\b", re.M): "LaTeX",
 }
-MEND = 'give its text as .txt, or as JSON lines of {"text": ...}'
+ADVICE = 'give its text as .txt, or as JSON lines of {"text": ...}'
 
 
 def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of a file, in order.
+    """Yield the name and text of each text in a file, in order.
 
-    Raises DataError if an entry is not a text, naming the line, item or row, or if the file is not text, naming its
-    kind.
+    Raises DataError, with the line, item or row, if a value is not a text, and DataError, with the file's kind, if the
+    file is not text.
 
     Parameters
     ----------
     path : Path
         Plain text (one text, named after the file); JSON lines or a JSON list, of strings or of objects with `field`;
-        or a table with a header and cells separated by commas or tabs. Each may be gzipped.
+        or a table with a header and cells separated by commas or tabs. Any of these may be gzipped.
     field : str
-        The field or column with the text; the name is in `id` or `_id`, else it is the index, from 0.
+        The field or column with the text. A text's name is in the field `id` or `_id`, or else is its index, from 0.
     """
     kind = kind_of_file(path, field)
     if kind == "lines":
@@ -64,15 +64,16 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
     elif kind == "table":
         yield from _table(path, field)
     else:
-        yield _name_without_endings(path), _whole_text(path)
+        yield _unpacked(path).stem, _whole_text(path)
 
 
 def kind_of_file(path: Path, field: str) -> str:
-    """Return the kind of a file by its content: "text", "lines" (of JSON), "list" (in JSON) or "table".
+    """Return the kind of a file: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
-    Raises DataError if it is none of these, or contradicts the file's suffix.
+    The file's content decides, and its suffix where the content does not. Raises DataError if the file is of another
+    kind.
     """
-    ending = _file_endings(path)[-1] if _file_endings(path) else ""
+    ending = _unpacked(path).suffix.lower()
     try:
         with open_unpacked(path) as stream:
             head = stream.read(HEAD_BYTES)
@@ -80,42 +81,42 @@ def kind_of_file(path: Path, field: str) -> str:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
     for beginning, kind in BINARY_KINDS.items():
         if head.startswith(beginning):
-            raise DataError(f"{path}: not a text but {kind}; {MEND}")
+            raise DataError(f"{path}: not a text but {kind}; {ADVICE}")
     if head.startswith(UTF16):
         raise DataError(f"{path}: this file is in UTF-16; save it as UTF-8")
     if b"\0" in head:
-        raise DataError(f"{path}: not a text (it contains NUL bytes); {MEND}")
+        raise DataError(f"{path}: not a text (it contains NUL bytes); {ADVICE}")
     start = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
-    if ending in LINES:
+    if ending in JSON_LINES:
         return "lines"
-    line = start.strip().partition("\n")[0]
-    json = start.lstrip()[:1] in ("{", "[", '"')
-    if json and ending not in TABLES:
-        if start.lstrip()[0] != "[" and _is_json(line):
+    first_line, first_character = start.strip().partition("\n")[0], start.lstrip()[:1]
+    if ending not in TABLES:
+        if first_character in ("{", '"') and _is_json(first_line):
             return "lines"
-        if start.lstrip()[0] in "[{" and (ending in WHOLE or _is_one_json_value(path)):
+        if first_character in ("[", "{") and (ending in JSON or _is_json(_whole_text(path))):
             return "list"
-    if ending in WHOLE:
-        return "lines"  # not JSON, as the first line shows
+    if ending in JSON:
+        return "lines"  # reading them raises an error that names the first line that is not JSON
     if ending in TABLES or _is_table(start, field):
         return "table"
     for pattern, kind in MARKUP.items():
         if pattern.search(start):
-            raise DataError(f"{path}: {kind}, whose markup would be taken for text; {MEND}")
+            raise DataError(f"{path}: {kind}, whose markup would be taken for text; {ADVICE}")
     return "text"
 
 
 def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str]:
-    """Return name and text of a row, which is a string or an object with a field for the text.
+    """Return the name and text of a row, which is a string or an object with the text in `field`.
 
-    Raises DataError if it is neither; other values are never converted to text.
+    The name is the object's `id` or `_id`, or else `number`. Raises DataError if the row is neither, or if the field's
+    value is not a string; the error begins with `place`.
     """
     if isinstance(row, str):
         return str(number), row
     if not isinstance(row, dict) or field not in row:
         fields = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
         raise DataError(
-            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); `capture` takes its name from --field"
+            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); give `capture` the name by --field"
         )
     if not isinstance(row[field], str):
         value = "null" if row[field] is None else short(row[field])
@@ -123,14 +124,9 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
     return str(row.get("id", row.get("_id", number))), row[field]
 
 
-def _file_endings(path: Path) -> list[str]:
-    endings = [suffix.lower() for suffix in path.suffixes]
-    return endings[:-1] if endings and endings[-1] in PACKED else endings
-
-
-def _name_without_endings(path: Path) -> str:
-    packed = path.suffix.lower() in PACKED
-    return Path(path.stem).stem if packed else path.stem
+def _unpacked(path: Path) -> Path:
+    """Return the path without the suffix of a gzipped file."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
 def _whole_text(path: Path) -> str:
@@ -151,23 +147,18 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _is_one_json_value(path: Path) -> bool:
-    """Return whether a whole file is one JSON value; used only for files that begin like one."""
-    return _is_json(_whole_text(path))
-
-
 def _json_list(path: Path) -> list[Any]:
     content = value_of_line(_whole_text(path).encode(), str(path))
     if not isinstance(content, list):
         keys = cut_to_line(", ".join(map(str, content))) if isinstance(content, dict) else short(content)
         raise DataError(
-            f"{path}: it is one JSON object ({keys}) in place of a list of texts or of objects with a text; {MEND}"
+            f"{path}: it is one JSON object ({keys}) in place of a list of texts or of objects with a text; {ADVICE}"
         )
     return content
 
 
 def _is_table(start: str, field: str) -> bool:
-    """Return whether a text begins like a table: a header with the field, and a row with as many cells."""
+    """Return whether a text begins like a table: with a header that has the field, and a row with as many cells."""
     for delimiter in TABLES.values():
         try:
             rows = list(csv.reader(io.StringIO(start), delimiter=delimiter, strict=False))[:2]
@@ -180,7 +171,7 @@ def _is_table(start: str, field: str) -> bool:
 
 def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
     content = _whole_text(path)
-    ending = _file_endings(path)[-1] if _file_endings(path) else ""
+    ending = _unpacked(path).suffix.lower()
     header = content.partition("\n")[0]
     delimiter = TABLES.get(ending) or ("\t" if "\t" in header else ",")
     csv.field_size_limit(1 << 30)
@@ -194,11 +185,10 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
             if not names:
                 names = cells
                 if names.count(field) != 1:
-                    what = "no column" if field not in names else "more than one column"
+                    fault = "no column" if field not in names else "more than one column"
                     raise DataError(
-                        f"{path}: {what} {field!r} (it has: {cut_to_line(', '.join(names))}); `capture` takes its name "
-                        f"from --field, and a file of {ending or 'this kind'} has cells separated by "
-                        f"{'tabs' if delimiter == chr(9) else 'commas'}"
+                        f"{path}: {fault} {field!r} (it has: {cut_to_line(', '.join(names))}); give `capture` the name "
+                        f"by --field, and separate the cells by {'tabs' if delimiter == chr(9) else 'commas'}"
                     )
                 if repeated := sorted({name for name in names if names.count(name) > 1}):
                     raise DataError(f"{path}: more than one column {repeated[0]!r}; rename one")

@@ -1,7 +1,7 @@
 """Read installed texts as named sets: Python's manual and library, and books packaged by Debian.
 
-A set is read at run time, and its text is not stored. Documents are assigned to three disjoint parts by a hash of
-their names, so a document's part does not depend on what else is installed.
+A set is read at run time, and its text is not stored. A hash of its name assigns each document to one of three parts,
+so a document's part does not depend on the other documents.
 """
 
 import hashlib
@@ -16,11 +16,11 @@ from pathlib import Path
 
 from boundpaper.errors import DataError
 
-PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # of the documents
+PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # shares of the documents
 NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
 BOOKS = Path("/usr/share/doc")
 VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
-SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # a line break or a heading does not end a sentence
+SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # within one line
 HIDDEN = {"script", "style", "head"}
 BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
 
@@ -28,7 +28,7 @@ Texts = Iterator[tuple[str, str]]
 
 
 def split_set_name(place: str) -> tuple[str, str | None] | None:
-    """Split `NAME` or `NAME:PART` into a set and a part; None if `place` does not name a set.
+    """Split `NAME` or `NAME:PART` into a set and a part (None: all parts); return None if there is no such set.
 
     Raises DataError when the set has no such part.
     """
@@ -41,20 +41,20 @@ def split_set_name(place: str) -> tuple[str, str | None] | None:
 
 
 def part_of(document: str) -> str:
-    """Return the part that a document belongs to, by a hash of its name alone."""
-    place = int.from_bytes(hashlib.sha256(document.encode()).digest()[:8]) / 2**64
+    """Return the part that a document belongs to, by a hash of its name."""
+    quantile = int.from_bytes(hashlib.sha256(document.encode()).digest()[:8]) / 2**64
     for name, share in PARTS.items():
-        if place < share:
+        if quantile < share:
             return name
-        place -= share
+        quantile -= share
     return next(reversed(PARTS))
 
 
 def texts_of(name: str, part: str | None) -> Texts:
-    """Return names and texts of a set's documents, sorted by name, of one of its parts or of all.
+    """Yield the name and text of each document of a set, sorted by name; with `part`, of that part only.
 
-    Topics of the manual are short, so each part's topics are joined into one text, to be cut into windows. Raises
-    DataError if the set's source is not installed; the message ends with the command that installs it.
+    Topics of the manual are short, so they are joined into one text. Raises DataError if the set's source is not
+    installed; the message ends with the command that installs it.
     """
     documents = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
     if name not in JOINED:
@@ -73,12 +73,12 @@ def _manual_texts() -> Texts:
 def _library_code() -> Texts:
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.rglob("*.py")):
-        place = path.relative_to(library)
-        if not NOT_CODE & set(place.parts):
+        name = path.relative_to(library)
+        if not NOT_CODE & set(name.parts):
             try:
                 with tokenize.open(path) as stream:
-                    yield place.as_posix(), stream.read()
-            except (SyntaxError, UnicodeDecodeError):  # a test file of Python with invalid syntax
+                    yield name.as_posix(), stream.read()
+            except (SyntaxError, UnicodeDecodeError):  # a file with a false encoding, which tests of Python have
                 continue
 
 
@@ -110,42 +110,42 @@ def _html_pages(package: str, folder: str) -> Callable[[], Texts]:
 
 
 def words_of_html(html: str) -> str:
-    """Return the words of an HTML page, one line per block."""
+    """Return the visible text of an HTML page, with one line per block, such as a paragraph."""
     page = _PageParser()
     page.feed(html)
     page.close()
-    lines = (" ".join(line.split()) for line in "".join(page.parts).split("\n"))
+    lines = (" ".join(line.split()) for line in "".join(page.strings).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 class _PageParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.parts: list[str] = []
-        self.hidden = 0
+        self.strings: list[str] = []
+        self.hidden = 0  # number of open elements whose text is not shown
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.hidden += tag in HIDDEN
-        self.parts += ["\n"] * (tag in BLOCKS)
+        self.strings += ["\n"] * (tag in BLOCKS)
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden -= tag in HIDDEN and self.hidden > 0
-        self.parts += ["\n"] * (tag in BLOCKS)
+        self.strings += ["\n"] * (tag in BLOCKS)
 
     def handle_data(self, data: str) -> None:
         if not self.hidden:
-            self.parts.append(data.replace("\n", " "))
+            self.strings.append(data.replace("\n", " "))
 
 
 def _repeated_sentences(read: Callable[[], Texts]) -> Callable[[], Texts]:
-    """Return a reader that replaces each document by its first sentence, repeated to about the same length."""
+    """Return a reader that replaces each document by its first sentence, repeated to the document's length or so."""
 
-    def again() -> Texts:
+    def read_repeated() -> Texts:
         for title, text in read():
             if sentence := SENTENCE.search(text):
                 yield title, " ".join([sentence[0]] * max(2, len(text) // (len(sentence[0]) + 1)))
 
-    return again
+    return read_repeated
 
 
 _anarchism = _html_pages("anarchism", "html")
@@ -157,4 +157,4 @@ SETS: dict[str, Callable[[], Texts]] = {
     "anarchism-repeated": _repeated_sentences(_anarchism),
     "debian-handbook": _html_pages("debian-handbook", "html/en-US"),
 }
-JOINED = {"manual"}
+JOINED = {"manual"}  # sets that are read as one text

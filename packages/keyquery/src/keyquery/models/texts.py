@@ -1,8 +1,7 @@
-"""Read the texts for a capture one by one: from a file, a folder, a Hub data set or an installed set."""
+"""Read the texts for a capture one by one, from a file, a folder, a Hub data set or an installed set."""
 
 import functools
 import hashlib
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,8 @@ from keyquery.models.text_files import text_of_row, texts_of_file
 class TokenizedDocument:
     """One document as token ids.
 
-    `number` is the document's index in the source, from 0: the `example_id` of its vectors. `digest` is BLAKE2 of the
-    text, 32 hexadecimal digits.
+    `number` is the document's index in the source, from 0, and the `example_id` of its vectors. `digest` is the BLAKE2
+    hash of the text, with 32 hexadecimal digits.
     """
 
     number: int
@@ -31,13 +30,13 @@ class TokenizedDocument:
 
 @dataclass(frozen=True)
 class TextSource:
-    """The source of texts.
+    """A source of texts.
 
     Parameters
     ----------
     place : str
-        A file (see `text_files`), a folder of .txt files (one text each, by name), a Hub data set as OWNER/NAME,
-        OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME, NAME:PART.
+        A file (see `text_files`), a folder of .txt files (one text each, in the order of their names), a Hub data set
+        as OWNER/NAME or OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME or NAME:PART.
     field : str
         The field with the text, in JSON, tables and Hub data sets.
     split : str
@@ -50,18 +49,18 @@ class TextSource:
 
     @property
     def path(self) -> Path | None:
-        """The file or folder; None if it is missing or the source is of another kind."""
+        """Path of the file or folder; None if it is missing or the source is of another kind."""
         path = Path(self.place)
         return path if text_sets.split_set_name(self.place) is None and path.exists() else None
 
     @property
     def shown(self) -> str:
-        """The place as published: for a file or folder, its name without the path."""
+        """The place as published; of a file or folder, only its name."""
         return Path(self.place).name if self.path is not None or Path(self.place).is_absolute() else self.place
 
     @functools.cached_property
     def digest(self) -> str | None:
-        """BLAKE2 hash over names and bytes of a local file or folder, 32 hexadecimal digits; None for other sources."""
+        """BLAKE2 hash of a file or folder, over names and bytes, in 32 hexadecimal digits; None for other sources."""
         if self.path is None:
             return None
         state = hashlib.blake2b(digest_size=16)
@@ -72,9 +71,9 @@ class TextSource:
 
 
 def texts(source: TextSource) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of a source, in order.
+    """Yield the name and text of each text of a source, in order.
 
-    Raises DataError if the source is missing, empty or malformed; the message names the line.
+    Raises DataError if the source is missing, empty or malformed; the message says where.
     """
     path, set_name = Path(source.place), text_sets.split_set_name(source.place)
     if set_name is not None:
@@ -110,30 +109,12 @@ def _is_on_hub(source: TextSource) -> bool:
     return not (path.exists() or path.suffix or path.is_absolute()) and source.place.count("/") == 1
 
 
-def count_documents(
-    source: TextSource,
-    tokenizer: Any,
-    context: int,
-    *,
-    windows: bool = False,
-    skip_short: bool = False,
-    keep_short: bool = False,
-    limit: int | None = None,
-) -> int:
-    """Return the number of documents in a source, at most `limit`; texts are read but not stored.
-
-    Raises DataError as `documents` does.
-    """
-    all_documents = documents(source, tokenizer, context, windows=windows, skip_short=skip_short, keep_short=keep_short)
-    return sum(1 for _ in itertools.islice(all_documents, limit))
-
-
 def shortage_message(source: TextSource, count: int, limit: int, *, windows: bool) -> str:
-    """Return the error message for a source with fewer documents than requested."""
+    """Return the error message for a source with `count` documents, fewer than the requested `limit`."""
     advice = "" if windows else "--windows cuts long texts into several, "
     return (
         f"{source.shown}: {count} document{'s' * (count != 1)} of this context, and {limit} are asked; {advice}"
-        f"--documents {count} asks for what is there, and --fewer takes it all the same"
+        f"--documents {count} asks for no more than there are, and --fewer accepts fewer"
     )
 
 
@@ -148,11 +129,11 @@ def documents(
 ) -> Iterator[TokenizedDocument]:
     """Yield documents of `context` tokens: the first tokens of each text, special tokens included.
 
-    `tokenizer` is the model's. `windows` cuts a text into as many consecutive documents as possible, and drops the
-    rest; each has the special tokens that the tokenizer adds to a text, and these count towards the context.
-    `skip_short` skips shorter texts instead of raising an error; `keep_short` yields a shorter text, or the rest of a
-    text that is cut into windows, as a document of fewer tokens. Raises DataError when a text is empty or shorter than
-    the context, or no text is long enough.
+    `windows` cuts a text into as many consecutive documents as possible, and drops the tokens that remain; each
+    document has the special tokens that the model's `tokenizer` adds to a text, and these count towards the context.
+    `skip_short` skips shorter texts instead of raising an error. `keep_short` yields a shorter text, or the remaining
+    tokens of a text cut into windows, as a document of fewer tokens. Raises DataError when a text is empty or shorter
+    than the context, or no text is long enough.
     """
     number, longest = 0, 0
     for index, (name, text) in enumerate(texts(source)):
@@ -178,9 +159,9 @@ def documents(
                 f"a context of {context} tokens has no room for the {len(before) + len(after)} that the tokenizer "
                 "adds to every text; give a longer --context"
             )
-        for piece in range(-(-len(body) // size) if keep_short else len(body) // size):
-            window = (*before, *body[piece * size : (piece + 1) * size], *after)
-            yield TokenizedDocument(number, f"{name}#{piece}", digest, window)
+        for window in range(-(-len(body) // size) if keep_short else len(body) // size):
+            window_tokens = (*before, *body[window * size : (window + 1) * size], *after)
+            yield TokenizedDocument(number, f"{name}#{window}", digest, window_tokens)
             number += 1
     if longest < (1 if keep_short else context):
         fault = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
@@ -190,7 +171,7 @@ def documents(
 def _split_special_tokens(
     tokenizer: Any, text: str, tokens: list[int], place: str
 ) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
-    """Split a text's tokens into special tokens added before, the text's tokens, and special tokens added after."""
+    """Split a text's `tokens` into the special tokens before the text, the text's own tokens, and those after it."""
     body = list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
     for start in range(len(tokens) - len(body) + 1):
         if list(tokens[start : start + len(body)]) == body:
@@ -203,16 +184,16 @@ def _split_special_tokens(
 
 def _text_files(folder: Path) -> list[Path]:
     """Return the text files of a folder, sorted by name; hidden files are skipped, and other files are an error."""
-    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
-        problem = "is a folder" if others[0].is_dir() else "is no .txt file"
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    if unknown := [path for path in paths if path.suffix.lower() != ".txt" or not path.is_file()]:
+        fault = "is a folder" if unknown[0].is_dir() else "is no .txt file"
         raise DataError(
-            f"{folder}: {others[0].name} {problem} ({len(others)} such), and a folder of texts holds .txt files alone; "
+            f"{folder}: {unknown[0].name} {fault} ({len(unknown)} such), and a folder of texts holds .txt files alone; "
             "move it away, or give one file"
         )
-    if not entries:
-        raise DataError(f"{folder}: no .txt files in this folder")
-    return entries
+    if not paths:
+        raise DataError(f"{folder}: no .txt files in this folder; give a file of texts, or a folder with some")
+    return paths
 
 
 def _hub_texts(source: TextSource) -> Iterator[tuple[str, str]]:
@@ -224,7 +205,7 @@ def _hub_texts(source: TextSource) -> Iterator[tuple[str, str]]:
             yield text_of_row(row, source.field, f"{source.place}: row {index + 1}", index)
     except DataError:
         raise
-    except Exception as error:  # the library raises many kinds of errors; all mean that the texts are not available
+    except Exception as error:  # the library raises many kinds of errors
         message = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
             f"{source.place}: the Hub data set cannot be read ({message}); check the id and the connection, or give a "

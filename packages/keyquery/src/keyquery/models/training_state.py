@@ -1,4 +1,4 @@
-"""Store the state of a training run in one file, atomically; read it, or raise an error with advice."""
+"""Write the state of a training run to one file, atomically, and read it again."""
 
 import io
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from boundpaper.store.files import write
 from keyquery.models import libraries
 
 FILE = "checkpoint.pt"
-FORMAT = 2
+FORMAT = 2  # number of the file's layout
 
 
 def store_state(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
-    """Write the state of a training run below `work`.
+    """Write the state of a training run into the folder `work`.
 
-    `work` is the work folder. `made` has everything that determines the training: seed, recipe, threads. A resumed
-    run must have the same values.
+    `made` has everything that determines the training, such as seed, recipe and threads. A resumed run must have the
+    same values.
     """
     torch = libraries.torch
     content = io.BytesIO()
@@ -27,27 +27,27 @@ def store_state(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -
 
 
 def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the state that `store_state` wrote, or None if there is none.
+    """Return the state that `store_state` wrote, or None if there is no file.
 
     Raises ModelError if the file is damaged, or belongs to a run with another seed, recipe or number of threads.
     """
     torch, path = libraries.torch, work / FILE
     if not path.is_file():
         return None
-    mend = f"delete it and train from the start: rm {path}"
-    mark, _, content = path.read_bytes().partition(b"\n")
-    if mark != hash_bytes(content):
-        raise ModelError(f"{path}: the checkpoint is damaged, or from another version of this project; {mend}")
+    advice = f"delete it and train from the start: rm {path}"
+    digest, _, content = path.read_bytes().partition(b"\n")
+    if digest != hash_bytes(content):
+        raise ModelError(f"{path}: the checkpoint is damaged, or from another version of this project; {advice}")
     try:
         stored = torch.load(io.BytesIO(content), weights_only=True)
-        kind, old, state = stored["format"], stored["made"], stored["state"]
+        layout, old, state = stored["format"], stored["made"], stored["state"]
     except Exception as error:  # torch may raise anything for a damaged file
-        raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error
-    if kind != FORMAT or not isinstance(state, dict):
-        raise ModelError(f"{path}: a checkpoint from another version of this project; {mend}")
+        raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {advice}") from error
+    if layout != FORMAT or not isinstance(state, dict):
+        raise ModelError(f"{path}: a checkpoint from another version of this project; {advice}")
     if old != dict(made):
         changed = sorted(key for key in {*old, *made} if old.get(key) != made.get(key))
-        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed)}; {mend}")
+        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed)}; {advice}")
     return dict(state)
 
 

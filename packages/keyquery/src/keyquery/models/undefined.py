@@ -14,37 +14,40 @@ if TYPE_CHECKING:
 
 
 class NotFinite(ModelError):
-    """Values in a forward pass are infinite or undefined; raised where the layer is known but not the model."""
+    """Values in a forward pass are infinite or undefined.
+
+    Code that knows the layer but not the model raises this; `explain_not_finite` then adds what the model tells.
+    """
 
 
 def check_weights(model: PreTrainedModel, name: str) -> None:
-    """Raise ModelError if a weight is not finite: few tokens may use it, so wrong answers could go unnoticed.
+    """Raise ModelError if a weight is NaN or infinite, which could go unnoticed if only a few tokens use it.
 
-    The error calls the model `name`, and names the first such weight.
+    The error names the model, as `name`, and the first such weight.
     """
-    if wrong := _first_not_finite(model):
-        raise ModelError(f"{name}: {wrong}")
+    if fault := _first_not_finite(model):
+        raise ModelError(f"{name}: {fault}")
 
 
 def undefined_message(model: PreTrainedModel, place: str = "the model") -> str:
-    """Return a message that names weights that are not finite, or says that `place` overflows with finite weights."""
+    """Return a message that names a weight that is not finite, or says that `place` overflows with finite weights."""
     torch = libraries.torch
-    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "values overflow in the forward pass"
-    computed = f"{place} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
-    return _first_not_finite(model) or computed
+    advice = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "values overflow in the forward pass"
+    overflow = f"{place} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {advice}"
+    return _first_not_finite(model) or overflow
 
 
 def _first_not_finite(model: PreTrainedModel) -> str:
-    """Describe the first weight that is not finite; empty if all are finite."""
+    """Return a message about the first weight that is not finite; empty if all are finite."""
     torch = libraries.torch
-    mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
-    for place, module in model.named_modules():
+    advice = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
+    for module_name, module in model.named_modules():
         for name, weight in module.named_parameters(recurse=False):
-            values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk
-            numbers = values.is_floating_point() and values.numel() > 0
-            if numbers and not all(bool(end.isfinite()) for end in torch.aminmax(values)):
-                which = f"{place}.{name}".lstrip(".")
-                return f"its weights hold NaN or infinity (first: {which}); {mend}get the checkpoint again, or mend it"
+            values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk if meta
+            numeric = values.is_floating_point() and values.numel() > 0
+            if numeric and not all(bool(extreme.isfinite()) for extreme in torch.aminmax(values)):
+                first = f"{module_name}.{name}".lstrip(".")
+                return f"its weights hold NaN or infinity (first: {first}); {advice}get the checkpoint again"
     return ""
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) -> None:
-    """Raise ModelError for token ids beyond a model's embedding, on which a forward pass would crash.
+    """Raise ModelError if a token id has no row in the model's embedding: a forward pass would crash on it.
 
-    `tokenizer`, which made the ids, serves to show the token. The error names the first token without a row.
+    The error names the first such id and, if `tokenizer` is given, its token.
     """
     embedding: Any = model.get_input_embeddings()
     rows = int(embedding.weight.shape[0])
@@ -34,5 +34,5 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
 
 def vocabulary_hash(tokenizer: Any) -> str:
     """Return a hash of what distinguishes tokenizers: their tokens with ids, and which of these are special tokens."""
-    entries = [sorted(tokenizer.get_vocab().items()), sorted(tokenizer.all_special_ids)]
-    return hashlib.blake2b(json.dumps(entries).encode(), digest_size=16).hexdigest()
+    vocabulary = [sorted(tokenizer.get_vocab().items()), sorted(tokenizer.all_special_ids)]
+    return hashlib.blake2b(json.dumps(vocabulary).encode(), digest_size=16).hexdigest()

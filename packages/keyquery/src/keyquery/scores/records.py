@@ -1,4 +1,4 @@
-"""Write records of a run as JSON lines, each saved before the next is made; a truncated last line is removed."""
+"""Write records of a run as JSON lines, each saved at once, and read them; a truncated last line is removed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,15 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """
     if not path.is_file():
         return []
-    content = path.read_bytes()
-    complete, _, fragment = content.rpartition(b"\n")
+    complete_lines, _, fragment = path.read_bytes().rpartition(b"\n")
     if fragment:
-        write(path, complete + b"\n" if complete else b"")
+        write(path, complete_lines + b"\n" if complete_lines else b"")
     records = list(line_values(path))
-    for place, record in records:
+    for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-            raise DataError(f"{place}: no record with an id; mend or remove the line")
-        if wrong := broken(record):
-            raise DataError(f"{place}: the record {wrong}; remove the line, and run again to answer it again")
+            raise DataError(f"{where}: no record with an id; mend or remove the line")
+        if fault := broken(record):
+            raise DataError(f"{where}: the record {fault}; remove the line, and run again to answer it again")
     return records
 
 
@@ -44,15 +43,16 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
-    """Write settings beside the records; raise DataError if existing records have other settings.
+    """Write settings beside the file of records `path`, or check that existing records have the same settings.
 
-    `path` is the file of records. `plan` has all settings that determine them, as JSON values; settings named in
-    `free` may differ between runs. The error is also raised if the settings of existing records are missing or
-    damaged.
+    `plan` has all settings that determine the records, as JSON values; settings named in `free` may differ between
+    runs. Raises DataError if settings of existing records differ, are missing or are damaged.
     """
-    note = path.with_suffix(".settings.json")
-    if path.is_file() and not note.is_file():
-        raise DataError(f"{path}: {note.name} is missing beside it, so its settings are unknown; remove the file")
+    settings_path = path.with_suffix(".settings.json")
+    if path.is_file() and not settings_path.is_file():
+        raise DataError(
+            f"{path}: {settings_path.name} is missing beside it, so its settings are unknown; remove the file"
+        )
     if path.is_file():
         old = settings_beside(path)
         names = [name for name in plan if name not in free and old.get(name) != plan[name]]
@@ -62,16 +62,16 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
                 f"{path}: has answers made with other settings: {changes}; give another --name, these settings, or "
                 "remove the file"
             )
-    write(note, (json.dumps(with_hash(plan), indent=1, sort_keys=True) + "\n").encode())
+    write(settings_path, (json.dumps(with_hash(plan), indent=1, sort_keys=True) + "\n").encode())
 
 
 def settings_beside(path: Path) -> dict[str, Any]:
     """Return the settings of records, as `write_or_match_settings` wrote them.
 
-    Raises DataError when the settings are damaged, or are not what was written; FileNotFoundError when there are none.
+    Raises DataError if the settings are damaged or were changed, and FileNotFoundError if there are none.
     """
-    note = path.with_suffix(".settings.json")
-    content = json_of(path.parent, note.name)
-    if wrong := broken(content):
-        raise DataError(f"{note}: {wrong}; restore it, or remove it with {path.name}")
-    return {name: value for name, value in content.items() if name != SEAL}
+    settings_path = path.with_suffix(".settings.json")
+    settings = json_of(path.parent, settings_path.name)
+    if fault := broken(settings):
+        raise DataError(f"{settings_path}: {fault}; restore it, or remove it with {path.name}")
+    return {name: value for name, value in settings.items() if name != SEAL}

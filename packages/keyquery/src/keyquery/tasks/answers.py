@@ -1,4 +1,4 @@
-"""Parse answers: yes, no and other options as whole words, and numbers with the kind of their error."""
+"""Parse answers: options such as yes and no as whole words, and numbers, with the kind of error."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ CLASSES = (EXACT, NEAR_MISS, RUN_DELETION, TRUNCATION, OTHER_DELETION, INSERTION
 LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
 """Letters by class, for tables with one letter per question; `NO_STOP` is a right number without a full stop."""
 NO_STOP = "s"
-NEAR_DIGITS = 2  # most substitutions in a near-miss: one wrong digit, or two swapped digits
+NEAR_DIGITS = 2  # largest number of changed digits in a near-miss: one wrong digit, or two swapped digits
 
 # A hyphen or apostrophe inside a word is part of the word: "no" is not in "no-one"
 BEFORE, AFTER = r"(?<!\w)(?<!\w['’-])", r"(?!['’-]?\w)"
@@ -45,31 +45,31 @@ def chosen_option(text: str, options: Sequence[str]) -> str | None:
     return None if earliest is None else earliest[2]
 
 
-def is_right(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
-    """Return whether a continuation gives the right answer; None if it is unparsed.
+def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
+    """Return whether a continuation is right, wrong or unparsed.
 
-    `options` are all possible answers: the first one in the text counts, and a text without any is unparsed. For an
-    open question without options, the first sentence must contain the answer as whole words; it is unparsed if it has
-    no words.
+    `options` are all possible answers: the first option in the text counts, and a text without any is unparsed. For an
+    open question, without options, the first sentence must contain the answer as whole words; a text without words is
+    unparsed.
     """
     if options:
         choice = chosen_option(text, options)
         return UNPARSED if choice is None else RIGHT if choice.casefold() == answer.casefold() else WRONG
-    sentence = next((piece for piece in re.split(r"[.?!\n]", text) if re.search(r"\w", piece)), "")
+    sentence = next((each for each in re.split(r"[.?!\n]", text) if re.search(r"\w", each)), "")
     if not sentence:
         return UNPARSED
     return RIGHT if chosen_option(sentence, [answer]) is not None else WRONG
 
 
 def parse(item: Item, text: str) -> Outcome:
-    """Return whether a continuation answers an item; if the item's answer is a number, the first number counts.
+    """Return whether a continuation answers an item right; if the answer is a number, the first number counts.
 
     If a language has words for digits, the item's fact `digits` maps each word to its digit.
     """
     digits = item.facts.get("digits")
     key = first_number(item.answer, digits)
     if item.options or not key:
-        return is_right(text, item.answer, item.options)
+        return judge(text, item.answer, item.options)
     number = first_number(text, digits)
     return UNPARSED if not number else RIGHT if number == key else WRONG
 
@@ -77,9 +77,8 @@ def parse(item: Item, text: str) -> Outcome:
 def first_number(text: str, digits: Mapping[str, str] | None = None) -> str:
     """Return the first number in a text, as digits; empty if there is none.
 
-    Digits may be spaced ("4 0 7"), and commas may separate thousands. `digits` maps words to digits, as in {"d4":
-    "4"}, for a language that writes each digit as a word: then the first run of such words counts, and figures are
-    ignored.
+    Digits may be spaced ("4 0 7"), and commas may separate thousands. For a language that writes each digit as a word,
+    `digits` maps words to digits, as in {"d4": "4"}: then the first run of such words counts, and numerals are ignored.
     """
     if digits is None:
         match = DIGITS.search(text)
@@ -94,7 +93,7 @@ def first_number(text: str, digits: Mapping[str, str] | None = None) -> str:
 
 
 def error_class(answer: str, key: str) -> str:
-    """Classify how a number differs from the requested key; return one of `CLASSES`.
+    """Return how a number differs from the requested key: one of `CLASSES`.
 
     The classes are tried in this order:
 
@@ -102,8 +101,8 @@ def error_class(answer: str, key: str) -> str:
     - Of the same length: `near_miss` with one or two digits changed (two neighbours exchanged are two changes), else
       `other_number`.
     - Shorter, the key with digits left out: `run_deletion` if only runs of equal digits became shorter (12234 to
-    1234), else `truncation` if it is the key's beginning, else `other_deletion`. If a key ends in a run and is cut
-    inside it (12344 to 1234), it counts as `run_deletion`: see `is_ambiguous`.
+      1234), else `truncation` if it is the key's beginning, else `other_deletion`. A key that ends in a run and is cut
+      inside the run (12344 to 1234) counts as `run_deletion`: see `is_ambiguous`.
     - Longer, the key with inserted digits: `insertion`.
     - `wrong_length`: everything else.
     """
@@ -115,7 +114,7 @@ def error_class(answer: str, key: str) -> str:
         differences = sum(digit != key_digit for digit, key_digit in zip(answer, key, strict=True))
         return NEAR_MISS if differences <= NEAR_DIGITS else OTHER_NUMBER
     if _digits_in_order(answer, key):
-        if _with_shorter_run(answer, key):
+        if _has_shorter_runs(answer, key):
             return RUN_DELETION
         return TRUNCATION if key.startswith(answer) else OTHER_DELETION
     return INSERTION if _digits_in_order(key, answer) else WRONG_LENGTH
@@ -127,7 +126,7 @@ def is_ambiguous(answer: str, key: str) -> bool:
 
 
 def _digits_in_order(digits: str, number: str) -> bool:
-    """Return whether all digits of `digits` occur in `number` in the same order."""
+    """Return whether `number` has all digits of `digits` in the same order, possibly with others between them."""
     remaining = iter(number)
     return all(digit in remaining for digit in digits)
 
@@ -136,7 +135,8 @@ def _digit_runs(text: str) -> list[tuple[str, int]]:
     return [(match.group(1), len(match.group())) for match in re.finditer(r"(.)\1*", text)]
 
 
-def _with_shorter_run(answer: str, key: str) -> bool:
+def _has_shorter_runs(answer: str, key: str) -> bool:
+    """Return whether a number has the key's runs of equal digits, none of them longer than in the key."""
     runs, key_runs = _digit_runs(answer), _digit_runs(key)
     return [digit for digit, _ in runs] == [digit for digit, _ in key_runs] and all(
         length <= full_length for (_, length), (_, full_length) in zip(runs, key_runs, strict=True)

@@ -22,7 +22,7 @@ DIGITS = 5
 LENGTH = 256  # default number of tokens of a prompt with a key
 SENTIMENTS = ("positive", "negative")
 RULE = "Answer each question with yes or no.\n"
-# Two answered examples come first, one per answer, about subjects that are never asked about
+# A prompt begins with two answered examples, one per answer, about subjects of no question.
 CITY_SHOTS = "Question: Is Nairobi in Kenya?\nAnswer: yes\nQuestion: Is Lima in Poland?\nAnswer: no\n"
 SPORT_SHOTS = (
     "Question: Does Michael Jordan play basketball?\nAnswer: yes\nQuestion: Does Pele play cricket?\nAnswer: no\n"
@@ -33,7 +33,7 @@ SHOTS = (
     "Review: A warm and clever film. I smiled all the way home.\nSentiment: positive\n\n"
     "Review: A dull and lazy film. I looked at my watch all the time.\nSentiment: negative\n\n"
 )
-HEADS = {
+INSTRUCTIONS = {
     "key": "A pass key is hidden in the text below. Remember it.",
     "code": "Read these notes with care; you will be asked about one of them.",
 }
@@ -45,7 +45,7 @@ KEY_QUESTIONS = {
     "key": "\nWhat is the pass key? The pass key is",
     "code": "\nQuestion: Which code opens the door?\nAnswer: The door opens with the code",
 }
-CHECKED = {
+CHECK_QUESTIONS = {
     "key": "\nIs the pass key {key}? Answer yes or no.\nAnswer:",
     "code": "\nQuestion: Does the code {key} open the door? Answer yes or no.\nAnswer:",
 }
@@ -53,16 +53,16 @@ HUB = {"imdb": "stanfordnlp/imdb", "wikitext": "Salesforce/wikitext:wikitext-2-r
 
 
 class EnglishBook:
-    """Items and texts in English. Prompts with a key take `length`, `depth` and `form`; other prompts do not."""
+    """Items and texts in English; only prompts with a key take `depth` and `form`."""
 
     name = "english"
 
     def tasks(self) -> Sequence[str]:
-        """Return the task names: the four of the source, then two more about keys, then planted statements."""
+        """Return the task names: the four of the source, two further tasks about keys, and planted statements."""
         return (*TASKS, "verification", "ranking", english_statements.TASK)
 
     def kinds(self) -> Sequence[str]:
-        """Return the kinds of text: `prose` is paragraphs of a village chronicle, `code` functions of a program."""
+        """Return the kinds of text: `prose`, paragraphs of a village chronicle, and `code`, functions of a program."""
         return KINDS
 
     def items(
@@ -78,9 +78,9 @@ class EnglishBook:
     ) -> list[Item]:
         """Return `count` items of a task with balanced answers; see `keyquery.tasks.items.Book.items`.
 
-        Without a tokenizer, answers are not checked. `form` is `key` or `code`; by default they alternate. Raises
-        DataError if the task or form is unknown, there are fewer questions, the length is too short, or the tokenizer
-        cannot encode an answer.
+        If `tokenizer` is None, answers are not checked. `form` is `key` or `code`; by default they alternate. Raises
+        DataError if the task or form is unknown, the task has fewer questions than `count`, the length is too short, or
+        the tokenizer cannot encode an answer.
         """
         if task not in self.tasks():
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
@@ -105,32 +105,32 @@ class EnglishBook:
         """
         if kind not in KINDS:
             raise DataError(f"there are no English texts of kind {kind!r}; there are {', '.join(KINDS)}")
-        make = prose.paragraph if kind == "prose" else prose.python_function
-        all_texts = []
+        make_section = prose.paragraph if kind == "prose" else prose.python_function
+        texts = []
         for number in range(count):
             rng = random.Random(f"texts/{seed}/{kind}/{number}")
-            text = make(rng)
+            text = make_section(rng)
             while (length := len(encode(tokenizer, text))) < tokens:
-                # one more part than the mean length suggests, so that few rounds suffice
-                parts = text.count("\n\n") + 1
-                text = "\n\n".join([text, *(make(rng) for _ in range((tokens - length) * parts // length + 1))])
-            all_texts.append(text)
-        return all_texts
+                # one section more than the mean length suggests, so that few rounds suffice
+                missing = (tokens - length) * (text.count("\n\n") + 1) // length + 1
+                text = "\n\n".join([text, *(make_section(rng) for _ in range(missing))])
+            texts.append(text)
+        return texts
 
 
 BOOK = EnglishBook()
 
 
-def near_miss(key: str, kind: str, rng: random.Random) -> str:
-    """Return a number unlike the key: a digit changed, two neighbours swapped, one left out, or unrelated."""
+def wrong_key(key: str, kind: str, rng: random.Random) -> str:
+    """Return a number that differs from the key in the way that `kind` names, one of `MISSES`."""
     if kind == "swapped":
-        place = rng.choice([at for at in range(len(key) - 1) if key[at] != key[at + 1]])
-        return key[:place] + key[place + 1] + key[place] + key[place + 2 :]
-    place = rng.randrange(len(key))
+        i = rng.choice([i for i in range(len(key) - 1) if key[i] != key[i + 1]])
+        return key[:i] + key[i + 1] + key[i] + key[i + 2 :]
+    i = rng.randrange(len(key))
     if kind == "shortened":
-        return key[:place] + key[place + 1 :]
+        return key[:i] + key[i + 1 :]
     if kind == "one-digit":
-        return key[:place] + rng.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
+        return key[:i] + rng.choice([digit for digit in "0123456789" if digit != key[i]]) + key[i + 1 :]
     while True:
         number = _draw_key(rng)
         if sum(digit != key_digit for digit, key_digit in zip(number, key, strict=True)) > NEAR_DIGITS:
@@ -138,12 +138,12 @@ def near_miss(key: str, kind: str, rng: random.Random) -> str:
 
 
 def _draw_key(rng: random.Random) -> str:
-    """Draw five digits, the first not 0, of at least two kinds; every second key has the same digit twice in a row."""
+    """Return five random digits, the first not 0, not all equal; about half the keys have a digit twice in a row."""
     while True:
         key = str(rng.randrange(10 ** (DIGITS - 1), 10**DIGITS))
         if rng.random() < 0.5:
-            place = rng.randrange(DIGITS - 1)
-            key = key[: place + 1] + key[place] + key[place + 2 :]
+            i = rng.randrange(DIGITS - 1)
+            key = key[: i + 1] + key[i] + key[i + 2 :]
         if len(set(key)) > 1:
             return key
 
@@ -166,24 +166,25 @@ def _key_items(
     items = []
     for number in range(count):
         wording, key = form or FORMS[number % 2], _draw_key(rng)
-        place = depth if depth is not None else (number + 0.5) / count
-        facts: dict[str, Any] = {"form": wording, "depth": place, "length": length, "true": key, "key": key}
-        answer, tail = key, KEY_QUESTIONS[wording]
+        relative_depth = depth if depth is not None else (number + 0.5) / count
+        facts: dict[str, Any] = {"form": wording, "depth": relative_depth, "length": length, "true": key, "key": key}
+        answer, question = key, KEY_QUESTIONS[wording]
         options: tuple[str, ...] = ()
         if task == "verification":
             kind = "exact" if number % 2 == 0 else MISSES[number // 2 % len(MISSES)]
-            shown_key = key if kind == "exact" else near_miss(key, kind, rng)
+            shown_key = key if kind == "exact" else wrong_key(key, kind, rng)
             facts |= {"kind": kind, "shown": shown_key}
-            answer, options, tail = (YES if kind == "exact" else NO), (YES, NO), CHECKED[wording].format(key=shown_key)
+            answer, options = (YES if kind == "exact" else NO), (YES, NO)
+            question = CHECK_QUESTIONS[wording].format(key=shown_key)
         plant = PLANTS[wording].format(key=key)
-        prompt, start = filler.around(HEADS[wording], plant, tail, length, place, rng)
+        prompt, start = filler.around(INSTRUCTIONS[wording], plant, question, length, relative_depth, rng)
         if task == "ranking":
-            # of equal length, else the likelihood would prefer the shortest
+            # candidates of equal length, since the likelihood would prefer the shortest
             candidates = [key, *_wrong_keys(key, rng)]
             rng.shuffle(candidates)
-            stem = prompt.removesuffix(tail)
+            stem = prompt.removesuffix(question)
             facts["candidates"] = candidates
-            facts["prompts"] = [stem + CHECKED[wording].format(key=candidate) for candidate in candidates]
+            facts["prompts"] = [stem + CHECK_QUESTIONS[wording].format(key=candidate) for candidate in candidates]
         facts["key_at"] = start
         items.append(Item(f"{task}-{number:04d}", task, prompt, answer, options, facts))
     return items
@@ -193,7 +194,7 @@ def _wrong_keys(key: str, rng: random.Random) -> list[str]:
     """Return three different numbers of the key's length: one digit changed, two swapped, and an unrelated one."""
     wrong_keys: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
-        while (wrong := near_miss(key, kind, rng)) in wrong_keys:
+        while (wrong := wrong_key(key, kind, rng)) in wrong_keys:
             pass
         wrong_keys.append(wrong)
     return wrong_keys
@@ -208,12 +209,12 @@ def _fact_items(task: str, count: int, rng: random.Random) -> list[Item]:
     objects = sorted({word for _, word in pairs})
     items = []
     for number in range(count):
-        turn, place = divmod(number, len(order))
-        subject, true = order[place]
-        right = (number + turn) % 2 == 0  # the second time, a subject gets the other answer
-        named = true if right else rng.choice([word for word in objects if word != true])
-        question = forms[turn // 2].format(subject=subject, shown=named)
-        facts = {"subject": subject, "shown": named, "true": true, "form": turn // 2}
+        turn, i = divmod(number, len(order))
+        subject, true_object = order[i]
+        right = (number + turn) % 2 == 0  # in its second turn, a subject gets the other answer
+        shown = true_object if right else rng.choice([word for word in objects if word != true_object])
+        question = forms[turn // 2].format(subject=subject, shown=shown)
+        facts = {"subject": subject, "shown": shown, "true": true_object, "form": turn // 2}
         prompt = f"{RULE}{shots}Question: {question}\nAnswer:"
         items.append(Item(f"{task}-{number:04d}", task, prompt, YES if right else NO, (YES, NO), facts))
     return items

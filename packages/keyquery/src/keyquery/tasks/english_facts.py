@@ -2,8 +2,8 @@
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Return each name with what precedes its list: `France: Paris, Lyon; Italy: Rome`."""
-    lists = (entry.split(":") for entry in " ".join(text.split()).split(";"))
+    """Return pairs such as `("Paris", "France")` from a text such as `France: Paris, Lyon; Italy: Rome`."""
+    lists = (part.split(":") for part in " ".join(text.split()).split(";"))
     return tuple((name.strip(), value.strip()) for value, names in lists for name in names.split(","))
 
 

@@ -122,7 +122,7 @@ def python_function(rng: random.Random) -> str:
     """Return the source of one function of a made-up Python program."""
     names = rng.sample(NAMES, 5)
 
-    def filled(text: str) -> str:
+    def fill(text: str) -> str:
         a, b, c = rng.sample(names, 3)
         return text.format(a=a, b=b, c=c)
 
@@ -133,28 +133,27 @@ def python_function(rng: random.Random) -> str:
     for _ in range(rng.randint(2, 4)):
         kind = rng.random()
         if kind < 0.4:
-            lines += [f"    if {filled(rng.choice(TESTS))}:", f"        {filled(rng.choice(STEPS))}"]
+            lines += [f"    if {fill(rng.choice(TESTS))}:", f"        {fill(rng.choice(STEPS))}"]
         elif kind < 0.7:
             item, items = rng.sample(names, 2)
-            lines += [f"    for {item} in {items}:", f"        {filled(rng.choice(STEPS))}"]
+            lines += [f"    for {item} in {items}:", f"        {fill(rng.choice(STEPS))}"]
         else:
-            lines.append(f"    {filled(rng.choice(STEPS))}")
+            lines.append(f"    {fill(rng.choice(STEPS))}")
     lines.append(f"    return {rng.choice(names)}")
     return "\n".join(lines)
 
 
 def film_review(rng: random.Random, verdict: str) -> str:
-    """Return a film review of four to six sentences, one of which contradicts the verdict."""
+    """Return a film review of six or seven sentences, one of which contradicts the verdict."""
     aspects = rng.sample(ASPECTS, rng.randint(3, 4))
-    side, contrary = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
-    clauses = [
-        capital(text.format(it=it)) + "." for it, text in zip(aspects, rng.sample(side, len(aspects)), strict=True)
-    ]
-    further = rng.choice([aspect for aspect in ASPECTS if aspect not in aspects])
-    clauses.insert(rng.randrange(len(clauses)), "True, " + rng.choice(contrary).format(it=further) + ".")
-    return " ".join([rng.choice(OPENINGS), *clauses, rng.choice(VERDICTS[verdict])])
+    agreeing, contrary = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
+    patterns = rng.sample(agreeing, len(aspects))
+    sentences = [capital(text.format(it=aspect)) + "." for aspect, text in zip(aspects, patterns, strict=True)]
+    other_aspect = rng.choice([aspect for aspect in ASPECTS if aspect not in aspects])
+    sentences.insert(rng.randrange(len(sentences)), "True, " + rng.choice(contrary).format(it=other_aspect) + ".")
+    return " ".join([rng.choice(OPENINGS), *sentences, rng.choice(VERDICTS[verdict])])
 
 
 def capital(text: str) -> str:
-    """Capitalise the first letter of a text, and leave the rest."""
+    """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

@@ -12,10 +12,10 @@ from keyquery.tasks.items import Item
 TASK = "statements"
 LENGTH = 48  # default number of tokens of a prompt
 TRUE, FALSE = "true", "false"
-QUESTION, ANSWER = "question", "answer"  # text before the object, by relation
-STEMS = {"cities": "{subject} is a city in", "sports": "{subject} is known for playing"}
+QUESTION, ANSWER = "question", "answer"  # what suffices to see that a statement is false
+STEMS = {"cities": "{subject} is a city in", "sports": "{subject} is known for playing"}  # text before the object
 FACTS = {"cities": CITIES, "sports": ATHLETES}
-NEVER = (
+UNFITTING = (  # objects of no subject
     "butter", "Tuesday", "silence", "wallpaper", "thunder", "mustard", "copper", "laughter", "velvet", "arithmetic",
 )  # fmt: skip
 
@@ -23,9 +23,9 @@ NEVER = (
 def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
     """Return `count` statements, each after filler; half of them are true, and relations alternate.
 
-    Half of the false statements name another subject's object, so the subject is needed to see it; the others name an
-    object of no subject, so the object suffices (`group` "answer"). `length` is the number of tokens of the whole
-    prompt; the filler's last sentence may exceed it.
+    Half of the false statements name another subject's object, so that the subject is needed to see that they are false
+    (`group` "question"); the others name an object of no subject, so that the object suffices (`group` "answer").
+    `length` is the number of tokens of the whole prompt; the filler's last sentence may exceed it.
     """
     items = []
     for number in range(count):
@@ -35,7 +35,8 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
         truth, group = number // 2 % 2 == 0, (QUESTION, ANSWER)[number // 4 % 2]
         stated = true_object
         if not truth:
-            stated = rng.choice([word for word in objects if word != true_object] if group == QUESTION else NEVER)
+            other_objects = [word for word in objects if word != true_object]
+            stated = rng.choice(other_objects if group == QUESTION else UNFITTING)
         stem = STEMS[relation].format(subject=subject)
         facts: dict[str, Any] = {"subject": subject, "property": relation, "question": stem.split()}
         facts |= {"answer_text": stated, "truth": truth, "group": group, "true": true_object, "objects": list(objects)}

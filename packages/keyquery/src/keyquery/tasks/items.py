@@ -21,7 +21,7 @@ class Item:
     Parameters
     ----------
     id : str
-        Stable over runs and models, `cities-0007`: results of two models are paired by it.
+        Name, such as `cities-0007`, that is the same in all runs and models, so that results can be paired by it.
     task : str
         Name of the task.
     prompt : str

@@ -10,7 +10,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.tasks.english_prose import sentence
 
 POOL = 120  # number of filler sentences; long prompts repeat them
-DOTS = 8  # most full stops after meaningless words
+DOTS = 8  # largest number of full stops after meaningless words
 ROUNDS = 8  # attempts to reach a length
 HEDGES = (
     "Well", "so", "then", "and", "there", "it", "was", "as", "ever", "so", "very", "quiet", "and", "calm", "all",
@@ -39,34 +39,36 @@ class Filler:
     def around(
         self, head: str, plant: str, tail: str, tokens: int, depth: float, rng: random.Random
     ) -> tuple[str, int]:
-        """Return a prompt of exactly `tokens` tokens: head, filler, plant, filler, tail.
+        """Return a prompt (head, filler, plant, filler, tail) and the number of tokens before the plant.
 
-        The tail starts with a line break; `depth` is the share of filler before the plant, to the nearest sentence,
-        and `tokens` includes special tokens. Return the prompt, and the number of tokens before the plant. Raises
-        DataError if the length is too short for the parts, or no choice of filler fits exactly.
+        The prompt has exactly `tokens` tokens, including special tokens. The tail starts with a line break; `depth` is
+        the share of filler before the plant, to the nearest sentence. Raises DataError if the length is too short for
+        head, plant and tail, or no choice of filler fits exactly.
         """
-        least = self._count(f"{head} {plant}{tail}")
-        if tokens < least:
-            raise DataError(f"a prompt of {tokens} tokens is too short; with this tokenizer it needs {least} at least")
+        smallest = self._count(f"{head} {plant}{tail}")
+        if tokens < smallest:
+            raise DataError(
+                f"a prompt of {tokens} tokens is too short; with this tokenizer it needs {smallest} at least"
+            )
         sentences: list[str] = []
-        room = tokens - least
+        open_tokens = tokens - smallest
         mean_cost = round(sum(self._costs.values()) / len(self._costs))
-        while room > 3 * mean_cost:  # the last sentences are chosen so that the length fits
+        while open_tokens > 3 * mean_cost:  # the last sentences are chosen so that the length fits
             sentences.append(rng.choice(self._sentences))
-            room -= self._costs[sentences[-1]]
+            open_tokens -= self._costs[sentences[-1]]
         for _ in range(ROUNDS):
-            excess: int | None = None
-            for closing in islice(self._closings(room, rng), 4):
+            missing: int | None = None
+            for closing in islice(self._closings(open_tokens, rng), 4):
                 before, after = self._split_at_depth([*sentences, *closing], depth)
                 start = " ".join([head, *before])
                 prompt = " ".join([start, plant, *after]) + tail
-                excess = tokens - self._count(prompt)
-                if excess == 0:
+                missing = tokens - self._count(prompt)
+                if missing == 0:
                     return prompt, self._count(start)
-            if excess is not None:
-                room += excess  # joined sentences may have slightly fewer or more tokens than the sum
+            if missing is not None:
+                open_tokens += missing  # joined sentences may have slightly fewer or more tokens than the sum
             elif sentences:
-                room += self._costs[sentences.pop()]
+                open_tokens += self._costs[sentences.pop()]
             else:
                 break
         lengths = sorted({tokens - 1, tokens + 1, tokens + mean_cost})
@@ -74,26 +76,30 @@ class Filler:
             f"no filler makes this prompt {tokens} tokens long with this tokenizer; try {', '.join(map(str, lengths))}"
         )
 
-    def _closings(self, room: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Yield endings of the filler with `room` tokens: no sentence, one or two sentences, else meaningless words."""
-        if room == 0:
+    def _closings(self, tokens: int, rng: random.Random) -> Iterator[Sequence[str]]:
+        """Yield endings of the filler with `tokens` tokens: up to two sentences, or some with meaningless words."""
+        if tokens == 0:
             yield ()
-        for text in self._by_cost.get(room, [])[:2]:
+        for text in self._by_cost.get(tokens, [])[:2]:
             yield (text,)
-        pairs = [(one, second) for one in self._sentences for second in self._by_cost.get(room - self._costs[one], [])]
+        pairs = [
+            (first, second)
+            for first in self._sentences
+            for second in self._by_cost.get(tokens - self._costs[first], [])
+        ]
         yield from rng.sample(pairs, min(4, len(pairs)))
-        if room in self._hedges:
-            yield (self._hedges[room],)
+        if tokens in self._hedges:
+            yield (self._hedges[tokens],)
         for text in self._sentences:
-            if room - self._costs[text] in self._hedges:
-                yield (text, self._hedges[room - self._costs[text]])
+            if tokens - self._costs[text] in self._hedges:
+                yield (text, self._hedges[tokens - self._costs[text]])
 
     def _split_at_depth(self, texts: list[str], depth: float) -> tuple[list[str], list[str]]:
         costs = [self._costs.get(text, 1) for text in texts]
-        goal = depth * sum(costs)
+        tokens_before = depth * sum(costs)
         sums = list(accumulate(costs, initial=0))
-        place = min(range(len(sums)), key=lambda at: abs(sums[at] - goal))
-        return texts[:place], texts[place:]
+        count = min(range(len(sums)), key=lambda number: abs(sums[number] - tokens_before))
+        return texts[:count], texts[count:]
 
     def _cost_of_sentence(self, text: str) -> int:
         return self._count(f"{self._first} {text}") - self._count(self._first)

@@ -1,6 +1,6 @@
 """Use matplotlib figures: convert them to PGFPlots if the conversion is exact, else let matplotlib draw them.
 
-`convert` writes drawings with known parts in the style of the project's figures. Other drawings are written by
+`convert` writes drawings with known parts in the style of the project's figures. Other drawings are write_sheet by
 matplotlib's PGF backend in the document's fonts (`canvas`). The build reports which of the two was used and why; a part
 that neither can draw is an error that names it.
 """
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 MOST_TEX = 1_500_000
 """Most characters of TeX commands: more take pdflatex many seconds, and may exhaust its memory."""
 MOST_PATHS = 1000
-"""In a drawing too large for TeX, collections of more paths and lines of more points become pictures."""
+"""In a drawing too large for TeX, collections with more paths and lines with more points become pictures."""
 RESOLUTION = 300
 """Resolution of these pictures in dots per inch."""
 _MM = 25.4
 _SLACK = 0.02
-"""How far a drawing may extend beyond its canvas, in inches, before the canvas is enlarged."""
+"""Distance in inches by which a drawing may extend beyond its canvas before the canvas is enlarged."""
 _MARKS = {"*": "o", "square*": "s", "triangle*": "^", "diamond*": "D", "pentagon*": "p"}
 _DASHES = {
     "solid": "-",
@@ -45,15 +45,16 @@ def matplotlib_style(entity: str) -> dict[str, object]:
     """Return keyword arguments for `ax.plot` that give an entity its look in all other figures."""
     from boundpaper.figures.series import Series
 
-    shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
-    base, _, mix = shown.color.partition("!")
+    entity_look: Look = look(style(entity, {}, "matplotlib_style"), Series())
+    base, _, mix = entity_look.color.partition("!")
     rgb = [int(PALETTE[base][i : i + 2], 16) / 255 for i in (0, 2, 4)]
     if mix:
-        share, _, other = mix.partition("!")
-        end = 1.0 if other == "white" else 0.0
-        rgb = [v * int(share) / 100 + end * (1 - int(share) / 100) for v in rgb]
-    settings: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
-    return {**settings, "markerfacecolor": "white"} if shown.hollow else settings
+        percent, _, mixed = mix.partition("!")
+        fraction, level = int(percent) / 100, 1.0 if mixed == "white" else 0.0
+        rgb = [v * fraction + level * (1 - fraction) for v in rgb]
+    arguments: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[entity_look.mark]}
+    arguments["linestyle"] = _DASHES[entity_look.dash]
+    return {**arguments, "markerfacecolor": "white"} if entity_look.hollow else arguments
 
 
 def from_matplotlib(
@@ -86,7 +87,7 @@ def from_matplotlib(
     Raises
     ------
     SpecError
-        When matplotlib cannot draw it, or LaTeX cannot set one of its texts; the message names the artist or text.
+        When matplotlib cannot draw an artist, or LaTeX cannot set a text; the message names the artist or text.
     MissingDependency
         When matplotlib is not installed, or LaTeX, with which its backend measures texts.
     """
@@ -96,7 +97,7 @@ def from_matplotlib(
     except ModuleNotFoundError as error:
         raise MissingDependency.package(error.name) from None
     if not drawing.axes and len(drawing.get_children()) <= 1:
-        raise SpecError("from_matplotlib: the drawing is empty: it has neither axes nor text")
+        raise SpecError("from_matplotlib: the drawing is empty: it has neither axes nor text; draw on it first")
     try:
         body, way = pgfplots(drawing, width, height), "converted to PGFPlots"
         return Figure(body=_with_way(body, way), width=width, way=way, caption=caption, note=note, short=short)
@@ -104,7 +105,7 @@ def from_matplotlib(
         raise
     except NotConverted as error:
         reason = str(error)
-    except Exception as error:  # raised by parts that the conversion does not know: matplotlib draws them
+    except Exception as error:  # for parts that the conversion does not know, which matplotlib draws
         reason = f"{type(error).__name__} during conversion ({_first_line(error)})"
     figure = _draw_as_pgf(drawing, width, height, reason)
     return replace(figure, caption=caption, note=note, short=short)
@@ -113,26 +114,26 @@ def from_matplotlib(
 def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
     """Return the figure drawn by matplotlib's PGF backend and scaled to `width`."""
     process.require("pdflatex")
-    with _set_axes_height(drawing, width, height):
+    with _axes_height_set(drawing, width, height):
         try:
             sheet, inches = _sheet_or_error(drawing)
             if len(sheet.getvalue()) > MOST_TEX:
                 raise NotImplementedError("too much for TeX")
         except NotImplementedError:  # PGF has no command for shaded triangles
-            with _rasterize_large(drawing) as pictures:
+            with _large_artists_rasterized(drawing) as kinds:
                 sheet, inches = _sheet_or_error(drawing)
-            reason += f"; {pictures} as pictures of {RESOLUTION} dots per inch" if pictures else ""
+            reason += f"; {kinds} as pictures of {RESOLUTION} dots per inch" if kinds else ""
     commands = sheet.getvalue()
     if len(commands) > MOST_TEX:
         raise SpecError(
             f"from_matplotlib: the drawing takes {len(commands) / 1e6:.1f} million characters of TeX, more than "
             f"{MOST_TEX / 1e6:.1f}: give its largest artists rasterized=True, or draw fewer points"
         )
-    share = width / _MM / inches
+    scale = width / _MM / inches
     way = f"drawn by matplotlib itself, because of {reason}"
-    if not 0.8 <= share <= 1.25:
-        points = f"{10 * share:.1f} pt instead of 10"
-        way += f"; at {100 * share:.0f}% of its size (texts of {points}): draw it {width / _MM:.1f} in wide"
+    if not 0.8 <= scale <= 1.25:
+        points = f"{10 * scale:.1f} pt instead of 10"
+        way += f"; at {100 * scale:.0f}% of its size (texts of {points}): draw it {width / _MM:.1f} in wide"
     box = (
         "\\providecommand{\\mathdefault}[1]{#1}%\n\\newsavebox{\\drawing}\\begin{lrbox}{\\drawing}%\n"
         + commands
@@ -144,10 +145,7 @@ def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: s
 
 
 def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
-    """Return the result of `_draw_sheet`; convert errors of matplotlib to SpecError.
-
-    Raises SpecError with one line when matplotlib or LaTeX cannot draw it.
-    """
+    """Return the result of `_draw_sheet`; raise SpecError of one line when matplotlib or LaTeX cannot draw it."""
     from boundpaper.figures.matplotlib.usual import quiet_fonts
 
     try:
@@ -160,21 +158,21 @@ def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
 
 
 @contextmanager
-def _rasterize_large(drawing: Drawing) -> Iterator[str]:
-    """Within the block, draw artists that are too large for TeX as pictures; yield their kinds."""
+def _large_artists_rasterized(drawing: Drawing) -> Iterator[str]:
+    """Within the block, draw artists that are too large for TeX as pictures; yield the names of their classes."""
     import numpy as np
     from matplotlib.collections import Collection, QuadMesh, TriMesh
     from matplotlib.lines import Line2D
 
-    def large(artist: Any) -> bool:
+    def is_large(artist: Any) -> bool:
         if isinstance(artist, Line2D):
             return np.size(artist.get_xydata()) > 2 * MOST_PATHS
         if not isinstance(artist, Collection):
             return False
-        many = max(len(artist.get_paths()), np.size(artist.get_offsets()) // 2) > MOST_PATHS
-        return many or isinstance(artist, QuadMesh | TriMesh)
+        count = max(len(artist.get_paths()), np.size(artist.get_offsets()) // 2)
+        return count > MOST_PATHS or isinstance(artist, QuadMesh | TriMesh)
 
-    artists = [a for a in drawing.findobj(large) if not a.get_rasterized()]
+    artists = [artist for artist in drawing.findobj(is_large) if not artist.get_rasterized()]
     for artist in artists:
         artist.set_rasterized(True)
     try:
@@ -185,13 +183,13 @@ def _rasterize_large(drawing: Drawing) -> Iterator[str]:
 
 
 def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
-    """Draw on a sheet; return the sheet, and its width in inches, enlarged if a part extends beyond the canvas."""
+    """Draw on a sheet; return the sheet and its width in inches, which is larger if a part exceeds the canvas."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
     from boundpaper.figures.matplotlib.canvas import Sheet, preamble
 
-    def written(box: Any) -> Any:
+    def write_sheet(box: Any) -> Any:
         sheet = Sheet()
         drawing.savefig(
             sheet,
@@ -209,33 +207,34 @@ def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
         "savefig.bbox": None,
     }
     with matplotlib.rc_context(settings):
-        sheet = written(None)
-        wide, high = drawing.get_size_inches()
-        (left, low), (right, top) = sheet.reach.get_points()
-        if left >= -_SLACK and low >= -_SLACK and right <= wide + _SLACK and top <= high + _SLACK:
-            return sheet, float(wide)
-        full = Bbox.union([sheet.reach.padded(_SLACK), Bbox([[0, 0], [wide, high]])])
-        if full.width > 4 * wide or full.height > 4 * high:
+        sheet = write_sheet(None)
+        width, height = drawing.get_size_inches()
+        (left, low), (right, top) = sheet.area.get_points()
+        if left >= -_SLACK and low >= -_SLACK and right <= width + _SLACK and top <= height + _SLACK:
+            return sheet, float(width)
+        full = Bbox.union([sheet.area.padded(_SLACK), Bbox([[0, 0], [width, height]])])
+        if full.width > 4 * width or full.height > 4 * height:
             raise SpecError(
-                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in, but its parts take {full.width:.0f} by "
-                f"{full.height:.0f} in: move its texts and legends closer, or clip them (clip_on=True)"
+                f"from_matplotlib: the drawing is {width:.1f} by {height:.1f} in, but its parts take "
+                f"{full.width:.0f} by {full.height:.0f} in: move its texts and legends closer, or clip them "
+                "(clip_on=True)"
             )
-        return written(full), float(full.width)
+        return write_sheet(full), float(full.width)
 
 
 @contextmanager
-def _set_axes_height(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
+def _axes_height_set(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
     """Within the block, set the height of the drawing so that at `width` mm its first axes are `height` mm high."""
-    wide, high = drawing.get_size_inches()
+    inches_wide, inches_high = drawing.get_size_inches()
     if height is None or not drawing.axes:
         yield
         return
-    now = drawing.axes[0].get_position().height * high * width / wide
-    drawing.set_size_inches(wide, high * height / now)
+    axes_height = drawing.axes[0].get_position().height * inches_high * width / inches_wide
+    drawing.set_size_inches(inches_wide, inches_high * height / axes_height)
     try:
         yield
     finally:
-        drawing.set_size_inches(wide, high)
+        drawing.set_size_inches(inches_wide, inches_high)
 
 
 def _with_way(body: str, way: str) -> str:
@@ -247,5 +246,5 @@ def _with_way(body: str, way: str) -> str:
 def _first_line(error: Exception) -> str:
     """Return the first line of an error's message, or the first LaTeX error that it quotes."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    complaint = next((line[2:] for line in lines if line.startswith("! ")), "")
-    return f"{lines[0]}: {complaint}" if complaint else lines[0]
+    latex_error = next((line[2:] for line in lines if line.startswith("! ")), "")
+    return f"{lines[0]}: {latex_error}" if latex_error else lines[0]

@@ -1,8 +1,8 @@
 r"""Draw with matplotlib's PGF backend in the document's fonts.
 
-Differences from the backend: texts are escaped by the project and set in the document's fonts; pictures are stored
-beside the drawing, without a request to smooth them; parts far outside the canvas are clipped, since TeX lengths end at
-5.7 m. `savefig(backend="module://...")` uses the class `FigureCanvas`.
+The renderer differs from the backend's in three ways. Texts are escaped by the project and set in the document's fonts.
+Pictures are stored beside the drawing, without a request to smooth them. Parts far outside the canvas are clipped,
+since TeX lengths end at 5.7 m. `savefig(backend="module://...")` uses the class `FigureCanvas`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
 class Sheet(io.StringIO):
     """The output file of a drawing.
 
-    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on; `reach` is the area that the drawing
-    covers, in inches of its canvas.
+    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on; `area` is what the drawing covers, in
+    inches of its canvas.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.pictures: list[bytes] = []
-        self.reach = Bbox.unit()
+        self.area = Bbox.unit()
 
 
 @cache
@@ -59,9 +59,9 @@ class Renderer(RendererPgf):
         """Write a path; clip a filled path that extends far beyond the canvas."""
         visible: Any = transform.transform_path(path)
         if rgbFace is not None and self._leaves_box(visible.vertices):
-            around = self._clip_box()
-            polygons: list[Any] = [Path(each).clip_to_bbox(around) for each in visible.to_polygons() if len(each) > 2]
-            visible = Path.make_compound_path(*[each for each in polygons if len(each.vertices)])
+            box = self._clip_box()
+            polygons: list[Any] = [Path(p).clip_to_bbox(box) for p in visible.to_polygons() if len(p) > 2]
+            visible = Path.make_compound_path(*[polygon for polygon in polygons if len(polygon.vertices)])
         if len(visible.vertices):
             super().draw_path(gc, visible, IdentityTransform(), rgbFace)
 
@@ -89,8 +89,8 @@ class Renderer(RendererPgf):
         else:
             a, b, c, d, left, low = transform.frozen().to_values()
             left, low = left + x, low + y
-        numbers = (*(v / self.dpi for v in (a, b, c, d)), left / self.dpi, low / self.dpi)
-        self.fh.write("\\pgfsys@transformcm{%f}{%f}{%f}{%f}{%fin}{%fin}%%\n" % numbers)  # noqa: UP031
+        matrix = tuple(v / self.dpi for v in (a, b, c, d, left, low))
+        self.fh.write("\\pgfsys@transformcm{%f}{%f}{%f}{%f}{%fin}{%fin}%%\n" % matrix)  # noqa: UP031
         name = f"<< name >>-img{len(self.fh.pictures)}.png"
         self.fh.write(f"\\pgftext[left,bottom]{{\\includegraphics[width=1in,height=1in]{{{name}}}}}%\n")
         self.fh.write("\\end{pgfscope}%\n")
@@ -101,13 +101,13 @@ class Renderer(RendererPgf):
     ) -> None:
         """Write a text with matplotlib's anchor."""
         r, g, b = gc.get_rgb()[:3]
-        edges = "left,base"
+        anchor = "left,base"
         has_anchor = mtext and mtext.get_verticalalignment() != "center_baseline"
         if has_anchor and (angle == 0 or mtext.get_rotation_mode() == "anchor"):  # LaTeX knows the exact size
             x, y = mtext.get_transform().transform(mtext.get_unitless_position())
-            across = {"left": "left", "right": "right", "center": ""}[mtext.get_horizontalalignment()]
-            along = {"top": "top", "bottom": "bottom", "baseline": "base", "center": ""}
-            edges = ",".join(filter(None, (across, along[mtext.get_verticalalignment()])))
+            edges = {"left": "left", "right": "right", "top": "top", "bottom": "bottom", "baseline": "base"}
+            alignments = (mtext.get_horizontalalignment(), mtext.get_verticalalignment())
+            anchor = ",".join(edges[alignment] for alignment in alignments if alignment != "center")
         if not self._is_near(x, y):
             return
         self.fh.write("\\begin{pgfscope}%\n")
@@ -117,19 +117,23 @@ class Renderer(RendererPgf):
             self.fh.write(f"\\pgfsetfillopacity{{{alpha:f}}}\\pgfsetstrokeopacity{{{alpha:f}}}%\n")
         self.fh.write(f"\\definecolor{{textcolor}}{{rgb}}{{{r:f},{g:f},{b:f}}}%\n")
         self.fh.write("\\pgfsetstrokecolor{textcolor}\\pgfsetfillcolor{textcolor}%\n")
-        place = ",".join(filter(None, (f"x={x / self.dpi:f}in", f"y={y / self.dpi:f}in", edges, f"rotate={angle:f}")))
-        self.fh.write(f"\\pgftext[{place}]{{\\color{{textcolor}}{_set(s, prop, ismath)}}}%\n\\end{{pgfscope}}%\n")
+        position = f"x={x / self.dpi:f}in,y={y / self.dpi:f}in"
+        options = ",".join(filter(None, (position, anchor, f"rotate={angle:f}")))
+        text = _styled_latex(s, prop, ismath)
+        self.fh.write(f"\\pgftext[{options}]{{\\color{{textcolor}}{text}}}%\n\\end{{pgfscope}}%\n")
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Return width, height and depth of a text in pixels, as LaTeX measures them."""
-        shown = r"\def^{\sp}" + _set(s, prop, ismath)  # matplotlib's LaTeX process makes the circumflex active
-        points = LatexManager._get_cached_or_new()._get_box_metrics(shown)
-        wide, high, deep = (size * self.dpi / 72.27 for size in points)
-        return wide, high, deep
+        # matplotlib's LaTeX process makes the circumflex active
+        text = r"\def^{\sp}" + _styled_latex(s, prop, ismath)
+        metrics = LatexManager._get_cached_or_new()._get_box_metrics(text)
+        width, height, depth = (points * self.dpi / 72.27 for points in metrics)
+        return width, height, depth
 
     def _clip_box(self) -> Bbox:
-        wide, high = self.get_canvas_width_height()
-        return Bbox([[-wide, -high], [2 * wide, 2 * high]])
+        """Return the area outside which nothing is written: three times the canvas in both directions."""
+        width, height = self.get_canvas_width_height()
+        return Bbox([[-width, -height], [2 * width, 2 * height]])
 
     def _leaves_box(self, vertices: Any) -> bool:
         (x0, y0), (x1, y1) = self._clip_box().get_points()
@@ -150,25 +154,25 @@ class FigureCanvas(FigureCanvasPgf):
     def _print_pgf_to_fh(self, fh: Any, *, bbox_inches_restore: Any = None) -> None:
         sheet: Sheet = fh
         figure: Drawing = self.figure
-        wide, high = figure.get_figwidth(), figure.get_figheight()
+        width, height = figure.get_figwidth(), figure.get_figheight()
         sheet.write("\\makeatletter\\begin{pgfpicture}%\n\\pgfpathrectangle{\\pgfpointorigin}")
-        sheet.write(f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}%\n\\pgfusepath{{use as bounding box,clip}}%\n")
+        sheet.write(f"{{\\pgfqpoint{{{width:f}in}}{{{height:f}in}}}}%\n\\pgfusepath{{use as bounding box,clip}}%\n")
         renderer = Renderer(figure, sheet)
-        mixed: Any = MixedModeRenderer(
-            figure, wide, high, figure.dpi, renderer, bbox_inches_restore=bbox_inches_restore
+        mixed_renderer: Any = MixedModeRenderer(
+            figure, width, height, figure.dpi, renderer, bbox_inches_restore=bbox_inches_restore
         )
-        figure.draw(mixed)
+        figure.draw(mixed_renderer)
         sheet.write("\\end{pgfpicture}\\makeatother%\n")
-        sheet.reach = figure.get_tightbbox(renderer)
+        sheet.area = figure.get_tightbbox(renderer)
 
 
-def _set(text: str, prop: Any, ismath: Any) -> str:
+def _styled_latex(text: str, prop: Any, ismath: Any) -> str:
     """Return the LaTeX of a text with size, weight and slant, in a monospaced font if requested."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
-    bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
-    face = r"\ttfamily" if prop.get_family()[0] == "monospace" else r"\fontfamily{\familydefault}"
-    style = face + (r"\bfseries" if bold else "") + _SLANT.get(prop.get_style(), "")
+    is_bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
+    family = r"\ttfamily" if prop.get_family()[0] == "monospace" else r"\fontfamily{\familydefault}"
+    style = family + (r"\bfseries" if is_bold else "") + _SLANT.get(prop.get_style(), "")
     body = text if ismath == "TeX" else latex_words(text)
     return f"{{\\fontsize{{{size:.4f}}}{{{1.2 * size:.4f}}}{style}\\selectfont {body}}}"
 

@@ -1,7 +1,7 @@
 r"""Convert a matplotlib drawing to PGFPlots in the style of the project's figures, if the result is exact.
 
-Supported are lines, points of one look, areas with straight edges such as bars, error bars, texts in data coordinates
-and their legends, on linear and decimal log axes in a grid of `subplots`. Typeface, text sizes and the two axis lines
+It converts lines, points of one look, areas with straight edges such as bars, error bars, texts in data coordinates and
+their legends, on linear and decimal log axes in a grid of `subplots`. Typeface, text sizes and the two axis lines
 follow the project's style; values, ticks and tick labels, colours, widths, dashes and mark shapes are kept. Any other
 part raises `NotConverted` with its name.
 """
@@ -20,14 +20,15 @@ from matplotlib.spines import Spine
 from matplotlib.text import Text
 from matplotlib.ticker import AutoLocator, ScalarFormatter
 
-from boundpaper.figures.matplotlib.artists import HOUSE_TEXT, WRITERS, legend_image
+from boundpaper.figures.matplotlib.artists import STYLE_TEXT, WRITERS, legend_image
 from boundpaper.figures.matplotlib.page import lay_out_page
 from boundpaper.figures.matplotlib.panel import ConvertedAxis, ConvertedPanel, Marks, kind_of, latex_lines
-from boundpaper.figures.matplotlib.usual import NotConverted, make_default, quiet_fonts, require, require_usual
+from boundpaper.figures.matplotlib.usual import NotConverted, make_default, quiet_fonts, require, require_default
 from boundpaper.figures.ticks import is_year
 
 MOST_POINTS = 2000
-"""Most values: more take PGFPlots too long."""
+"""Most points of a panel: more take PGFPlots too long."""
+# Properties of figures, axes and single axes that are converted, checked elsewhere, or set by the project's style.
 _FIGURE = (
     *("figheight", "figwidth", "size_inches", "dpi", "constrained_layout", "tight_layout", "constrained_layout_pads"),
     *("layout_engine", "canvas"),
@@ -43,7 +44,7 @@ _AXIS = (
     *("inverted", "label_text", "major_formatter", "major_locator", "minor_formatter", "minor_locator", "ticklabels"),
     *("ticks", "tick_params", "ticks_position", "view_interval", "units", "converter", "label_coords"),
 )
-_PLACES = {
+_LEGEND_POSITIONS = {
     "upper right": (0.98, 0.98), "upper left": (0.02, 0.98), "lower left": (0.02, 0.02), "lower right": (0.98, 0.02),
     "right": (0.98, 0.5), "center left": (0.02, 0.5), "center right": (0.98, 0.5), "lower center": (0.5, 0.02),
     "upper center": (0.5, 0.98), "center": (0.5, 0.5),
@@ -60,15 +61,15 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
     with warnings.catch_warnings(), quiet_fonts():
         warnings.simplefilter("ignore")  # suppress warnings of fonts that this document does not use
         drawing.draw_without_rendering()  # computes limits, ticks and tick labels
-    require_usual(drawing, make_default(lambda: Drawing()), _FIGURE, "the figure")
+    require_default(drawing, make_default(lambda: Drawing()), _FIGURE, "the figure")
     for child in drawing.get_children():
         if child is not drawing.patch and not isinstance(child, matplotlib.axes.Axes):
             raise NotConverted(f"{kind_of(child)} of the whole figure")
     require(not any(hasattr(axes, "_colorbar") for axes in drawing.axes), "a colour bar")
     visible_axes = [axes for axes in drawing.axes if axes.get_visible()]
     require(visible_axes, "a figure without axes")
-    places = [axes.get_position(original=True).bounds for axes in visible_axes]
-    require(len(set(places)) == len(places), "axes over each other (twinx, twiny)")
+    positions = {axes.get_position(original=True).bounds for axes in visible_axes}
+    require(len(positions) == len(visible_axes), "axes over each other (twinx, twiny)")
     marks = Marks()
     panels = [_convert_panel(axes, marks) for axes in visible_axes]
     require(len({(p.row, p.column) for p in panels}) == len(panels), "axes in one cell of the grid")
@@ -85,23 +86,23 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
     for ratios in (grid.get_width_ratios(), grid.get_height_ratios()):
         require(ratios is None or len(set(ratios)) == 1, "rows or columns of unequal size")
     require(not axes.child_axes, "axes within axes (an inset, or a secondary axis)")
-    require_usual(axes, _blank_axes(), _AXES, "the axes")
+    require_default(axes, _blank_axes(), _AXES, "the axes")
     for title in (axes._left_title, axes._right_title):
         require(not title.get_text(), "a title at the left or right")
     require(axes.axison, "axes that are switched off")
     for side in ("left", "bottom"):
         require(axes.spines[side].get_visible(), f"the {side} spine, which is hidden")
-    _require_usual_text(axes.title, _blank_axes().title, 0, axes._autotitlepos)
-    _require_usual_text(axes.xaxis.label, _blank_axes().xaxis.label, 0, axes.xaxis._autolabelpos)
-    _require_usual_text(axes.yaxis.label, _blank_axes().yaxis.label, 1, axes.yaxis._autolabelpos)
-    x, y = _axis_ticks(axes.xaxis, "x"), _axis_ticks(axes.yaxis, "y")
+    _require_default_text(axes.title, _blank_axes().title, 0, axes._autotitlepos)
+    _require_default_text(axes.xaxis.label, _blank_axes().xaxis.label, 0, axes.xaxis._autolabelpos)
+    _require_default_text(axes.yaxis.label, _blank_axes().yaxis.label, 1, axes.yaxis._autolabelpos)
+    x, y = _convert_axis(axes.xaxis, "x"), _convert_axis(axes.yaxis, "y")
     box = axes.get_window_extent()
     title = latex_lines(axes.title.get_text())
     panel = ConvertedPanel(spec.rowspan.start, spec.colspan.start, x, y, box.height / box.width, title)
-    written_apart = (axes.patch, axes.xaxis, axes.yaxis, axes.title, axes._left_title, axes._right_title, axes.legend_)
+    other_artists = (axes.patch, axes.xaxis, axes.yaxis, axes.title, axes._left_title, axes._right_title, axes.legend_)
     points = 0
     for artist in sorted(axes.get_children(), key=lambda child: child.get_zorder()):
-        if not artist.get_visible() or artist in written_apart:
+        if not artist.get_visible() or artist in other_artists:
             continue
         if isinstance(artist, Spine):
             _check_spine(artist, axes)
@@ -113,11 +114,12 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
         points += sum(plot.count("\n") for plot in code)
         require(points <= MOST_POINTS, f"more than {MOST_POINTS:,} values")
         panel.plots += code
-    for axis, ticks in ((axes.xaxis, x), (axes.yaxis, y)):
+    for axis, converted in ((axes.xaxis, x), (axes.yaxis, y)):
         is_auto = type(axis.get_major_locator()) is AutoLocator and type(axis.get_major_formatter()) is ScalarFormatter
-        if is_auto and ticks.seen and all(map(is_year, ticks.seen)):
-            ticks.at = [at for at in ticks.at if at == round(at)]
-            ticks.texts = [f"{at:.0f}" if any(ticks.texts) else "" for at in ticks.at]
+        if is_auto and converted.values and all(map(is_year, converted.values)):
+            converted.ticks = [tick for tick in converted.ticks if tick == round(tick)]
+            has_labels = any(converted.tick_labels)
+            converted.tick_labels = [f"{tick:.0f}" if has_labels else "" for tick in converted.ticks]
     if axes.get_legend() is not None and axes.get_legend().get_visible():
         _convert_legend(axes, panel, marks)
     return panel
@@ -130,65 +132,73 @@ def _blank_axes() -> Any:
 
 
 def _check_spine(spine: Spine, axes: Any) -> None:
-    side = next(name for name, each in axes.spines.items() if each is spine)
-    require_usual(spine, _blank_axes().spines[side], (), f"the {side} spine")
+    side = next(name for name, axes_spine in axes.spines.items() if axes_spine is spine)
+    require_default(spine, _blank_axes().spines[side], (), f"the {side} spine")
 
 
-def _require_usual_text(text: Any, usual: Text, along: int, placed: bool) -> None:
-    """Raise NotConverted unless a title or label is at its default place, without a box or another unusual property."""
+def _require_default_text(text: Any, default: Text, along: int, is_auto: bool) -> None:
+    """Raise NotConverted unless a title or label has no box or other unusual property, and its default position.
+
+    `along` is the coordinate, 0 or 1, in which the text is centred, and `is_auto` whether matplotlib chose the other.
+    """
     if text.get_text():
-        named = f"the text {text.get_text()!r}"
-        require(placed and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {named}")
-        require(text.get_bbox_patch() is None, f"the box of {named}")
-        require_usual(text, usual, (*HOUSE_TEXT, "fontweight", "weight"), named)
+        text_name = f"the text {text.get_text()!r}"
+        require(is_auto and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {text_name}")
+        require(text.get_bbox_patch() is None, f"the box of {text_name}")
+        require_default(text, default, (*STYLE_TEXT, "fontweight", "weight"), text_name)
 
 
-def _axis_ticks(axis: Any, name: str) -> ConvertedAxis:
-    """Return limits, scale and ticks of an axis."""
-    scale, place = axis.get_scale(), f"the {name} axis"
-    require(scale in ("linear", "log"), f"the {scale} scale of {place}")
-    require(scale == "linear" or axis.get_transform().base == 10, f"the base of {place}, which is not 10")
-    require(axis.get_visible(), f"{place}, which is hidden")
+def _convert_axis(axis: Any, name: str) -> ConvertedAxis:
+    """Return limits, scale, ticks and label of an axis."""
+    scale, axis_name = axis.get_scale(), f"the {name} axis"
+    require(scale in ("linear", "log"), f"the {scale} scale of {axis_name}")
+    require(scale == "linear" or axis.get_transform().base == 10, f"the base of {axis_name}, which is not 10")
+    require(axis.get_visible(), f"{axis_name}, which is hidden")
     low, high = axis.get_view_interval()
-    require(low < high, f"{place}, which is reversed")
+    require(low < high, f"{axis_name}, which is reversed")
     if scale == "linear":
-        large = max(abs(low), abs(high))
-        require(high - low > 2e-4 * large, f"values of {place} that differ only after the fourth digit")
-        require(1e-9 < large < 1e9, f"values of {place} as large or small as {large:g}")
+        largest = max(abs(low), abs(high))
+        require(high - low > 2e-4 * largest, f"values of {axis_name} that differ only after the fourth digit")
+        require(1e-9 < largest < 1e9, f"values of {axis_name} as large or small as {largest:g}")
     else:
-        require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {place}")
+        require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {axis_name}")
     new_axis = getattr(_blank_axes(), f"{name}axis")
-    require_usual(axis, new_axis, _AXIS, place)
+    require_default(axis, new_axis, _AXIS, axis_name)
     side = "bottom" if name == "x" else "left"
-    grid = False
+    has_grid = False
     for level in ("major", "minor"):
-        usual = new_axis.get_tick_params(which=level)
+        defaults = new_axis.get_tick_params(which=level)
         for key, value in axis.get_tick_params(which=level).items():
             if key == "gridOn" and level == "major":
-                grid = bool(value)
+                has_grid = bool(value)
             elif key not in ("labelsize", "labelfontfamily", f"label{side}"):
-                is_usual = key in usual and usual[key] == value
-                require(is_usual, f"the {key} ({value}) of the {level} ticks of {place}")
+                is_default = key in defaults and defaults[key] == value
+                require(is_default, f"the {key} ({value}) of the {level} ticks of {axis_name}")
     majors = _visible_ticks(axis.get_major_ticks(), low, high)
     offset = axis.get_offset_text().get_text() or axis.get_major_formatter().get_offset()
-    require(not offset, f"the offset or multiplier ({offset}) of {place}")
+    require(not offset, f"the offset or multiplier ({offset}) of {axis_name}")
     minors = _visible_ticks(axis.get_minor_ticks(), low, high)
-    require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {place}")
-    major = set(map(id, majors))
-    majors = sorted([*majors, *(t for t in minors if t.label1.get_text())], key=lambda tick: tick.get_loc())
-    minors = [t for t in minors if not t.label1.get_text()]
-    require(not grid or len(majors) == len(major), f"the grid of {place}, where minor ticks have labels")
-    usual_tick = new_axis.get_major_ticks()[0]
-    for tick in majors:
-        label_words = f"the tick label {tick.label1.get_text()!r}"
-        require(tick.label1.get_bbox_patch() is None, f"the box of {label_words}")
-        require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), label_words)
-        line = ("data", "xdata", "ydata", *(() if id(tick) in major else ("markeredgewidth", "markersize")))
-        require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {place}")
-    texts = [latex_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
-    label = "" if not axis.label.get_visible() else latex_lines(axis.label.get_text())
-    at, minor_at = [t.get_loc() for t in majors], [t.get_loc() for t in minors]
-    return ConvertedAxis(low, high, scale == "log", at, texts, minor_at, grid, label)
+    require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {axis_name}")
+    labelled_minors = [tick for tick in minors if tick.label1.get_text()]
+    require(not (has_grid and labelled_minors), f"the grid of {axis_name}, where minor ticks have labels")
+    ticks = sorted([*majors, *labelled_minors], key=lambda tick: tick.get_loc())
+    default_tick = new_axis.get_major_ticks()[0]
+    for tick in ticks:
+        label_name = f"the tick label {tick.label1.get_text()!r}"
+        require(tick.label1.get_bbox_patch() is None, f"the box of {label_name}")
+        require_default(tick.label1, default_tick.label1, (*STYLE_TEXT, "visible"), label_name)
+        converted = ("data", "xdata", "ydata", *(("markeredgewidth", "markersize") if tick in labelled_minors else ()))
+        require_default(tick.tick1line, default_tick.tick1line, converted, f"a tick of {axis_name}")
+    return ConvertedAxis(
+        low,
+        high,
+        is_log=scale == "log",
+        ticks=[tick.get_loc() for tick in ticks],
+        tick_labels=[latex_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in ticks],
+        minor_ticks=[tick.get_loc() for tick in minors if not tick.label1.get_text()],
+        has_grid=has_grid,
+        label=latex_lines(axis.label.get_text()) if axis.label.get_visible() else "",
+    )
 
 
 def _visible_ticks(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
@@ -197,22 +207,22 @@ def _visible_ticks(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
 
 
 def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
-    """Store a legend's entries and its requested place in the panel."""
+    """Store a legend's entries in the panel, and its position if one is requested."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
     require(legend._ncols == 1, f"a legend of {legend._ncols} columns")
     require(legend._bbox_to_anchor is None, "the place of a legend (bbox_to_anchor)")
     require(not isinstance(legend._loc, tuple), "the place of a legend")
     if legend._loc != 0:
-        place = next(name for name, code in legend.codes.items() if code == legend._loc)
-        panel.legend_at = _PLACES[place]
+        location = next(name for name, code in legend.codes.items() if code == legend._loc)
+        panel.legend_at = _LEGEND_POSITIONS[location]
     errorbar_lines = {str(c.get_label()): c.lines[0] for c in axes.containers if isinstance(c, ErrorbarContainer)}
     areas = legend.findobj(DrawingArea)
     require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with custom entries")
     for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
         name = text.get_text()
-        supported = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
-        require_usual(text, make_default(lambda: Text()), supported, f"the legend's {name!r}")
+        converted = (*STYLE_TEXT, "horizontalalignment", "verticalalignment")
+        require_default(text, make_default(lambda: Text()), converted, f"the legend's {name!r}")
         if errorbar_lines.get(name) is not None:
             handle = errorbar_lines[name]
         else:

@@ -8,6 +8,13 @@ from matplotlib.path import Path
 
 from boundpaper.figures.matplotlib.words import latex_words
 
+_PATH_COMMANDS = {
+    Path.MOVETO: "moveto",
+    Path.LINETO: "lineto",
+    Path.CURVE3: "quadraticcurveto",
+    Path.CURVE4: "curveto",
+}
+
 
 def number(value: float) -> str:
     """Return a number as text with ten significant digits, more than PGFPlots reads."""
@@ -32,15 +39,15 @@ class ConvertedAxis:
 
     low: float
     high: float
-    log: bool
-    at: list[float]
-    texts: list[str]
-    minor: list[float]
-    grid: bool
+    is_log: bool
+    ticks: list[float]
+    tick_labels: list[str]
+    minor_ticks: list[float]
+    has_grid: bool
     label: str
-    seen: set[float] = field(default_factory=set)
+    values: set[float] = field(default_factory=set)
 
-    def holds(self, value: float) -> bool:
+    def contains(self, value: float) -> bool:
         """Return whether a value is within the limits."""
         slack = 1e-9 * abs(self.high - self.low)
         return self.low - slack <= value <= self.high + slack
@@ -48,7 +55,11 @@ class ConvertedAxis:
 
 @dataclass
 class ConvertedPanel:
-    """A pair of axes: grid position, options, and the plots on it."""
+    """A pair of axes: position in the grid, axes, plots, and legend.
+
+    `ratio` is height over width. `legend_at` is the legend's position in fractions of the axes; if it is None, the
+    legend is above them.
+    """
 
     row: int
     column: int
@@ -65,7 +76,7 @@ class Marks:
     """Mark shapes, each of which is declared once."""
 
     def __init__(self) -> None:
-        self.named: dict[str, str] = {}
+        self.names: dict[str, str] = {}
 
     def name(self, path: Any, filled: bool, scale: float) -> str:
         """Return the name of a mark of this shape; `scale` converts its lengths to points of 1/72 inch."""
@@ -75,16 +86,10 @@ class Marks:
             if code == Path.CLOSEPOLY:
                 commands.append(r"\pgfpathclose")
                 continue
-            verb = {
-                Path.MOVETO: "moveto",
-                Path.LINETO: "lineto",
-                Path.CURVE3: "quadraticcurveto",
-                Path.CURVE4: "curveto",
-            }
-            commands.append(f"\\pgfpath{verb[code]}" + "".join(f"{{{p}}}" for p in pairs))
+            commands.append(f"\\pgfpath{_PATH_COMMANDS[code]}" + "".join(f"{{{p}}}" for p in pairs))
         shape = "".join(commands) + (r"\pgfusepathqfillstroke" if filled else r"\pgfusepathqstroke")
-        return self.named.setdefault(shape, f"drawn-{len(self.named) + 1}")
+        return self.names.setdefault(shape, f"drawn-{len(self.names) + 1}")
 
-    def declared(self) -> str:
+    def declarations(self) -> str:
         """Return the PGFPlots declarations of all marks."""
-        return "".join(f"\\pgfdeclareplotmark{{{name}}}{{{shape}}}\n" for shape, name in self.named.items())
+        return "".join(f"\\pgfdeclareplotmark{{{name}}}{{{shape}}}\n" for shape, name in self.names.items())

@@ -1,7 +1,7 @@
 """Check that properties of a drawing have matplotlib's defaults, except those that are converted.
 
 A property that is neither converted nor set by the project's style must equal that of a new artist of the same kind,
-made with matplotlib's default settings. So no property is lost, not even one that a later version adds.
+made with matplotlib's default settings. Thus no property is lost, not even one that a later version of matplotlib adds.
 """
 
 import logging
@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.artist import Artist, ArtistInspector
 
 # Properties without effect on the look: containers, identifiers, and values derived from other properties.
-_SILENT = frozenset({
+_INVISIBLE = frozenset({
     *("animated", "axes", "clip_box", "data_interval", "figure", "gid", "in_layout", "label", "mouseover", "path"),
     *("paths", "picker", "pickradius", "snap", "transform", "url", "urls", "visible", "zorder"),
 })  # fmt: skip
@@ -31,42 +31,41 @@ def require(condition: Any, reason: str) -> None:
         raise NotConverted(reason)
 
 
-def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: str) -> None:
-    """Raise NotConverted if an artist differs from a new artist in a property that is not converted.
+def require_default(artist: Artist, default: Artist, converted: Collection[str], artist_name: str) -> None:
+    """Raise NotConverted if an artist differs from a default artist in a property that is not converted.
 
-    `new` is a new artist of the same kind. `heeded` names the properties that are converted or that the project's style
-    sets; `what` is the artist's name in the reason, which also has the differing property and its value.
+    `converted` are the properties that are converted or that the project's style sets. The reason has the name of the
+    artist, and the property that differs with its value.
     """
     for name in _getter_names(cast(Any, type(artist))):
-        if name in heeded:
+        if name in converted:
             continue
         value = getattr(artist, f"get_{name}")()
-        if _values_equal(value, getattr(new, f"get_{name}")()):
-            continue
-        shown = f" ({value})" if isinstance(value, str | float | int | bool) else ""
-        raise NotConverted(f"the {name.replace('_', ' ')}{shown} of {what}")
+        if not _values_equal(value, getattr(default, f"get_{name}")()):
+            value_note = f" ({value})" if isinstance(value, str | float | int | bool) else ""
+            raise NotConverted(f"the {name.replace('_', ' ')}{value_note} of {artist_name}")
 
 
 @cache
 def _getter_names(kind: type[Artist]) -> tuple[str, ...]:
     settable = ArtistInspector(kind).get_setters()
-    return tuple(sorted(name for name in settable if name not in _SILENT and hasattr(kind, f"get_{name}")))
+    return tuple(sorted(name for name in settable if name not in _INVISIBLE and hasattr(kind, f"get_{name}")))
 
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
     """Within the block, silence warnings of matplotlib's font manager, since the document sets the fonts."""
-    log = logging.getLogger("matplotlib.font_manager")
-    level = log.level
-    log.setLevel(logging.ERROR)
+    logger = logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        log.setLevel(level)
+        logger.setLevel(level)
 
 
 def make_default(make: Any) -> Any:
-    """Return the result of a function called with matplotlib's default settings."""
+    """Return the artist that the function `make` makes with matplotlib's default settings."""
     with matplotlib.rc_context({k: v for k, v in matplotlib.rcParamsDefault.items() if "backend" not in k}):
         return make()
 

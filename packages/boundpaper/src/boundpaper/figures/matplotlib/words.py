@@ -18,12 +18,13 @@ def latex_words(text: str) -> str:
     An escaped dollar `\$` is a character; nothing else is markup. Raises SpecError that names a character or
     mathematical command which the document cannot set.
     """
-    parts = _DOLLAR.split(text)
-    if len(parts) % 2 == 0:  # matplotlib treats unpaired dollars as characters
-        parts = [text]
+    segments = _DOLLAR.split(text)
+    if len(segments) % 2 == 0:  # matplotlib treats unpaired dollars as characters
+        segments = [text]
     try:
         return "".join(
-            _formula(part) if i % 2 else escape(part.replace(r"\$", "$"), "latex") for i, part in enumerate(parts)
+            _formula(segment) if i % 2 else escape(segment.replace(r"\$", "$"), "latex")
+            for i, segment in enumerate(segments)
         )
     except (DataError, SpecError) as error:
         raise SpecError(f"the text {plain(text)!r} of the drawing: {error}") from None

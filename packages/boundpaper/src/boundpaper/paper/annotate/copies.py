@@ -53,7 +53,9 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
 
 def _document_with_sentences(copy: DocumentCopy, anchors: Mapping[str, Collection[str]]) -> str:
     hashes = {sentence.anchor for sentence in copy.sentences}
-    shares = {key: len(hashes.intersection(own)) / len(set(own)) for key, own in anchors.items() if own}
+    shares = {
+        key: len(hashes.intersection(recorded)) / len(set(recorded)) for key, recorded in anchors.items() if recorded
+    }
     best = max(shares, key=lambda key: shares[key], default="")
     return best if best and shares[best] >= SHARE else ""
 

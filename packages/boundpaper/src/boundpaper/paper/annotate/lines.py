@@ -99,8 +99,10 @@ def _cell_extents(text: str) -> list[tuple[int, int]]:
 
 
 def _judging_rows(sentences: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
-    rows = [row for each in sentences for row in (*each.rows, *(row for mark in each.marks for row in mark.rows))]
-    return tuple({row["claim"]: row for row in rows}.values())
+    rows = {}
+    for sentence in sentences:
+        rows |= {row["claim"]: row for row in (*sentence.rows, *(row for mark in sentence.marks for row in mark.rows))}
+    return tuple(rows.values())
 
 
 def _marked(text: str, start: int, end: int, sentences: Sequence[CoveredSentence]) -> Markup:

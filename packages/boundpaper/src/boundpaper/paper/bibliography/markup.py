@@ -76,7 +76,7 @@ def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tupl
     """
     reader = _MarkupReader(_IF_FORMULA.sub(r"\1", text), macros or {})
     parts = reader.parts("")
-    if reader.at < len(reader.text):
+    if reader.position < len(reader.text):
         raise MarkupFault("has an unmatched closing brace")
     return parts
 
@@ -85,17 +85,16 @@ _IF_FORMULA = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:(?!\\if
 
 
 class _MarkupReader:
-    """A reader that parses LaTeX from left to right; `at` is its position."""
+    """A reader that parses LaTeX from left to right."""
 
     def __init__(self, text: str, macros: Mapping[str, tuple[int, str]]) -> None:
-        self.text, self.macros, self.at, self.expansions = text, macros, 0, 0
+        self.text, self.macros, self.position, self.expansions = text, macros, 0, 0
 
     def parts(self, end: str) -> tuple[Part, ...]:
         """Return the parts up to `end`, or to the end of the text."""
         parts: list[Part] = []
-        while self.at < len(self.text) and self.text[self.at] != end and not (not end and self.text[self.at] == "}"):
-            char = self.text[self.at]
-            self.at += 1
+        while (char := self._next_char()) and char != end and (end or char != "}"):
+            self.position += 1
             if char == "{":
                 parts.append(self._read_group())
             elif char == "$":
@@ -108,11 +107,11 @@ class _MarkupReader:
         return _join_texts(parts)
 
     def _read_group(self) -> Part:
-        begin = self.at
+        begin = self.position
         parts = self.parts("}")
-        if self.at >= len(self.text):
+        if self.position >= len(self.text):
             raise MarkupFault("has a brace that is not closed")
-        self.at += 1
+        self.position += 1
         if self.text[begin : begin + 1] == "\\" and len(parts) == 1:
             [part] = parts
             if isinstance(part, (StyledText, Logo)) or (isinstance(part, str) and len(part) == 1):
@@ -120,8 +119,8 @@ class _MarkupReader:
         return Group(parts)
 
     def _read_formula(self) -> Part:
-        is_display = self.text.startswith("$", self.at)
-        begin = end = self.at + is_display
+        is_display = self.text.startswith("$", self.position)
+        begin = end = self.position + is_display
         while end < len(self.text) and self.text[end] != "$":
             end += 2 if self.text[end] == "\\" else 1
         depth = 0
@@ -134,7 +133,7 @@ class _MarkupReader:
                 raise MarkupFault("has a $$ that is not closed")
             return "$"  # a single dollar is a character
         tex = self.text[begin:end]
-        self.at = end + 1 + is_display
+        self.position = end + 1 + is_display
         return Math(convert_formula(tex))
 
     def _read_command(self, end: str) -> Part | list[Part]:
@@ -149,10 +148,10 @@ class _MarkupReader:
             return SPACES[name]
         if name in "([":
             closing = {"(": r"\)", "[": r"\]"}[name]
-            tex, found, _ = self.text[self.at :].partition(closing)
+            tex, found, _ = self.text[self.position :].partition(closing)
             if not found:
                 raise MarkupFault(f"has a \\{name} that is not closed by {closing}")
-            self.at += len(tex) + len(closing)
+            self.position += len(tex) + len(closing)
             return Math(convert_formula(tex))
         name = EQUIVALENT.get(name, name)
         if name in STYLES:
@@ -175,8 +174,8 @@ class _MarkupReader:
         if name in ("enquote", "mkbibquote"):
             return ["“", *self._read_argument(), "”"]
         if name in ("penalty", "hskip"):
-            match = re.compile(r"\s*-?\d+(?:pt|em|ex)?\s?").match(self.text, self.at)
-            self.at = match.end() if match else self.at
+            match = re.compile(r"\s*-?\d+(?:pt|em|ex)?\s?").match(self.text, self.position)
+            self.position = match.end() if match else self.position
             return ""
         if name in ("phantom", "hphantom", "vphantom"):
             self._read_argument()
@@ -189,54 +188,59 @@ class _MarkupReader:
                 f"uses \\{name}, a command that the PDF or the site does not support; write its meaning, or define "
                 "it in an @preamble"
             )
-        if self.text.startswith("{}", self.at):
-            self.at += 2
+        if self.text.startswith("{}", self.position):
+            self.position += 2
         return Group((sign,)) if isinstance(sign, str) and len(sign) > 1 else sign
 
     def _read_command_name(self) -> str:
         """Return the name of the command after a backslash; skip blanks after a name of letters."""
-        match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.at)
+        match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.position)
         if match:
-            self.at = match.end()
+            self.position = match.end()
             return match[1]
-        name = self.text[self.at : self.at + 1]
-        self.at += len(name)
+        name = self._next_char()
+        self.position += len(name)
         return name or "\\"
 
     def _argument_follows(self) -> bool:
-        return self.at < len(self.text) and (self.text[self.at] in "{\\" or self.text[self.at].isalpha())
+        char = self._next_char()
+        return char.isalpha() or char in ("{", "\\")
+
+    def _next_char(self) -> str:
+        """Return the character at the position, or an empty text at the end."""
+        return self.text[self.position : self.position + 1]
 
     def _skip_blanks(self) -> None:
-        while self.text[self.at : self.at + 1].isspace():
-            self.at += 1
+        while self._next_char().isspace():
+            self.position += 1
 
     def _read_argument(self) -> tuple[Part, ...]:
         """Return the parts of the next argument: a group, a command or a character."""
         self._skip_blanks()
-        char = self.text[self.at : self.at + 1]
-        self.at += len(char)
+        char = self._next_char()
+        self.position += len(char)
         if char == "{":
             parts = self.parts("}")
-            self.at += 1
+            self.position += 1
             return parts
         if char == "\\":
             command = self._read_command("")
             return _join_texts([command] if isinstance(command, _PARTS) else command)
         if char in ("", "}"):
-            self.at -= len(char)
+            self.position -= len(char)
             return ()
         return (char,)
 
     def _read_verbatim(self) -> str:
         """Return the next argument, which must be in braces, as written."""
         self._skip_blanks()
-        if self.text[self.at : self.at + 1] != "{":
+        if self._next_char() != "{":
             raise MarkupFault("has a command without {argument}")
-        begin, depth = self.at + 1, 0
-        for brace in re.compile(r"[{}]").finditer(self.text, self.at):
+        begin, depth = self.position + 1, 0
+        for brace in re.compile(r"[{}]").finditer(self.text, self.position):
             depth += 1 if brace[0] == "{" else -1
             if not depth:
-                self.at = brace.end()
+                self.position = brace.end()
                 return self.text[begin : brace.start()]
         raise MarkupFault("has a brace that is not closed")
 
@@ -258,13 +262,13 @@ class _MarkupReader:
         count, body = self.macros[name]
         arguments = []
         for _ in range(count):
-            if self.text[self.at : self.at + 1] == "{":
+            if self._next_char() == "{":
                 arguments.append(self._read_verbatim())
             else:
-                arguments.append(self.text[self.at : self.at + 1])
-                self.at += 1
+                arguments.append(self._next_char())
+                self.position += 1
         expansion = re.sub(r"#(\d)", lambda match: arguments[int(match[1]) - 1], body)
-        self.text = self.text[: self.at] + expansion + self.text[self.at :]
+        self.text = self.text[: self.position] + expansion + self.text[self.position :]
         return ""
 
 

@@ -19,15 +19,9 @@ SWITCHES = {  # commands that set all following text, and the commands of `STYLE
     "rmfamily": "textrm", "sf": "textsf", "sffamily": "textsf", "upshape": "textup", "normalfont": "textnormal",
 }  # fmt: skip
 EQUIVALENT = {  # commands with one argument that mean the same as a command of `STYLES`
-    "mkbibemph": "emph",
-    "mkbibitalic": "emph",
-    "mkbibbold": "textbf",
-    "mkbibsuperscript": "textsuperscript",
-    "hbox": "mbox",
-    "text": "textrm",
-    "nocase": "textnormal",
-    "textsuper": "textsuperscript",
-}
+    "mkbibemph": "emph", "mkbibitalic": "emph", "mkbibbold": "textbf", "mkbibsuperscript": "textsuperscript",
+    "hbox": "mbox", "text": "textrm", "nocase": "textnormal", "textsuper": "textsuperscript",
+}  # fmt: skip
 EMPTY = {  # commands for the layout, and the text that they become
     "newblock": "", "relax": "", "protect": "", "allowbreak": "", "break": " ", "newline": " ", "urlprefix": "",
     "space": " ", "quad": " ", "null": "", "xspace": "", "nolinebreak": "", "linebreak": " ", "par": " ",

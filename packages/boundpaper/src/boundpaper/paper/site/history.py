@@ -148,9 +148,9 @@ def _change_in_words(name: str, old: str | None, new: str | None) -> str:
 def _summary_of_changes(changes: Sequence[Change]) -> str:
     if not changes:
         return "no number by more than rounding"
-    rows = [change for change in changes if change.place.startswith("row ")]
-    columns = [change for change in changes if change.place.startswith("column ")]
-    cells = [change for change in changes if not change.place.startswith(("row ", "column "))]
+    rows = [change for change in changes if change.location.startswith("row ")]
+    columns = [change for change in changes if change.location.startswith("column ")]
+    cells = [change for change in changes if not change.location.startswith(("row ", "column "))]
     phrases = []
     for noun, axis_changes in (("row", rows), ("column", columns)):
         if added := sum(not change.before for change in axis_changes):
@@ -159,7 +159,7 @@ def _summary_of_changes(changes: Sequence[Change]) -> str:
             phrases.append(f"{counted(removed, noun)} removed")
     if cells:
         largest = max(cells, key=lambda change: change.weight)
-        phrases.append((f"{len(cells)} cells, the largest change " if len(cells) > 1 else "") + largest.words)
+        phrases.append((f"{len(cells)} cells, the largest change " if len(cells) > 1 else "") + largest.description)
     return "; ".join(phrases)
 
 

@@ -8,7 +8,7 @@ from boundpaper.paper.site.grid import table_of_frame
 from boundpaper.paper.site.history import Revision, histories, shallow_note
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject, artifact_rows
-from boundpaper.paper.site.walk import KINDS, neighbours
+from boundpaper.paper.site.walk import NAMES, neighbours
 from boundpaper.paper.site.works import work_link
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.reader import read
@@ -42,8 +42,9 @@ def artifact_pages(
 
 def artifact_list(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     """Yield the list `artifacts.html`."""
-    nodes = [node for node in project.nodes if node.makes and node.kind in KINDS]
-    nodes.sort(key=lambda node: (KINDS.index(node.kind), node.name))
+    nodes = [node for node in project.nodes if node.makes]
+    kinds = list(NAMES)
+    nodes.sort(key=lambda node: (kinds.index(node.kind), node.name))
     titles = [str((resource(project.root, node.name) or {}).get("title", node.doc)) for node in nodes]
     values = {"artifacts": list(zip(nodes, titles, strict=True)), "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)

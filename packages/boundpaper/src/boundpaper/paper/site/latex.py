@@ -80,28 +80,28 @@ def definitions(preamble: str) -> dict[str, tuple[int, str]]:
     return {match[1]: (int(match[2] or 0), argument(preamble, match.end())[0]) for match in matches}
 
 
-def argument(text: str, at: int) -> tuple[str, int, int]:
-    """Return the content of the argument that begins at `at`, and the offsets of the content and of the end."""
-    while text[at : at + 1].isspace():
-        at += 1
-    if text[at : at + 1] != "{":
-        return text[at : at + 1], at, at + 1
-    depth, place = 0, at
-    while place < len(text):
-        if text[place] == "\\":
-            place += 2
+def argument(text: str, offset: int) -> tuple[str, int, int]:
+    """Return the content of the argument that begins at a position, and the positions of the content and of the end."""
+    while text[offset : offset + 1].isspace():
+        offset += 1
+    if text[offset : offset + 1] != "{":
+        return text[offset : offset + 1], offset, offset + 1
+    depth, position = 0, offset
+    while position < len(text):
+        if text[position] == "\\":
+            position += 2
             continue
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        place += 1
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        position += 1
         if not depth:
             break
-    return text[at + 1 : place - 1], at + 1, place
+    return text[offset + 1 : position - 1], offset + 1, position
 
 
 class ChapterReader:
     """A converter of one chapter to HTML.
 
-    In methods, `text` is a part of the chapter that begins at the offset `at`; other offsets are within this part.
+    In methods, `text` is the part of the chapter that begins at `offset`; a `position` is within this part.
 
     Attributes
     ----------
@@ -151,13 +151,13 @@ class ChapterReader:
         notes = "".join(f'<li id="note-{number}">{note}</li>' for number, note in enumerate(self.notes, 1))
         return body + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
 
-    def fault(self, fault: str, at: int) -> str:
+    def fault(self, fault: str, offset: int) -> str:
         """Record a fault at an offset of the chapter, and return an empty text as HTML."""
-        line = self.text.count("\n", 0, at) + 1
+        line = self.text.count("\n", 0, offset) + 1
         self.faults.append(f"out/chapters/{self.name}.tex:{line}: {fault}")
         return ""
 
-    def read(self, text: str, at: int, *, flow: bool = False) -> str:
+    def read(self, text: str, offset: int, *, flow: bool = False) -> str:
         """Return a part of the chapter as HTML: paragraphs and blocks if `flow`, else a line."""
         blocks: list[str] = []
         parts: list[str] = []
@@ -167,222 +167,223 @@ class ChapterReader:
                 blocks.append(f"<p>{line}</p>" if flow else line)
             parts.clear()
 
-        place = 0
-        while place < len(text):
-            match = _TOKEN.match(text, place)
+        position = 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
             if match is None:
-                self.fault(f"{text[place : place + 20]!r} is not closed", at + place)
+                self.fault(f"{text[position : position + 20]!r} is not closed", offset + position)
                 break
-            begin, place, kind = place, match.end(), match.lastgroup
+            begin, position, kind = position, match.end(), match.lastgroup
             if kind == "par":
                 close() if flow else parts.append(" ")
             elif kind == "math":
-                parts.append(self.formula(match["math"], at + begin))
+                parts.append(self.formula(match["math"], offset + begin))
             elif kind == "group":
-                content, start, place = argument(text, begin)
-                parts.append(self.read(content, at + start))
+                content, start, position = argument(text, begin)
+                parts.append(self.read(content, offset + start))
             elif kind == "text":
                 parts.append(_CHARACTERS.get(match[0], escape(match[0], quote=False)))
             elif kind == "break":
                 parts.append("<br>")
             elif kind == "sign":
                 if match[0] not in _SPELT:
-                    self.fault(f"the web edition does not support {match[0]}", at + begin)
+                    self.fault(f"the web edition does not support {match[0]}", offset + begin)
                 parts.append(escape(_SPELT.get(match[0], "")))
             elif kind == "command" and match["command"] in ("begin", "item", "par", *HEADINGS, "input"):
-                block, place = self.block(match["command"], text, begin, place, at)
+                block, position = self.block(match["command"], text, begin, position, offset)
                 if match["command"] == "begin" and "equation" in text[begin : begin + 17]:
                     parts.append(block)
                 else:
                     close()
                     blocks.append(block)
             elif kind == "command":
-                html, place = self.command(match["command"], text, begin, place, at)
+                html, position = self.command(match["command"], text, begin, position, offset)
                 parts.append(html)
         close()
         return "\n".join(blocks) if flow else " ".join(blocks)
 
-    def arguments(self, count: int, text: str, place: int, at: int) -> tuple[list[str], list[str], int]:
-        """Return the next arguments of a command as LaTeX and as HTML, and the offset of their end."""
+    def arguments(self, count: int, text: str, position: int, offset: int) -> tuple[list[str], list[str], int]:
+        """Return the next arguments of a command as LaTeX and as HTML, and the position of their end."""
         latex, html = [], []
         for _ in range(count):
-            content, start, place = argument(text, place)
+            content, start, position = argument(text, position)
             latex.append(content)
-            html.append(self.read(content, at + start))
-        return latex, html, place
+            html.append(self.read(content, offset + start))
+        return latex, html, position
 
-    def command(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """Return the HTML of a command within a line, and the offset of its end."""
+    def command(self, name: str, text: str, begin: int, position: int, offset: int) -> tuple[str, int]:
+        """Return the HTML of a command within a line, and the position of its end."""
         option = ""
-        if text[place : place + 1] == "[" and name not in LAYOUT and "\\" + name not in _SPELT:
-            end = text.index("]", place)
-            option, place = self.read(text[place + 1 : end].strip("{}"), at + place + 1), end + 1
+        if text[position : position + 1] == "[" and name not in LAYOUT and "\\" + name not in _SPELT:
+            end = text.index("]", position)
+            option, position = self.read(text[position + 1 : end].strip("{}"), offset + position + 1), end + 1
         if name in ("numberof", "verdictof"):
-            (target, value), (_, html), place = self.arguments(2, text, place, at)
+            (target, value), (_, html), position = self.arguments(2, text, position, offset)
             fault = f"\\{name}{{{target}}} prints {value!r}, which its template did not read from an artifact"
-            return self.bound(name, target, value, html) or self.fault(fault, at + begin), place
+            return self.bound(name, target, value, html) or self.fault(fault, offset + begin), position
         if name in ("verdictmark", "verdictsign"):
-            (*_, mark), place = self.plain_arguments(2 if name == "verdictmark" else 1, text, place)
+            (*_, mark), position = self.plain_arguments(2 if name == "verdictmark" else 1, text, position)
             if mark not in SIGNS:
-                return self.fault(f"\\{name} has the unknown verdict {mark!r}", at + begin), place
+                return self.fault(f"\\{name} has the unknown verdict {mark!r}", offset + begin), position
             sign, verdict = SIGNS[mark]
-            return f'<span class="mark v-{slug(verdict)}" role="img" aria-label="{verdict}">{sign}</span>', place
+            return f'<span class="mark v-{slug(verdict)}" role="img" aria-label="{verdict}">{sign}</span>', position
         if name == "supplement":
-            (exhibit, _), (_, html), place = self.arguments(2, text, place, at)
-            return f'<a href="../{escape(exhibit)}.html">{html}</a>', place
+            (exhibit, _), (_, html), position = self.arguments(2, text, position, offset)
+            return f'<a href="../{escape(exhibit)}.html">{html}</a>', position
         if name in TAGS:
-            _, (html,), place = self.arguments(1, text, place, at)
-            return html.join(TAGS[name]), place
+            _, (html,), position = self.arguments(1, text, position, offset)
+            return html.join(TAGS[name]), position
         if name in ("cref", "Cref", "ref", "eqref", "autoref"):
-            (names,), place = self.plain_arguments(1, text, place)
+            (names,), position = self.plain_arguments(1, text, position)
             keys = [key.strip() for key in names.split(",")]
             if unknown := [key for key in keys if key not in self.labels]:
-                return self.fault(f"\\{name} names {unknown[0]!r}, a label that no chapter defines", at + begin), place
-            return reference_links([self.labels[key] for key in keys], name), place
+                fault = f"\\{name} names {unknown[0]!r}, a label that no chapter defines"
+                return self.fault(fault, offset + begin), position
+            return reference_links([self.labels[key] for key in keys], name), position
         if name in ("citep", "citet", "citealp", "citeauthor", "citeyear", "cite"):
-            (keys,), place = self.plain_arguments(1, text, place)
-            fault = f"\\{name}{{{keys}}} is not in the bibliography"
-            return self.cite(name, keys, option) or self.fault(fault, at + begin), place
+            (cited,), position = self.plain_arguments(1, text, position)
+            fault = f"\\{name}{{{cited}}} is not in the bibliography"
+            return self.cite(name, cited, option) or self.fault(fault, offset + begin), position
         if name == "footnote":
-            _, (note,), place = self.arguments(1, text, place, at)
+            _, (note,), position = self.arguments(1, text, position, offset)
             self.notes.append(note)
             number = len(self.notes)
             tip = escape(words_of_html(note))
-            return f'<sup><a class="note" href="#note-{number}" data-tip="{tip}">{number}</a></sup>', place
+            return f'<sup><a class="note" href="#note-{number}" data-tip="{tip}">{number}</a></sup>', position
         if name in ("url", "href"):
-            (address, *words), place = self.plain_arguments(1 if name == "url" else 2, text, place)
-            html = self.read(words[0], at + begin) if words else escape(address)
-            return f'<a href="{escape(address)}">{html}</a>', place
+            (address, *words), position = self.plain_arguments(1 if name == "url" else 2, text, position)
+            html = self.read(words[0], offset + begin) if words else escape(address)
+            return f'<a href="{escape(address)}">{html}</a>', position
         if name == "label":
-            (label,), place = self.plain_arguments(1, text, place)
-            return f'<span id="{escape(label)}"></span>', place
+            (label,), position = self.plain_arguments(1, text, position)
+            return f'<span id="{escape(label)}"></span>', position
         if "\\" + name in _SPELT:
-            return _SPELT["\\" + name], place
+            return _SPELT["\\" + name], position
         if name in LAYOUT:
-            return "", place
+            return "", position
         if name in LAYOUT_WITH_ARGUMENT:
-            return "", self.plain_arguments(1, text, place)[1]
+            return "", self.plain_arguments(1, text, position)[1]
         if name in self.macros:
             count, definition = self.macros[name]
-            arguments, place = self.plain_arguments(count, text, place)
+            arguments, position = self.plain_arguments(count, text, position)
             expansion = re.sub(r"#(\d)", lambda match: arguments[int(match[1]) - 1], definition)
-            return self.read(expansion, at + begin), place
-        return self.fault(f"the web edition does not support \\{name}", at + begin), place
+            return self.read(expansion, offset + begin), position
+        return self.fault(f"the web edition does not support \\{name}", offset + begin), position
 
-    def plain_arguments(self, count: int, text: str, place: int) -> tuple[list[str], int]:
-        """Return the next arguments of a command as LaTeX, and the offset of their end."""
+    def plain_arguments(self, count: int, text: str, position: int) -> tuple[list[str], int]:
+        """Return the next arguments of a command as LaTeX, and the position of their end."""
         arguments = []
         for _ in range(count):
-            content, _, place = argument(text, place)
+            content, _, position = argument(text, position)
             arguments.append(content)
-        return arguments, place
+        return arguments, position
 
-    def block(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
-        """Return the HTML of a heading, an exhibit or an environment, and the offset of its end."""
+    def block(self, name: str, text: str, begin: int, position: int, offset: int) -> tuple[str, int]:
+        """Return the HTML of a heading, an exhibit or an environment, and the position of its end."""
         if name == "par":
-            return "", place
+            return "", position
         if name == "item":
-            return self.fault("\\item outside a list", at + begin), place
+            return self.fault("\\item outside a list", offset + begin), position
         if name == "input":
-            (target,), place = self.plain_arguments(1, text, place)
+            (target,), position = self.plain_arguments(1, text, position)
             folder, _, file = target.partition("/")
             kind, stem = folder.removesuffix("s"), file.removesuffix(".float")
             if kind not in ("table", "figure"):
-                return self.fault(f"\\input{{{target}}} is neither a table nor a figure", at + begin), place
-            return self.exhibit(kind, stem, self.numbers[at + begin]), place
+                return self.fault(f"\\input{{{target}}} is neither a table nor a figure", offset + begin), position
+            return self.exhibit(kind, stem, self.numbers[offset + begin]), position
         if name != "begin":
-            return self.heading(name, text, begin, place, at)
-        (kind,), place = self.plain_arguments(1, text, place)
-        end = _end_of_environment(text, kind, place)
+            return self.heading(name, text, begin, position, offset)
+        (kind,), position = self.plain_arguments(1, text, position)
+        end = _end_of_environment(text, kind, position)
         if end < 0:
-            return self.fault(f"\\begin{{{kind}}} is not closed", at + begin), len(text)
-        content, after = text[place:end], end + len(f"\\end{{{kind}}}")
+            return self.fault(f"\\begin{{{kind}}} is not closed", offset + begin), len(text)
+        content, after = text[position:end], end + len(f"\\end{{{kind}}}")
         if kind in LISTS:
-            return self.items(kind, content, at + place), after
+            return self.items(kind, content, offset + position), after
         if kind in ("equation", "equation*"):
             label = re.search(r"\\label\{([^{}]*)\}", content)
             identifier = f' id="{escape(label[1])}"' if label else ""
-            number = self.numbers.get(at + begin, "")
+            number = self.numbers.get(offset + begin, "")
             tag = f'<span class="tag">({number})</span>' if number else ""
             # a wide equation scrolls, so it must take the focus
             attributes = f'tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'
-            formula = self.formula(re.sub(r"\\label\{([^{}]*)\}", "", content), at + place, block=True)
+            formula = self.formula(re.sub(r"\\label\{([^{}]*)\}", "", content), offset + position, block=True)
             return f'<span class="equation"{identifier} {attributes}>{formula}{tag}</span>', after
         if kind in ("table", "figure"):
-            return self.typed_float(kind, content, at + place), after
+            return self.typed_float(kind, content, offset + position), after
         if kind.startswith("tabular"):
-            return self.tabular(content, at + place, ""), after
+            return self.tabular(content, offset + position, ""), after
         if kind in BLOCKS:
-            return BLOCKS[kind].format(kind, self.read(content, at + place, flow=True)), after
-        return self.fault(f"the web edition does not support the environment {kind!r}", at + begin), after
+            return BLOCKS[kind].format(kind, self.read(content, offset + position, flow=True)), after
+        return self.fault(f"the web edition does not support the environment {kind!r}", offset + begin), after
 
-    def heading(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
+    def heading(self, name: str, text: str, begin: int, position: int, offset: int) -> tuple[str, int]:
         """Return the HTML of a heading with its number, and with its first label as id."""
-        if text[place : place + 1] == "[":
-            place = text.index("]", place) + 1
-        _, (title,), place = self.arguments(1, text, place, at)
+        if text[position : position + 1] == "[":
+            position = text.index("]", position) + 1
+        _, (title,), position = self.arguments(1, text, position, offset)
         level, ids = HEADINGS[name], []
         self.depth = level if level < 4 else self.depth
         html_level = min(level, self.depth + 1)  # a paragraph directly below a section must not skip a level
-        while label := re.compile(r"\s*\\label\{([^{}]*)\}").match(text, place):
+        while label := re.compile(r"\s*\\label\{([^{}]*)\}").match(text, position):
             ids.append(label[1])
-            place = label.end()
-        number = self.numbers.get(at + begin, "")
+            position = label.end()
+        number = self.numbers.get(offset + begin, "")
         identifier, *further = ids or [f"part-{len(self.heads) + 1}"]
         targets = "".join(f'<span id="{escape(label)}"></span>' for label in further)
         html = f'<span class="no">{number}</span> {title}' if number else title
         if level > 1:
             self.heads.append((level, identifier, html))
         style = ' class="run-in"' if level > 3 else ""
-        return f'<h{html_level}{style} id="{escape(identifier)}">{targets}{html}</h{html_level}>', place
+        return f'<h{html_level}{style} id="{escape(identifier)}">{targets}{html}</h{html_level}>', position
 
-    def items(self, kind: str, text: str, at: int) -> str:
+    def items(self, kind: str, text: str, offset: int) -> str:
         """Return the HTML of a list; the items of nested lists stay in their lists."""
         starts = [match.start() for match in re.finditer(r"\\item\b", text) if not _inside(text, match.start())]
         if text[: starts[0] if starts else len(text)].strip():
-            self.fault(f"text before the first \\item of {kind!r}", at)
+            self.fault(f"text before the first \\item of {kind!r}", offset)
         items = []
         for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
-            place, term = begin + len("\\item"), ""
-            if term_match := re.compile(r"\s*\[((?:[^][{}]|\{[^{}]*\})*)\]").match(text, place):
-                term, place = self.read(term_match[1], at + term_match.start(1)), term_match.end()
-            body = self.read(text[place:end], at + place, flow=True)
+            position, term = begin + len("\\item"), ""
+            if term_match := re.compile(r"\s*\[((?:[^][{}]|\{[^{}]*\})*)\]").match(text, position):
+                term, position = self.read(term_match[1], offset + term_match.start(1)), term_match.end()
+            body = self.read(text[position:end], offset + position, flow=True)
             body = body.removeprefix("<p>").removesuffix("</p>") if body.count("<p>") == 1 else body
             items.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
         return f"<{LISTS[kind]}>{''.join(items)}</{LISTS[kind]}>"
 
-    def typed_float(self, kind: str, text: str, at: int) -> str:
+    def typed_float(self, kind: str, text: str, offset: int) -> str:
         """Return the HTML of a table that is typed into the chapter, with its caption and number."""
         caption, labels = re.search(r"\\caption(?:\[[^\]]*\])?(?=\{)", text), re.findall(r"\\label\{([^{}]*)\}", text)
         head = ""
         if caption:
             content, start, end = argument(text, caption.end())
-            number = f"{kind.capitalize()} {self.numbers[at + caption.start()]}"
-            head = f'<span class="no">{number}.</span> {self.read(content, at + start)}'
+            number = f"{kind.capitalize()} {self.numbers[offset + caption.start()]}"
+            head = f'<span class="no">{number}.</span> {self.read(content, offset + start)}'
             text = text[: caption.start()] + " " * (end - caption.start()) + text[end:]
         text = re.sub(r"\\label\{[^{}]*\}", lambda match: " " * len(match[0]), text)
         table = re.search(r"\\begin\{(tabular\*?)\}", text)
         if not table or kind != "table":
-            return self.fault(f"the web edition does not support a {kind} without a tabular", at)
+            return self.fault(f"the web edition does not support a {kind} without a tabular", offset)
         end = _end_of_environment(text, table[1], table.end())
-        self.read(text[: table.start()] + text[end + len(f"\\end{{{table[1]}}}") :], at)
-        body = self.tabular(text[table.end() : end], at + table.end(), head)
+        self.read(text[: table.start()] + text[end + len(f"\\end{{{table[1]}}}") :], offset)
+        body = self.tabular(text[table.end() : end], offset + table.end(), head)
         return f'<div class="scroll typeset" tabindex="0" role="region" id="{escape("".join(labels[:1]))}">{body}</div>'
 
-    def tabular(self, text: str, at: int, caption: str) -> str:
+    def tabular(self, text: str, offset: int, caption: str) -> str:
         r"""Return the HTML of a `tabular`; the rows above its first `\midrule` are the header."""
-        columns, _, place = argument(text, 0)
+        columns, _, position = argument(text, 0)
         alignments = [{"l": "left", "r": "right"}.get(letter, "center") for letter in re.findall("[lcr]", columns)]
         rows: dict[bool, list[str]] = {True: [], False: []}  # the rows of the header, and of the body
-        lines = re.split(r"(?<!\\)\\\\(?:\[[^\]]{0,40}\])?", text[place:])
+        lines = re.split(r"(?<!\\)\\\\(?:\[[^\]]{0,40}\])?", text[position:])
         has_rule = "\\midrule" in text
         for line in lines:
             row_count = len(rows[True]) + len(rows[False])
             in_header = has_rule and not any("\\midrule" in above for above in lines[: row_count + 1])
             offsets = [-1, *(match.start() for match in re.finditer(r"(?<!\\)&", line)), len(line)]
             extents = pairwise(offsets)
-            cells = [self.read(line[begin + 1 : end], at + place + begin + 1).strip() for begin, end in extents]
-            place += len(line) + 2
+            cells = [self.read(line[begin + 1 : end], offset + position + begin + 1).strip() for begin, end in extents]
+            position += len(line) + 2
             if any(cells):
                 tags = ['th scope="col"'] * len(cells) if in_header else ['th scope="row"', *["td"] * (len(cells) - 1)]
                 row = (
@@ -394,7 +395,7 @@ class ChapterReader:
         head, body = ("".join(rows[in_header]) for in_header in (True, False))
         return f'<table class="exhibit">{title}<thead>{head}</thead><tbody>{body}</tbody></table>'
 
-    def formula(self, tex: str, at: int, *, block: bool = False) -> str:
+    def formula(self, tex: str, offset: int, *, block: bool = False) -> str:
         """Return a formula as MathML, but a single sign, or raised or lowered digits, as characters."""
         if (sign := "+" if tex == "+" else _SPELT.get(f"${tex.strip()}$")) and not block:
             return sign
@@ -407,12 +408,13 @@ class ChapterReader:
             convert_formula(tex)
             html = mathml(tex, block=block)
         except MarkupFault as error:
-            return self.fault(f"a formula {error}", at)
+            return self.fault(f"a formula {error}", offset)
         except Exception as error:  # latex2mathml has no error class
-            return self.fault(f"the formula ${tex}$ cannot be typeset ({error})", at)
+            return self.fault(f"the formula ${tex}$ cannot be typeset ({error})", offset)
         links = [self.bound(name, target, latex, html) for name, target, latex in values]
         if not all(links):
-            return self.fault(f"the formula ${tex}$ prints a value that its template did not read from an artifact", at)
+            fault = f"the formula ${tex}$ prints a value that its template did not read from an artifact"
+            return self.fault(fault, offset)
         return links[0] if links else html
 
 
@@ -421,16 +423,16 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 }  # fmt: skip
 
 
-def _end_of_environment(text: str, kind: str, place: int) -> int:
-    """Return the end of the content of an environment, which begins at `place`; -1 if it is not closed."""
+def _end_of_environment(text: str, kind: str, position: int) -> int:
+    """Return the end of the content of an environment, which begins at `position`; -1 if it is not closed."""
     depth = 1
-    for match in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
+    for match in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, position):
         depth += 1 if match[1] == "begin" else -1
         if not depth:
             return match.start()
     return -1
 
 
-def _inside(text: str, place: int) -> bool:
-    """Return whether an offset is inside an environment of the text."""
-    return len(re.findall(r"\\begin\{", text[:place])) > len(re.findall(r"\\end\{", text[:place]))
+def _inside(text: str, position: int) -> bool:
+    """Return whether a position is inside an environment of the text."""
+    return len(re.findall(r"\\begin\{", text[:position])) > len(re.findall(r"\\end\{", text[:position]))

@@ -46,9 +46,10 @@ def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tupl
     }
     yield "index.html", page("index.html.j2", "index.html", title=project.metadata.title, **values)
     pages = reading.pages
-    for before, shown, after in zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True):
-        path, title = addresses.chapter(shown.chapter.name), shown.chapter.title
-        values = {"shown": shown, "before": before, "after": after, **_chapter_values(project, shown.chapter)}
+    for previous, current, following in zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True):
+        path, title = addresses.chapter(current.chapter.name), current.chapter.title
+        neighbours = {"previous_page": previous, "current_page": current, "next_page": following}
+        values = {**neighbours, **_chapter_values(project, current.chapter)}
         yield path, page("chapter.html.j2", path, title=title, reading=reading, **values)
 
 

@@ -202,7 +202,8 @@ def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> 
 def artifact_rows(root: Path, name: str) -> list[dict[str, Any]]:
     """Return the rows of an artifact by column; an empty cell of numbers is None."""
     frame = read(root, name).astype(object)
-    return frame.where(frame.notna(), None).rename(columns=str).to_dict("records")
+    records: Any = frame.where(frame.notna(), None).rename(columns=str).to_dict("records")
+    return list(records)
 
 
 def _read_chapter(root: Path, node: Node) -> Chapter:

@@ -6,8 +6,7 @@ from typing import Any
 
 from boundpaper.paper.site.project import SiteProject
 
-KINDS = ("source", "measurement", "result", "ledger", "places", "inventory", "claim", "table", "figure", "chapter")
-NAMES = {
+NAMES = {  # headings of lists of nodes by kind, in the order in which data flow
     "source": "Sources",
     "measurement": "Measurements",
     "result": "Results",
@@ -46,11 +45,11 @@ def node_links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
 
 
 def links_by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
-    """Return links to nodes, grouped by kind in the order in which data flow."""
+    """Return links to nodes, grouped by kind in the order of `NAMES`."""
     kinds: dict[str, list[NodeLink]] = {}
     for link in node_links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
-    return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in KINDS if kind in kinds]
+    return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in NAMES if kind in kinds]
 
 
 def neighbours(project: SiteProject, key: str) -> dict[str, Any]:

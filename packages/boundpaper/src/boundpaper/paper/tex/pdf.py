@@ -120,7 +120,7 @@ def _fonts_inside(container: Any, reference: Any, seen: set[Any]) -> Iterator[Fo
 
 
 def _resource_values(resources: Any, kind: str) -> list[Any]:
-    dictionary = resources[kind].get_object() if kind in resources else {}
+    dictionary: Any = resources[kind].get_object() if kind in resources else {}
     return [dictionary.raw_get(name) for name in dictionary]
 
 

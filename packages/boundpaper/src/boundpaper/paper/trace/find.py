@@ -60,13 +60,13 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
         hits = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
         project.known.save()
         project.numbers.save()
-        shown = hits if every else hits[:FIRST]
-        for hit in shown:
+        first_hits = hits if every else hits[:FIRST]
+        for hit in first_hits:
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
-            if every or (hit is shown[0] and kind in traced_kinds):
+            if every or (hit is first_hits[0] and kind in traced_kinds):
                 yield from _trace_hit(project, hit)
-        if len(hits) > len(shown):
-            yield f"and {len(hits) - len(shown)} more of kind {kind}; --all shows them"
+        if len(hits) > len(first_hits):
+            yield f"and {len(hits) - len(first_hits)} more of kind {kind}; --all shows them"
         if hits:
             traced_kinds = PRINTED
     if traced_kinds == KINDS:
@@ -147,9 +147,9 @@ def _places_in_table(project: TracedProject, step: Step, numeral: SearchedNumber
     if project.built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
         return
     for row in project.table(step):
-        for column, shown in row.shown.items():
-            if numeral.text in tokens(shown):
-                yield Hit(SAME, step, row, column, f"{step.key}/{row.label}/{column}", shown)
+        for column, text in row.shown.items():
+            if numeral.text in tokens(text):
+                yield Hit(SAME, step, row, column, f"{step.key}/{row.label}/{column}", text)
 
 
 def _closest_numbers(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
@@ -158,8 +158,8 @@ def _closest_numbers(project: TracedProject, numeral: SearchedNumber, tables: li
     for step in tables:
         with suppress(ThesisError):
             for row in project.table(step):
-                for column, shown in row.shown.items():
-                    for digits in tokens(shown)[:1]:
+                for column, text in row.shown.items():
+                    for digits in tokens(text)[:1]:
                         distance = abs(float(digits) - float(numeral.text))
                         numbers.append((distance, f"{digits} in {step.key}/{row.label}/{column}"))
     project.known.save()

@@ -19,7 +19,7 @@ from boundpaper.statistics.sample import (
 
 Method = Literal["pearson", "spearman", "kendall"]
 
-# Relabelings with the same statistic in exact arithmetic may differ by rounding in floating point.
+# Statistics of two relabelings that are equal in exact arithmetic may differ by this rounding error.
 TIE = 1e-12
 
 SYMBOL: dict[str, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau_b"}
@@ -63,18 +63,18 @@ def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArr
     return products
 
 
-def _relabelled_tau(first_sample: FloatArray, second_sample: FloatArray) -> Callable[[IntArray], FloatArray]:
-    x, y = levels(first_sample), levels(second_sample)
+def _relabelled_tau(x: FloatArray, y: FloatArray) -> Callable[[IntArray], FloatArray]:
+    x_ranks, y_ranks = levels(x), levels(y)
     first, second = np.triu_indices(x.size, 1)
-    sign_x, sign_y = np.sign(x[:, None] - x[None, :]), np.sign(y[:, None] - y[None, :])
-    upper_y = sign_y[first, second]
+    x_signs = np.sign(x_ranks[:, None] - x_ranks[None, :])
+    y_signs = np.sign(y_ranks[first] - y_ranks[second])
     # relabeling keeps ties, and so the denominator of tau-b
-    scale = math.sqrt(float(np.count_nonzero(sign_x[first, second])) * float(np.count_nonzero(upper_y)))
-    flat = sign_x.ravel()
+    scale = math.sqrt(float(np.count_nonzero(x_signs[first, second])) * float(np.count_nonzero(y_signs)))
 
     def tau(index: IntArray) -> FloatArray:
-        pairs = flat[index[:, first] * x.size + index[:, second]]
-        return np.asarray(pairs @ upper_y / scale, dtype=np.float64)
+        # flat indices, which are faster than pairs of indices
+        pair_signs = x_signs.ravel()[index[:, first] * x.size + index[:, second]]
+        return np.asarray(pair_signs @ y_signs / scale, dtype=np.float64)
 
     return tau
 
@@ -83,16 +83,17 @@ def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[flo
     """Return the largest rounding difference of two coefficients that are equal in exact arithmetic.
 
     Values have a relative rounding error, which standardising multiplies by magnitude over spread. Kendall's tau counts
-    pairs and only rounds its division. If x and y are differences, `sizes` is the largest magnitudes of the values
-    subtracted; by default the magnitudes of x and y.
+    pairs and only rounds its division. If x and y are differences, `sizes` are the largest magnitudes of the values
+    that were subtracted; the default is the magnitudes of x and y.
     """
     if method == "kendall":
         return TIE
-    both_scores = [scores(values, method) for values in (x, y)]
-    large = sizes or tuple(float(np.max(np.abs(values))) for values in both_scores)
-    # halving avoids overflow between the largest positive and negative numbers
-    grown = max(0.5 * size / float(np.ptp(0.5 * values)) for size, values in zip(large, both_scores, strict=True))
-    return max(TIE, 4 * x.size * float(np.finfo(np.float64).eps) * grown)
+    factors = []
+    for values, size in zip((scores(x, method), scores(y, method)), sizes or (None, None), strict=True):
+        magnitude = float(np.max(np.abs(values))) if size is None else size
+        # halving avoids overflow between the largest positive and negative numbers
+        factors.append(0.5 * magnitude / float(np.ptp(0.5 * values)))
+    return max(TIE, 4 * x.size * float(np.finfo(np.float64).eps) * max(factors))
 
 
 def coefficient(x: FloatArray, y: FloatArray, method: Method = "pearson") -> float | None:
@@ -119,9 +120,9 @@ def interval(
     n : int
         Number of units.
     method : {"pearson", "spearman", "kendall"}
-        The coefficient, with standard error of z: 1/sqrt(n - 3 - k) for Pearson (Fisher 1921); sqrt((1 + rho^2/2)/(n -
-        3 - k)) for Spearman (Bonett & Wright 2000); sqrt(0.437/(n - 4 - k)) for Kendall (Fieller, Hartley & Pearson
-        1957).
+        The coefficient. It determines the variance of z: 1 / (n - 3 - k) for Pearson (Fisher 1921), (1 + rho^2 / 2) /
+        (n - 3 - k) for Spearman (Bonett & Wright 2000), and 0.437 / (n - 4 - k) for Kendall (Fieller, Hartley &
+        Pearson 1957).
     covariates : int
         Number k of variables held fixed.
     confidence : float
@@ -135,14 +136,13 @@ def interval(
     check_confidence(confidence)
     check_method(method, "interval")
     check_whole((n, covariates), "interval")
-    fewest = 4 if method == "kendall" else 3
-    free = n - fewest - covariates
-    if free <= 0:
-        control_words = f" with {covariates} held fixed" if covariates else ""
-        return None, f"n = {n}{control_words}, the z interval needs more than {fewest + covariates}"
+    lost = covariates + (4 if method == "kendall" else 3)
+    if n <= lost:
+        covariates_note = f" with {covariates} held fixed" if covariates else ""
+        return None, f"n = {n}{covariates_note}, the z interval needs more than {lost}"
     if abs(value) >= 1 - 1e-12:
         return None, f"|{SYMBOL[method]}| is 1"
-    variance = {"pearson": 1.0, "spearman": 1 + value**2 / 2, "kendall": 0.437}[method] / free
+    variance = {"pearson": 1.0, "spearman": 1 + value**2 / 2, "kendall": 0.437}[method] / (n - lost)
     half = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(variance)
     centre = math.atanh(value)
     return (math.tanh(centre - half), math.tanh(centre + half)), ""

@@ -1,4 +1,4 @@
-"""Compare correlations: two over the same units, or one of levels with one of first differences."""
+"""Compare two correlations over the same units, or the correlation of two series with that of their differences."""
 
 import math
 from dataclasses import replace
@@ -17,7 +17,7 @@ from boundpaper.statistics.sample import FloatArray, check_confidence, matched
 
 Ends = tuple[float, float]
 
-# A smaller difference of two correlations is rounding.
+# A smaller difference of two correlations is rounding error.
 ZERO = 1e-12
 # Normal quantile beyond which a level cannot be distinguished from 1; the search for p stops there.
 FARTHEST = 8.0
@@ -55,7 +55,7 @@ def correlation_difference(
     Estimate
         `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|, with an interval from the intervals of
         both coefficients and their dependence (`overlapping`), and the p that inverts it. At least four units are
-        needed. A bootstrap covers too little with few units: .76 to .95 for 7 units, .41 to .74 for 4.
+        needed. A 95 % bootstrap interval would cover too little: .76 to .95 for 7 units, .41 to .74 for 4.
 
     Raises
     ------
@@ -108,11 +108,11 @@ def correlation_difference(
 def overlapping(
     r_first: float, r_second: float, r_between: float, n: int, method: Method = "pearson", confidence: float = 0.95
 ) -> tuple[Ends | None, str]:
-    """Return Zou's interval of r_first - r_second, two coefficients with one outcome, and the reason if there is none.
+    """Return Zou's interval of r_first - r_second, and the reason if there is none.
 
-    The distance of each end combines the half-widths of both coefficients' intervals and their dependence (Zou 2007;
-    the correlation of the coefficients is from Olkin & Siotani 1976). Raises ValueError if the coefficient is
-    unsupported, or the confidence is not in (0, 1).
+    The distance from the difference to each end combines the half-widths of both coefficients' intervals and the
+    coefficients' correlation (Zou 2007; the correlation is from Olkin & Siotani 1976). Raises ValueError if the
+    coefficient is unsupported, or the confidence is not in (0, 1).
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def overlapping(
     n : int
         Number of units, at least four.
     method : {"pearson", "spearman"}
-        The coefficient; intervals of Spearman's rho use the larger variance of ranks.
+        The coefficient. Intervals of Spearman's rho are wider, since ranks have a larger variance.
     confidence : float
         Two-sided level. For normal values and 4 to 40 units, the coverage is between .94 and 1.
 
@@ -136,10 +136,10 @@ def overlapping(
     _check_covariance(method, "overlapping")
     ends = []
     for value in (r_first, r_second):
-        own_interval, reason = interval(value, n, method, confidence=confidence)
-        if own_interval is None:
+        value_ends, reason = interval(value, n, method, confidence=confidence)
+        if value_ends is None:
             return None, reason
-        ends.append(own_interval)
+        ends.append(value_ends)
     (low_first, high_first), (low_second, high_second) = ends
     dependence = _coefficient_correlation(r_first, r_second, r_between)
 
@@ -166,23 +166,23 @@ def _coefficient_correlation(r_first: float, r_second: float, r_between: float) 
 
 
 def _alpha_at_zero(sizes: tuple[float, float, float], n: int, method: Method) -> float:
-    """Return the alpha at which the interval of the difference ends at zero."""
+    """Return the alpha for which an end of the interval of the difference is zero."""
     difference = sizes[0] - sizes[1]
     if abs(difference) <= ZERO:
         return 1.0
 
-    def room(quantile: float) -> float:
-        """Return the distance from zero to the interval that a normal quantile gives."""
+    def distance_from_zero(quantile: float) -> float:
+        """Return the distance from zero to the interval for a normal quantile; negative if zero is inside."""
         ends, _ = overlapping(*sizes, n, method, 1 - 2 * float(stats.norm.sf(quantile)))
         assert ends is not None
         return ends[0] if difference > 0 else -ends[1]
 
     smallest_z = float(stats.norm.ppf(0.5 + 1e-9))
-    if room(FARTHEST) > 0:
+    if distance_from_zero(FARTHEST) > 0:
         return 2 * float(stats.norm.sf(FARTHEST))
-    if room(smallest_z) <= 0:
+    if distance_from_zero(smallest_z) <= 0:
         return 1.0
-    return 2 * float(stats.norm.sf(optimize.brentq(room, smallest_z, FARTHEST, xtol=1e-12)))
+    return 2 * float(stats.norm.sf(optimize.brentq(distance_from_zero, smallest_z, FARTHEST, xtol=1e-12)))
 
 
 def levels_and_differences(
@@ -197,9 +197,9 @@ def levels_and_differences(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> tuple[Estimate, Estimate]:
-    """Correlate two series over length, by their levels and by their first differences.
+    """Correlate the levels of two series over length, and their first differences.
 
-    Two declining series always correlate in levels; only differences show whether they drop at the same lengths.
+    The levels of two declining series always correlate; only differences show whether they drop at the same lengths.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def levels_and_differences(
     method : {"pearson", "spearman", "kendall"}
         Coefficient.
     draws, seed : int
-        For the Monte-Carlo p above eight points.
+        Number of draws and random seed of the Monte-Carlo p, which is used above eight points.
 
     Returns
     -------
@@ -231,30 +231,20 @@ def levels_and_differences(
     (5, 4)
     """
     x_values, y_values = matched(x, y, ("x", "y"))
-    steps = _first_differences(x_values), _first_differences(y_values)
-    rows = []
-    for name, (left, right) in (("levels", (x_values, y_values)), ("first_differences", steps)):
+    differences = _first_differences(x_values), _first_differences(y_values)
+    estimates = []
+    for name, pair in (("levels", (x_values, y_values)), ("first_differences", differences)):
+        names = (f"x in {name}", f"y in {name}")
         estimate = correlate(
-            left,
-            right,
-            method,
-            study=study,
-            comparison=comparison,
-            unit=unit,
-            note=note,
-            names=(f"x in {name}", f"y in {name}"),
-            draws=draws,
-            seed=seed,
+            *pair, method, study=study, comparison=comparison, unit=unit, note=note, names=names, draws=draws, seed=seed
         )
-        rows.append(replace(estimate, test=f"{method}_{name}"))
-    levels = guards.attach(
-        rows[0],
-        guards.raised(guards.DEPENDENT_UNITS, f"{x_values.size} points of one series, two trends correlate in levels"),
-    )
-    return levels, with_note(rows[1], "changes from one point to the next")
+        estimates.append(replace(estimate, test=f"{method}_{name}"))
+    dependence = f"{x_values.size} points of one series, two trends correlate in levels"
+    levels = guards.attach(estimates[0], guards.raised(guards.DEPENDENT_UNITS, dependence))
+    return levels, with_note(estimates[1], "changes from one point to the next")
 
 
 def _first_differences(series: FloatArray) -> FloatArray:
-    """Return the first differences, in which equal changes are exactly equal although subtraction rounds."""
+    """Return the first differences, rounded so that equal changes are exactly equal although subtraction rounds."""
     scale = float(np.max(np.abs(series), initial=0.0)) or 1.0
     return np.asarray(np.round(np.diff(series) / scale, 12) * scale, dtype=np.float64)

@@ -1,7 +1,7 @@
 """Correlate two variables over a few units: coefficient, interval, permutation p-value, leave-one-out range.
 
-The p is by permutation: exact over all n! relabelings up to n = 8, seeded Monte-Carlo above. Spearman correlates ranks,
-with ties at their mean rank, and Kendall is tau-b; equal relabelings of tied values are all counted.
+The permutation p is exact over all n! relabelings up to n = 8, and by seeded Monte-Carlo draws above. Spearman's rho
+correlates ranks, with ties at their mean rank, and Kendall's tau is tau-b. Equal relabelings of tied values all count.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def pearson(
     alternative : {"two-sided", "greater", "less"}
         A one-sided p is for a direction that was named before the data were seen; the note says so.
     draws, seed : int
-        Of the Monte-Carlo p.
+        Number of draws and random seed of the Monte-Carlo p.
     confidence : float
         Level of Fisher's interval.
 
@@ -114,21 +114,21 @@ def spearman(
     names : tuple of str
         What guards and errors call x and y.
     alternative : {"two-sided", "greater", "less"}
-        Side of the p.
+        Which side of the null distribution the p counts.
     draws, seed : int
-        Of the Monte-Carlo p.
+        Number of draws and random seed of the Monte-Carlo p.
     confidence : float
         Level of the interval.
 
     Returns
     -------
     Estimate
-        As from `pearson`, for ranks.
+        `estimate` and `effect` are rho with its interval; `statistic` and `df` are empty, since the test is of rho.
 
     Raises
     ------
     ValueError
-        If x and y differ in length or hold missing values.
+        If x and y differ in length or have missing values.
 
     Examples
     --------
@@ -170,21 +170,21 @@ def kendall(
     names : tuple of str
         What guards and errors call x and y.
     alternative : {"two-sided", "greater", "less"}
-        Side of the p.
+        Which side of the null distribution the p counts.
     draws, seed : int
-        Of the Monte-Carlo p.
+        Number of draws and random seed of the Monte-Carlo p.
     confidence : float
         Level of the interval.
 
     Returns
     -------
     Estimate
-        As from `pearson`, for tau-b.
+        `estimate` and `effect` are tau-b with its interval; `statistic` and `df` are empty, since the test is of tau-b.
 
     Raises
     ------
     ValueError
-        If x and y differ in length or hold missing values.
+        If x and y differ in length or have missing values.
 
     Examples
     --------
@@ -230,9 +230,9 @@ def correlate(
     p : {"permutation", "t"}
         How p is computed; `t` only for `pearson`.
     alternative : {"two-sided", "greater", "less"}
-        Side of the p.
+        Which side of the null distribution the p counts.
     draws, seed : int
-        Of the Monte-Carlo p.
+        Number of draws and random seed of the Monte-Carlo p.
     confidence : float
         Level of the interval.
 
@@ -253,11 +253,11 @@ def correlate(
     >>> correlate([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], "kendall", **named).test
     'kendall'
     """
-    place = f"correlate {study}/{comparison}"
-    check_method(method, place)
-    check_alternative(alternative, place)
+    caller = f"correlate {study}/{comparison}"
+    check_method(method, caller)
+    check_alternative(alternative, caller)
     if p not in ("permutation", "t"):
-        raise ValueError(f"{place}: unknown p {p!r}; choose permutation or t")
+        raise ValueError(f"{caller}: unknown p {p!r}; choose permutation or t")
     if p == "t" and method != "pearson":
         raise ValueError(f"{method} {study}/{comparison}: p='t' is only for pearson; use p='permutation'")
     x_values, y_values = matched(x, y, names)
@@ -349,7 +349,7 @@ def leave_one_out(
     method : {"pearson", "spearman", "kendall"}
         The coefficient.
     draws, seed : int
-        For the Monte-Carlo p above nine units.
+        Number of draws and random seed of the Monte-Carlo p, which is used above nine units.
 
     Returns
     -------
@@ -392,20 +392,20 @@ def leave_one_out(
     p_values: list[float] = []
     undefined_units: list[str] = []
     for left_out in range(n):
-        is_kept = np.arange(n) != left_out
-        value = coefficient(x_values[is_kept], y_values[is_kept], method)
+        x_others, y_others = np.delete(x_values, left_out), np.delete(y_values, left_out)
+        value = coefficient(x_others, y_others, method)
         if value is None:
             undefined_units.append(labels[left_out])
             continue
         values.append((value, labels[left_out]))
         outcome = permutation_p(
             value,
-            relabelled(x_values[is_kept], y_values[is_kept], method),
+            relabelled(x_others, y_others, method),
             [np.arange(n - 1)],
             draws=draws,
             seed=seed,
             cells_per_draw=n * n // 2 if method == "kendall" else n,
-            tie=tie_tolerance(x_values[is_kept], y_values[is_kept], method),
+            tie=tie_tolerance(x_others, y_others, method),
         )
         p_values.append(outcome.p_value)
     notes = [note, no("interval", "statistic", "df", because="a range, not a test of its own")]

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +29,13 @@ from boundpaper.statistics.sample import NOISE, FloatArray, at_unit_scale, is_co
 def partial(
     x: npt.ArrayLike,
     y: npt.ArrayLike,
-    given: npt.ArrayLike,
+    covariates: npt.ArrayLike,
     *,
     study: str,
     comparison: str,
     unit: str,
     note: str = "",
-    given_name: str = "the covariate",
+    covariate_name: str = "the covariate",
     method: Method = "pearson",
     confidence: float = 0.95,
 ) -> Estimate:
@@ -49,11 +48,11 @@ def partial(
     ----------
     x, y : array_like, shape (n,)
         One value per unit.
-    given : array_like, shape (n,) or (n, k)
+    covariates : array_like, shape (n,) or (n, k)
         Covariates, such as log parameters or log2 length.
     study, comparison, unit, note : str
         Metadata of the row.
-    given_name : str
+    covariate_name : str
         Name of the covariates in the note.
     method : {"pearson", "spearman"}
         Coefficient.
@@ -75,26 +74,28 @@ def partial(
     --------
     >>> from boundpaper.statistics import partial
     >>> named = {"study": "beans", "comparison": "light and height", "unit": "plant"}
-    >>> row = partial([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], [1, 1, 2, 2, 4], given_name="pot size", **named)
+    >>> row = partial([1, 2, 3, 4, 5], [2, 1, 4, 3, 9], [1, 1, 2, 2, 4], covariate_name="pot size", **named)
     >>> round(row.estimate, 3), row.df
     (-0.972, 2.0)
     """
-    place = f"{method}_partial {study}/{comparison}"
+    caller = f"{method}_partial {study}/{comparison}"
     if method == "kendall":
-        raise ValueError(f"{place}: partial tau has no t test; use pearson or spearman")
-    check_method(method, place)
+        raise ValueError(f"{caller}: partial tau has no t test; use pearson or spearman")
+    check_method(method, caller)
     x_values, y_values = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
     n = x_values.size
-    columns = np.asarray(given, dtype=np.float64)
+    columns = np.asarray(covariates, dtype=np.float64)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or columns.shape[0] != n:
-        raise ValueError(f"{place}: {given_name} has shape {np.shape(given)}; give ({n},) or ({n}, k)")
-    covariates = [scores(at_unit_scale(sample(column, given_name)), method) for column in columns.T]
-    k = len(covariates)
-    design = np.column_stack([np.ones(n), *covariates])
+        raise ValueError(f"{caller}: {covariate_name} has shape {np.shape(covariates)}; give ({n},) or ({n}, k)")
+    controls = [scores(at_unit_scale(sample(column, covariate_name)), method) for column in columns.T]
+    k = len(controls)
+    design = np.column_stack([np.ones(n), *controls])
     # n <= k leaves no degree of freedom and is handled below, for any rank
-    if n > k and (any(map(is_constant, covariates)) or np.linalg.matrix_rank(_unit_columns(design)) < k + 1):
-        raise ValueError(f"{place}: {given_name} is constant or linearly dependent; leave the redundant column out")
+    if n > k and (any(map(is_constant, controls)) or np.linalg.matrix_rank(_unit_columns(design)) < k + 1):
+        raise ValueError(
+            f"{caller}: {covariate_name} is constant or linearly dependent; leave the redundant column out"
+        )
     symbol = SYMBOL[method]
     make_row = functools.partial(
         Estimate,
@@ -105,21 +106,21 @@ def partial(
         n=n,
         effect_name=f"partial_{symbol}",
     )
-    notes = [note, f"given {given_name}", *guards.few_distinct({"x": x_values, "y": y_values})]
+    notes = [note, f"given {covariate_name}", *guards.few_distinct({"x": x_values, "y": y_values})]
     df = n - 2 - k
-    everything = (symbol, "interval", "statistic", "df", "p")
+    all_fields = (symbol, "interval", "statistic", "df", "p")
     if df < 1:
         because = f"n = {n} with {k} held fixed leaves no degree of freedom"
-        return make_row(note=join_notes(*notes, no(*everything, because=because)))
-    residual_x, residual_y = (_residuals(scores(values, method), design) for values in (x_values, y_values))
-    for name, values, residual in (("x", x_values, residual_x), ("y", y_values, residual_y)):
-        if is_constant(values) or is_constant(residual, float(np.max(np.abs(scores(values, method))))):
-            because = f"{name} does not vary once {given_name} is held fixed"
-            return make_row(note=join_notes(*notes, no(*everything, because=because)))
+        return make_row(note=join_notes(*notes, no(*all_fields, because=because)))
+    residuals_x, residuals_y = (_residuals(scores(values, method), design) for values in (x_values, y_values))
+    for name, values, residuals in (("x", x_values, residuals_x), ("y", y_values, residuals_y)):
+        if is_constant(values) or is_constant(residuals, float(np.max(np.abs(scores(values, method))))):
+            because = f"{name} does not vary once {covariate_name} is held fixed"
+            return make_row(note=join_notes(*notes, no(*all_fields, because=because)))
 
-    value = coefficient(residual_x, residual_y, "pearson")
+    value = coefficient(residuals_x, residuals_y)
     if value is None:
-        raise ValueError(f"{place}: the residuals have no variance; rescale x and y to similar sizes")
+        raise ValueError(f"{caller}: the residuals have no variance; rescale x and y to similar sizes")
     ends, reason = interval(value, n, method, k, confidence)
     if ends is None:
         notes.append(no("interval", because=reason))
@@ -170,9 +171,9 @@ def within_family(
     study, comparison, unit, note : str
         Metadata of the row.
     draws, seed : int
-        Used when the families allow more than 8! relabelings.
+        Number of draws and random seed of the Monte-Carlo p, used when families allow more than 8! relabelings.
     confidence : float
-        Level of Fisher's interval with one covariate per family beyond the first.
+        Level of Fisher's interval, which counts each family but the first as a covariate.
 
     Returns
     -------
@@ -198,7 +199,7 @@ def within_family(
     members: dict[Hashable, list[int]] = {}
     for position, family in enumerate(families):
         members.setdefault(family, []).append(position)
-    groups = [np.array(group, dtype=np.int64) for group in members.values() if len(group) > 1]
+    groups = [np.array(positions, dtype=np.int64) for positions in members.values() if len(positions) > 1]
     n = sum(group.size for group in groups)
     make_row = functools.partial(
         Estimate,
@@ -212,21 +213,21 @@ def within_family(
     notes = [note, f"{len(groups)} families of two or more", no("statistic", "df", because="p by permutation")]
     if xs.size - n:
         notes.append(f"{xs.size - n} units alone in their family left out")
-    everything = ("r", "interval", "p")
+    all_fields = ("r", "interval", "p")
     if not groups:
-        return make_row(note=join_notes(*notes, no(*everything, because="no family has two units")))
-    order = np.concatenate(groups)
-    centred_x, centred_y = _centred_by_group(xs, groups)[order], _centred_by_group(ys, groups)[order]
+        return make_row(note=join_notes(*notes, no(*all_fields, because="no family has two units")))
+    centred_x, centred_y = (
+        np.concatenate([values[group] - values[group].mean() for group in groups]) for values in (xs, ys)
+    )
     for name, values, residuals in (("x", xs, centred_x), ("y", ys, centred_y)):
         if is_constant(residuals, float(np.max(np.abs(values)))):
             because = f"{name} does not vary inside families"
-            return make_row(note=join_notes(*notes, no(*everything, because=because)))
+            return make_row(note=join_notes(*notes, no(*all_fields, because=because)))
 
     value = coefficient(centred_x, centred_y)
     if value is None:
         raise ValueError(f"within_family {study}/{comparison}: no variance left; rescale x and y to similar sizes")
-    sizes = np.cumsum([0, *(group.size for group in groups)])
-    blocks = [np.arange(start, stop) for start, stop in pairwise(sizes)]
+    blocks = np.split(np.arange(n), np.cumsum([group.size for group in groups])[:-1])
     outcome = permutation_p(
         value,
         relabelled(centred_x, centred_y, "pearson"),
@@ -260,14 +261,7 @@ def _unit_columns(design: FloatArray) -> FloatArray:
 def _residuals(values: FloatArray, design: FloatArray) -> FloatArray:
     # an orthonormal basis, so that covariates of very different size lose no precision
     basis, _ = np.linalg.qr(_unit_columns(design))
-    residual = values - basis @ (basis.T @ values)
-    residual -= basis @ (basis.T @ residual)
-    size = float(np.max(np.abs(values)))
-    return np.asarray(np.where(np.abs(residual) <= NOISE * size, 0.0, residual), dtype=np.float64)
-
-
-def _centred_by_group(values: FloatArray, groups: Sequence[npt.NDArray[np.int64]]) -> FloatArray:
-    result = np.zeros_like(values)
-    for group in groups:
-        result[group] = values[group] - values[group].mean()
-    return result
+    residuals = values - basis @ (basis.T @ values)
+    residuals -= basis @ (basis.T @ residuals)
+    is_noise = np.abs(residuals) <= NOISE * float(np.max(np.abs(values)))
+    return np.asarray(np.where(is_noise, 0.0, residuals), dtype=np.float64)

@@ -40,7 +40,7 @@ def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tup
 def steiger_z(r_first: float, r_second: float, r_between: float, n: int) -> float | None:
     """Return Steiger's z for Fisher's z(r_first) - z(r_second), with a pooled r in the variance (1980, eq. 14).
 
-    Parameters and conditions for None are as in `williams_t`; None also if |r| is 1, which has no Fisher's z.
+    Parameters are as in `williams_t`. Return None where `williams_t` does, or if |r| is 1, which has no Fisher's z.
     """
     if n < 4 or max(abs(r_first), abs(r_second)) >= 1 - 1e-12:
         return None
@@ -95,14 +95,14 @@ def dependent_correlations(
     >>> round(row.p_value, 3)
     0.341
     """
-    place = f"dependent_correlations {study}/{comparison}"
+    caller = f"dependent_correlations {study}/{comparison}"
     if test not in get_args(DependentTest):
-        raise ValueError(f"{place}: unknown test {test!r}; choose one of {', '.join(get_args(DependentTest))}")
+        raise ValueError(f"{caller}: unknown test {test!r}; choose one of {', '.join(get_args(DependentTest))}")
     target, a = matched(outcome, first, ("outcome", "first"))
     _, b = matched(outcome, second, ("outcome", "second"))
     arms = {"outcome": target, "first": a, "second": b}
-    name = {"williams": "williams_t", "steiger": "steiger_z"}[test]
-    make_row = partial(Estimate, study=study, comparison=comparison, test=name, unit=unit, n=target.size)
+    test_name = {"williams": "williams_t", "steiger": "steiger_z"}[test]
+    make_row = partial(Estimate, study=study, comparison=comparison, test=test_name, unit=unit, n=target.size)
     make_row = partial(make_row, effect_name="difference_of_absolute_correlations")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     r_first, r_second, r_between = (coefficient(*pair) for pair in ((a, target), (b, target), (a, b)))

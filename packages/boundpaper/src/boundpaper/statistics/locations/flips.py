@@ -35,9 +35,9 @@ def sign_flips(
     Returns
     -------
     Estimate
-        The mean difference with its interval and d_z as in `paired_t`; `p_value` is two-sided over all 2^n flips up to
-        n = 15, above by seeded draws. The only assumption is that, if the arms do not differ, a difference is as likely
-        as its opposite.
+        The mean difference with its interval and d_z as in `paired_t`; `p_value` is two-sided, over all 2^n flips up to
+        n = 15 and over seeded random flips above. The only assumption is that, if the arms do not differ, a difference
+        is as likely as its negative.
 
     Raises
     ------
@@ -60,6 +60,6 @@ def sign_flips(
     size = float(max(abs(first_values).max(), abs(second_values).max()))
     flips = sign_flip_p(first_values - second_values, size=size)
     notes = [flips.note, no("statistic", "df", because="p by sign flips"), *guards.smallest_p(2.0 / 2**row.n)]
-    # without variance, Student's test notes that it has no p, but sign flips have one
-    other_notes = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")
-    return replace(row, p_value=flips.p_value, note=join_notes(other_notes, *notes))
+    # for differences without variance, `paired_t` notes that there is no p, but sign flips give one
+    paired_note = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")
+    return replace(row, p_value=flips.p_value, note=join_notes(paired_note, *notes))

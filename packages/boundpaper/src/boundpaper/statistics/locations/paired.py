@@ -1,4 +1,4 @@
-"""Test pairs by the paired t-test with d_z."""
+"""Test the mean difference of pairs by the paired t-test, with d_z as effect size."""
 
 from functools import partial
 
@@ -71,21 +71,21 @@ def paired_t(
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % intervals")
     make_row = partial(Estimate, study=study, comparison=comparison, test="paired_t", unit=unit, n=n, effect_name="d_z")
-    everything = ("interval", "statistic", "df", "p", *EFFECT)
+    all_fields = ("interval", "statistic", "df", "p", *EFFECT)
     if n == 0:
-        return make_row(note=join_notes(*notes, no("estimate", *everything, because="no pairs")))
+        return make_row(note=join_notes(*notes, no("estimate", *all_fields, because="no pairs")))
     differences = first_values - second_values
     mean = float(differences.mean())
     if n == 1:
-        return make_row(estimate=mean, note=join_notes(*notes, no(*everything, because="a single pair")))
+        return make_row(estimate=mean, note=join_notes(*notes, no(*all_fields, because="a single pair")))
     if is_constant(differences, float(np.max(np.abs([first_values, second_values])))):
-        reason = no(*everything, because="the differences have no variance")
-        return make_row(estimate=mean, note=join_notes(*notes, reason))
+        notes.append(no(*all_fields, because="the differences have no variance"))
+        return make_row(estimate=mean, note=join_notes(*notes))
 
-    result = stats.ttest_rel(first_values, second_values)
-    interval = result.confidence_interval(confidence)
+    test = stats.ttest_rel(first_values, second_values)
+    interval = test.confidence_interval(confidence)
     notes.append("d_z = mean/sd of the differences with ddof 1")
-    ends = d_z_interval(float(result.statistic), n, confidence)
+    ends = d_z_interval(float(test.statistic), n, confidence)
     if is_constant(first_values) or is_constant(second_values):
         ends = None
         notes.append(no("d_z interval", because="an arm has no variance"))
@@ -98,9 +98,9 @@ def paired_t(
         estimate=mean,
         ci_low=float(interval.low),
         ci_high=float(interval.high),
-        statistic=float(result.statistic),
+        statistic=float(test.statistic),
         df=n - 1,
-        p_value=t_p(float(result.statistic), n - 1, alternative),
+        p_value=t_p(float(test.statistic), n - 1, alternative),
         effect=d_z(differences),
         effect_ci_low=ends[0] if ends else None,
         effect_ci_high=ends[1] if ends else None,

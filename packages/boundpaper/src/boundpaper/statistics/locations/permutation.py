@@ -1,7 +1,7 @@
 """Run permutation tests: over all relabelings if there are few enough, else over seeded random draws.
 
-Every p counts the identity. All n! relabelings count, including equal relabelings of tied values: this is the
-conditional distribution given the observed values.
+Every p counts the identity as a relabeling. All n! relabelings count, including equal relabelings of tied values: this
+is the conditional distribution given the observed values.
 """
 
 import math
@@ -56,8 +56,8 @@ def relabelings(n: int) -> IntArray:
 def random_relabelings(blocks: Sequence[IntArray], draws: int, seed: int, cells_per_draw: int) -> Iterator[IntArray]:
     """Yield random permutations that move units only within their block.
 
-    `blocks` partition 0..n-1; one block of all units is a free permutation. Chunks are int64 arrays of shape (chunk,
-    n), limited by `cells_per_draw`, the count of numbers that the caller computes per draw.
+    `blocks` partition 0..n-1; one block of all units permutes them freely. Each chunk is an int64 array of n columns,
+    with fewer rows the larger `cells_per_draw` is, the count of numbers that the caller computes per draw.
     """
     n = sum(block.size for block in blocks)
     generator = np.random.default_rng(seed)
@@ -72,14 +72,33 @@ def random_relabelings(blocks: Sequence[IntArray], draws: int, seed: int, cells_
 def exact_relabelings(blocks: Sequence[IntArray]) -> IntArray:
     """Return every permutation that moves units only within their block, shape (product of factorials, n)."""
     n = sum(block.size for block in blocks)
-    columns = [block[relabelings(block.size)] for block in blocks]
-    if len(columns) == 1 and np.array_equal(blocks[0], np.arange(n)):
-        return columns[0]
-    rows = np.array(list(product(*(range(len(column)) for column in columns))), dtype=np.int64)
-    table = np.empty((len(rows), n), dtype=np.int64)
-    for index, (block, column) in enumerate(zip(blocks, columns, strict=True)):
-        table[:, block] = column[rows[:, index]]
+    block_tables = [block[relabelings(block.size)] for block in blocks]
+    if len(blocks) == 1 and np.array_equal(blocks[0], np.arange(n)):
+        return block_tables[0]
+    choices = np.array(list(product(*(range(len(block_table)) for block_table in block_tables))), dtype=np.int64)
+    table = np.empty((len(choices), n), dtype=np.int64)
+    for block, block_table, choice in zip(blocks, block_tables, choices.T, strict=True):
+        table[:, block] = block_table[choice]
     return table
+
+
+def _extremity(values: FloatArray, alternative: Alternative) -> FloatArray:
+    """Return statistics so that larger is more extreme: their absolute values, themselves or their negatives."""
+    return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
+
+
+def _exact_p(extremities: FloatArray, threshold: float, tie: float, what: str) -> PermutationP:
+    """Return the p of all relabelings or flips, which `what` names; `extremities` has one value for each."""
+    count = extremities.size
+    as_extreme = int(np.count_nonzero(extremities >= threshold))
+    most_extreme = int(np.count_nonzero(extremities >= extremities.max() - tie))
+    return PermutationP(as_extreme / count, most_extreme / count, f"exact p over {count} {what}")
+
+
+def _monte_carlo_p(as_extreme: int, draws: int, seed: int, what: str) -> PermutationP:
+    """Return the p of random relabelings or flips, which `what` names, by Phipson and Smyth (2010)."""
+    note = f"Monte-Carlo p over {draws} {what} with seed {seed}"
+    return PermutationP((as_extreme + 1) / (draws + 1), 1 / (draws + 1), note)
 
 
 def permutation_p(
@@ -106,7 +125,8 @@ def permutation_p(
     blocks : sequence of ndarray of int64
         Blocks of units; units are only exchanged within a block.
     draws, seed : int
-        Used when the blocks allow more than 8! = 40,320 relabelings, or one block has more than 8 units.
+        Number and random seed of the relabelings that are drawn if the blocks allow more than 8! = 40,320 relabelings,
+        or one block has more than 8 units.
     cells_per_draw : int
         Count of numbers that `statistic` computes per relabeling.
     tie : float
@@ -119,27 +139,20 @@ def permutation_p(
     Returns
     -------
     PermutationP
-        Exact: the share of relabelings with |statistic| >= |observed| - tie. Drawn: (b+1)/(m+1)
-        (Phipson & Smyth 2010).
+        If all relabelings are counted, p is the share with |statistic| >= |observed| - tie. If they are drawn, it is
+        (b + 1) / (m + 1), where b of m draws are so extreme (Phipson & Smyth 2010).
     """
     check_alternative(alternative, "permutation_p")
-
-    def size(values: FloatArray) -> FloatArray:
-        return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
-
-    threshold = float(size(np.array([observed]))[0]) - tie
+    threshold = float(_extremity(np.array([observed]), alternative)[0]) - tie
     count = math.prod(math.factorial(block.size) for block in blocks)
     if max(block.size for block in blocks) <= EXACT_UP_TO and count <= EXACT_RELABELINGS:
-        null = size(statistic(exact_relabelings(blocks)))
-        reached = int(np.count_nonzero(null >= threshold))
-        best = int(np.count_nonzero(null >= null.max() - tie))
-        return PermutationP(reached / count, best / count, f"exact p over {count} relabelings")
-    reached = sum(
-        int(np.count_nonzero(size(statistic(table)) >= threshold))
+        extremities = _extremity(statistic(exact_relabelings(blocks)), alternative)
+        return _exact_p(extremities, threshold, tie, "relabelings")
+    as_extreme = sum(
+        int(np.count_nonzero(_extremity(statistic(table), alternative) >= threshold))
         for table in random_relabelings(blocks, draws, seed, cells_per_draw)
     )
-    note = f"Monte-Carlo p over {draws} relabelings with seed {seed}"
-    return PermutationP((reached + 1) / (draws + 1), 1 / (draws + 1), note)
+    return _monte_carlo_p(as_extreme, draws, seed, "relabelings")
 
 
 def sign_flip_p(
@@ -159,35 +172,27 @@ def sign_flip_p(
     differences : ndarray, shape (n,)
         At least one difference.
     size : float, optional
-        Largest magnitude of the values subtracted, which determines the rounding error; by default of the differences.
+        Largest magnitude of the values that were subtracted, which determines the rounding error; by default the
+        largest magnitude of the differences.
     draws, seed : int
-        Used above n = 15; up to there all 2^n flips are counted.
+        Number and random seed of the flips that are drawn above n = 15. Up to n = 15 all 2^n flips are counted.
     alternative : {"two-sided", "greater", "less"}
         Which flips count as extreme: those with a mean of at least the observed size, at least as large, or at most as
         large.
     """
     check_alternative(alternative, "sign_flip_p")
-
-    def sized(means: FloatArray) -> FloatArray:
-        return np.abs(means) if alternative == "two-sided" else means if alternative == "greater" else -means
-
     n = differences.size
     scale = float(np.max(np.abs(differences))) or 1.0
-    unit = differences / scale
+    scaled = differences / scale
     # flips that are equal in exact arithmetic may differ by the rounding of the values subtracted
     tie = max(TIE, 4 * float(np.finfo(np.float64).eps) * (size or scale) / scale)
-    threshold = float(sized(np.array([unit.mean()]))[0]) - tie
+    threshold = float(_extremity(np.array([scaled.mean()]), alternative)[0]) - tie
     if n <= EXACT_SIGNS_UP_TO:
         bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-        null = sized((1.0 - 2.0 * bits) @ unit / n)
-        reached = int(np.count_nonzero(null >= threshold))
-        best = int(np.count_nonzero(null >= null.max() - tie))
-        return PermutationP(reached / 2**n, best / 2**n, f"exact p over {2**n} sign flips")
+        return _exact_p(_extremity((1.0 - 2.0 * bits) @ scaled / n, alternative), threshold, tie, "sign flips")
     generator = np.random.default_rng(seed)
-    reached = 0
+    as_extreme = 0
     for count in chunk_sizes(draws, n):
         signs = np.where(generator.random((count, n)) < 0.5, -1.0, 1.0)
-        reached += int(np.count_nonzero(sized(signs @ unit / n) >= threshold))
-    return PermutationP(
-        (reached + 1) / (draws + 1), 1 / (draws + 1), f"Monte-Carlo p over {draws} sign flips with seed {seed}"
-    )
+        as_extreme += int(np.count_nonzero(_extremity(signs @ scaled / n, alternative) >= threshold))
+    return _monte_carlo_p(as_extreme, draws, seed, "sign flips")

@@ -1,4 +1,4 @@
-"""Compute the rank-sum test of two independent samples from the reported fraction of pairs (the AUC)."""
+"""Compute the rank-sum test of two independent samples from a reported AUC."""
 
 from scipy import stats
 
@@ -6,8 +6,8 @@ from scipy import stats
 def rank_sum_p(above: float, first: int, second: int) -> float:
     """Return the two-sided exact p-value of Mann and Whitney (1947).
 
-    `above` is the fraction of pairs in which the value of the first sample is larger, the area under the ROC curve;
-    `first` and `second` are the sample sizes; no value may be in both samples. Raises ValueError when a sample is
+    `above` is the fraction of pairs in which the value of the first sample is larger (the area under the ROC curve,
+    AUC). `first` and `second` are the sample sizes; no value may be in both samples. Raises ValueError when a sample is
     empty, or the fraction is impossible for this number of pairs, as with ties.
     """
     if min(first, second) < 1:
@@ -18,9 +18,9 @@ def rank_sum_p(above: float, first: int, second: int) -> float:
             f"rank_sum_p: {above:g} of {first} x {second} pairs is not a whole number; ties have no exact p"
         )
     # construct samples with this number of pairs; p is the same for all such samples
-    places, due = [], round(pairs)
-    for place in range(first):
-        below = min(second, due)
-        places.append(below + 0.5 + place / (2 * first + 2))
-        due -= below
-    return float(stats.mannwhitneyu(places, range(1, second + 1), method="exact").pvalue)
+    values, pairs_left = [], round(pairs)
+    for position in range(first):
+        below = min(second, pairs_left)
+        values.append(below + 0.5 + position / (2 * first + 2))
+        pairs_left -= below
+    return float(stats.mannwhitneyu(values, range(1, second + 1), method="exact").pvalue)

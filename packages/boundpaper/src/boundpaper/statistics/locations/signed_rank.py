@@ -43,9 +43,9 @@ def wilcoxon(
     Estimate
         `estimate` is the Hodges-Lehmann estimate, the median of the Walsh averages of the differences; `statistic` is
         the sum of the positive ranks. The p is exact up to 50 pairs. Differences of zero are excluded and counted; with
-        zeros or ties, p is exact over all sign flips of the ranks up to 13 pairs, else normal (scipy). `effect` is the
-        matched-pairs rank-biserial correlation, the fraction of rank sums for the alternative minus the fraction
-        against.
+        zeros or ties, p is exact over all sign flips of the ranks up to 13 pairs, else by a normal approximation
+        (scipy). `effect` is the matched-pairs rank-biserial correlation: the positive ranks' share of the sum of all
+        ranks minus the negative ranks' share.
 
     Raises
     ------
@@ -65,10 +65,10 @@ def wilcoxon(
     arms = {names[0]: a, names[1]: b}
     differences = at_unit_scale(np.concatenate([a, b]))
     differences = differences[: a.size] - differences[a.size :]
-    # tiny differences are zeros, and nearly equal differences are ties, relative to the values' magnitude, scaled to 1
-    tie_levels = levels(np.concatenate([np.abs(differences), [0.0, 1.0]]))
-    size, smallest = tie_levels[:-2], tie_levels[-2]
-    is_nonzero = size > smallest
+    # relative to the values' magnitude, scaled to 1, tiny differences are zeros and nearly equal differences are ties
+    ranked = levels(np.concatenate([np.abs(differences), [0.0, 1.0]]))
+    magnitudes, zero = ranked[:-2], ranked[-2]
+    is_nonzero = magnitudes > zero
     zeros = int(np.count_nonzero(~is_nonzero))
     make_row = partial(Estimate, study=study, comparison=comparison, test="wilcoxon_signed_rank", unit=unit, n=a.size)
     make_row = partial(make_row, effect_name="rank_biserial")
@@ -77,27 +77,26 @@ def wilcoxon(
     if not is_nonzero.any():
         reason = no("estimate", "interval", "statistic", "df", "p", "effect", because="no pair differs")
         return make_row(note=join_notes(*notes, reason))
-    signed = np.sign(differences[is_nonzero]) * size[is_nonzero].astype(np.float64)
+    signed = np.sign(differences[is_nonzero]) * magnitudes[is_nonzero].astype(np.float64)
     pairs = signed.size
-    ties = np.unique(size[is_nonzero]).size < pairs
-    exact = pairs <= (13 if ties else EXACT_UP_TO)
-    if exact and ties:
+    has_ties = np.unique(magnitudes[is_nonzero]).size < pairs
+    is_exact = pairs <= (13 if has_ties else EXACT_UP_TO)
+    if is_exact and has_ties:
         test = stats.wilcoxon(signed, alternative=alternative, method=stats.PermutationMethod(n_resamples=2**pairs))
     else:
-        test = stats.wilcoxon(signed, alternative=alternative, method="exact" if exact else "approx")
+        test = stats.wilcoxon(signed, alternative=alternative, method="exact" if is_exact else "approx")
     ranks = stats.rankdata(np.abs(signed))
-    positive = float(ranks[signed > 0].sum())
-    share = 2 * positive / float(ranks.sum()) - 1
-    raw = a - b
-    walsh = (raw[:, None] + raw[None, :])[np.triu_indices(raw.size)] / 2
-    notes.append("exact p of the signed ranks" if exact else "normal p of the signed ranks")
+    positive_sum = float(ranks[signed > 0].sum())
+    unscaled = a - b
+    walsh_averages = (unscaled[:, None] + unscaled[None, :])[np.triu_indices(unscaled.size)] / 2
+    notes.append("exact p of the signed ranks" if is_exact else "normal p of the signed ranks")
     notes += [*one_sided_note(alternative), no("interval", "df", "effect interval", because="the test is of ranks")]
-    if exact:
+    if is_exact:
         notes += guards.smallest_p(min(1.0, (2 if alternative == "two-sided" else 1) * 0.5**pairs))
     return make_row(
-        estimate=float(np.median(walsh)),
-        statistic=positive,
+        estimate=float(np.median(walsh_averages)),
+        statistic=positive_sum,
         p_value=min(1.0, float(test.pvalue)),
-        effect=share,
+        effect=2 * positive_sum / float(ranks.sum()) - 1,
         note=join_notes(*notes),
     )

@@ -1,4 +1,4 @@
-"""Run t-tests of two independent groups: Welch's test, from values or means and deviations, and the pooled test."""
+"""Run t-tests of two independent groups: Welch's test, from values or from printed moments, and the pooled test."""
 
 import math
 from functools import partial
@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from boundpaper.statistics import guards
-from boundpaper.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor
+from boundpaper.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor, sample_sd
 from boundpaper.statistics.estimate import Estimate, finite, join_notes, no, one_sided_note
 from boundpaper.statistics.locations.student import t_p
 from boundpaper.statistics.power import SMALL, detectable_note, smallest_d_s
@@ -68,9 +68,7 @@ def welch_t(
     for name, values in groups.items():
         if values.size == 0:
             raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; omit the comparison or say why")
-        # otherwise a spread of floating-point noise would give a finite but meaningless t
-        sd = 0.0 if is_constant(values) else float(values.std(ddof=1))
-        moments.append((float(values.mean()), sd, values.size))
+        moments.append((float(values.mean()), sample_sd(values), values.size))
     all_notes = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
     return _welch_estimate(
         *moments, study=study, comparison=comparison, unit=unit, note=all_notes, effect=effect, confidence=confidence
@@ -175,7 +173,7 @@ def pooled_t(
     -------
     Estimate
         Test `student_t`: the mean difference with its interval, scipy's `ttest_ind`, and d_s with its noncentral-t
-        interval; empty with a reason for groups of one unit or without variance.
+        interval. All but the difference is empty with a reason if a group has one unit or neither has variance.
 
     Raises
     ------
@@ -199,18 +197,19 @@ def pooled_t(
     make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=a.size + b.size)
     make_row = partial(make_row, estimate=float(a.mean() - b.mean()), effect_name="d_s")
     notes = [note, f"n = {a.size} + {b.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
-    size = d_s(a, b)
-    if size is None:
+    effect = d_s(a, b)
+    if effect is None:
         because = "a group of one unit" if min(a.size, b.size) < 2 else "neither group has variance"
         return make_row(
             note=join_notes(*notes, no("interval", "statistic", "df", "p", "d_s", "d_s interval", because=because))
         )
     test = stats.ttest_ind(a, b)
     interval = test.confidence_interval(confidence)
-    ends = None if is_constant(a) or is_constant(b) else d_s_interval(size, a.size, b.size, confidence)
+    has_constant = is_constant(a) or is_constant(b)
+    ends = None if has_constant else d_s_interval(effect, a.size, b.size, confidence)
     if ends is None:
-        lacking = "an arm has no variance" if is_constant(a) or is_constant(b) else "the noncentral t has no ends here"
-        notes.append(no("d_s interval", because=lacking))
+        because = "an arm has no variance" if has_constant else "the noncentral t has no ends here"
+        notes.append(no("d_s interval", because=because))
     notes += ["d_s = mean difference over the pooled sd with ddof 1", *one_sided_note(alternative)]
     notes += guards.few_units(min(a.size, b.size), unit)
     df = a.size + b.size - 2
@@ -220,7 +219,7 @@ def pooled_t(
         statistic=float(test.statistic),
         df=df,
         p_value=t_p(float(test.statistic), df, alternative),
-        effect=size,
+        effect=effect,
         effect_ci_low=ends[0] if ends else None,
         effect_ci_high=ends[1] if ends else None,
         note=join_notes(*notes),
@@ -257,13 +256,10 @@ def _welch_estimate(
         estimate=mean_first - mean_second,
         effect_name=effect,
     )
-    reason = ""
-    if min(n_first, n_second) < 2:
-        reason = "a group of one unit has no variance estimate"
-    elif sd_first == sd_second == 0:
-        reason = "neither group has variance"
-    if reason:
-        notes.append(no("interval", "statistic", "df", "p", effect, f"{effect} interval", because=reason))
+    is_single = min(n_first, n_second) < 2
+    if is_single or sd_first == sd_second == 0:
+        because = "a group of one unit has no variance estimate" if is_single else "neither group has variance"
+        notes.append(no("interval", "statistic", "df", "p", effect, f"{effect} interval", because=because))
         return make_row(note=join_notes(*notes))
 
     test = stats.ttest_ind_from_stats(mean_first, sd_first, n_first, mean_second, sd_second, n_second, equal_var=False)
@@ -275,16 +271,16 @@ def _welch_estimate(
     half = float(stats.t.isf((1 - confidence) / 2, df)) * error
     difference = mean_first - mean_second
 
-    size = d_s_from_stats(*first, *second)
-    ends = None if size is None else d_s_interval(size, n_first, n_second, confidence)
+    d = d_s_from_stats(*first, *second)
+    ends = None if d is None else d_s_interval(d, n_first, n_second, confidence)
     if min(sd_first, sd_second) == 0:
         ends = None
         notes.append(no(f"{effect} interval", because="an arm has no variance"))
     elif ends is None:
         notes.append(no(f"{effect} interval", because="the noncentral t has no finite ends here"))
     factor = hedges_factor(n_first + n_second - 2) if effect == "hedges_g" else 1.0
-    effect_words = "d_s = mean difference over the pooled sd with ddof 1"
-    notes.append(effect_words if effect == "d_s" else f"hedges_g = J d_s, {effect_words}")
+    definition = "d_s = mean difference over the pooled sd with ddof 1"
+    notes.append(definition if effect == "d_s" else f"hedges_g = J d_s, {definition}")
     notes += guards.few_units(min(n_first, n_second), unit)
     if n_first + n_second <= SMALL:
         notes.append(detectable_note("|d_s|", smallest_d_s(n_first, n_second), n_first + n_second))
@@ -294,7 +290,7 @@ def _welch_estimate(
         statistic=finite(test.statistic),
         df=df,
         p_value=finite(test.pvalue),
-        effect=None if size is None else size * factor,
+        effect=None if d is None else d * factor,
         effect_ci_low=ends[0] * factor if ends else None,
         effect_ci_high=ends[1] * factor if ends else None,
         note=join_notes(*notes),

@@ -12,9 +12,9 @@ from keyquery.tasks.items import Item
 
 Span = tuple[int, int]
 TASK = "statements"  # of a book of items
-LENGTH = 48  # tokens of a planted prompt: room for as many tokens beside the question as in it
-SHARE = 1.5  # drawn for each sample wanted, since subjects, not samples, are dealt out
-KNOWN_SHARE = 4.0  # where most may be about names that the model does not know
+LENGTH = 48  # tokens of a planted prompt, at least twice those of its question
+SHARE = 1.5  # statements to draw for each sample, since whole units are assigned to training or test
+KNOWN_SHARE = 4.0  # statements to draw if only those about names that the model knows are used
 QUESTION, ANSWER = "question", "answer"
 
 
@@ -35,7 +35,7 @@ class AnswerSample:
     right : bool
         Whether the answer is right.
     filler : (int, int)
-        Character span of text that has nothing to do with the question; empty where there is none.
+        Character span of text that has nothing to do with the question; empty if there is no such text.
     kind : str
         "answer" if the answer alone shows that it is wrong, "question" if the question is needed to see it; empty if
         unknown.
@@ -54,7 +54,8 @@ class AnswerSample:
 class SampleSplit:
     """Samples for training probes and samples for measuring; no unit is in both.
 
-    `asked` counts the names the model was asked about, `known` those it knows; both are 0 if it was not asked.
+    `asked` counts the names that the model was asked about, `known` those that it knows; both are 0 if it was not
+    asked.
     """
 
     train: tuple[AnswerSample, ...]
@@ -76,7 +77,7 @@ class SampleSplit:
 
 
 def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> SampleSplit:
-    """Make statements whose truth is known by construction; no name occurs both in training and in test statements.
+    """Return samples of statements whose truth is known by construction; no name is in training and test statements.
 
     A statement whose object fits no name is recognisably wrong without the question; other statements need the
     question. With `known`, only names are used for which the model ranks the true object first among all objects of
@@ -119,29 +120,30 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
         raise DataError(
             f"{subject.name}: statements in {subject.book.name} do not list the other objects that could be true"
         )
-    asked = {" ".join(item.facts["question"]): item for item in items}
-    questions = [(stem, tuple(item.facts["objects"])) for stem, item in asked.items()]
+    by_stem = {" ".join(item.facts["question"]): item for item in items}
+    questions = [(stem, tuple(item.facts["objects"])) for stem, item in by_stem.items()]
 
     def ask() -> list[str]:
         return [scores.best for scores in options_logprobs(subject.model, subject.tokenizer, questions)]
 
-    top = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
-    subject.tell(f"{sum(top[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
-    return [item for item in items if top[" ".join(item.facts["question"])] == item.facts["true"]]
+    completions = dict(zip(by_stem, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
+    known_stems = {stem for stem, item in by_stem.items() if completions[stem] == item.facts["true"]}
+    subject.tell(f"{len(known_stems)} of {len(by_stem)} names known")
+    return [item for item in items if completions[" ".join(item.facts["question"])] == item.facts["true"]]
 
 
 def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:
-    """Make a sample of a statement: the prompt ends with the question's words and then the answer."""
+    """Return the sample of a statement, whose prompt ends with the question's words and the answer."""
     stem = " ".join(question)
     start = prompt.rfind(f"{stem} {answer}")
     if start < 0:
         raise DataError(f"the statement {prompt[-60:]!r} does not contain its words {stem + ' ' + answer!r}")
-    start_of_answer = start + len(stem) + 1
+    answer_start = start + len(stem) + 1
     return AnswerSample(
         unit=unit,
         text=prompt,
         question=((start, start + len(stem)),),
-        answer=(start_of_answer, start_of_answer + len(answer)),
+        answer=(answer_start, answer_start + len(answer)),
         right=right,
         filler=(0, _sentence_start(prompt, start)),
         kind=ANSWER if alone else QUESTION,
@@ -149,26 +151,23 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
 
 
 def _sentence_start(prompt: str, start: int) -> int:
-    """Return the start of the sentence around `start`, including the full stop before it, which tells its kind."""
+    """Return where the sentence at `start` begins, counting the full stop before it to this sentence."""
     return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 
 def split_units(samples: Sequence[AnswerSample], train_count: int, test_count: int, seed: int) -> SampleSplit:
-    """Split units between training and test in proportion, then take the requested number of samples from each part.
+    """Return training and test samples, the requested number of each, from disjoint units drawn in proportion.
 
-    Raises DataError if either part has too few samples.
+    Raises DataError if there are too few samples of either.
     """
     units = sorted({sample.unit for sample in samples})
     random.Random(f"anchoring/{seed}").shuffle(units)
     test_units = set(units[: max(1, round(len(units) * test_count / (train_count + test_count)))])
-    sides = {
-        "training": ([sample for sample in samples if sample.unit not in test_units], train_count),
-        "test": ([sample for sample in samples if sample.unit in test_units], test_count),
-    }
-    for name, (side, count) in sides.items():
-        if len(side) < count:
+    train = [sample for sample in samples if sample.unit not in test_units]
+    test = [sample for sample in samples if sample.unit in test_units]
+    for name, available, count in (("training", train, train_count), ("test", test, test_count)):
+        if len(available) < count:
             raise DataError(
-                f"only {len(side)} {name} samples in {len(units)} units, not {count}; give a smaller number"
+                f"only {len(available)} {name} samples in {len(units)} units, not {count}; give a smaller number"
             )
-    training, testing = (tuple(side[:count]) for side, count in sides.values())
-    return SampleSplit(training, testing)
+    return SampleSplit(tuple(train[:train_count]), tuple(test[:test_count]))

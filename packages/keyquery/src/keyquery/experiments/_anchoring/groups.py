@@ -16,11 +16,11 @@ Units = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TestSamples:
-    """Test samples of one seed, or of all of them together.
+    """Test samples of one seed, or of all seeds together.
 
-    `whole` has the readings of probes trained on all units, `first` and `second` those of probes trained on either
-    half. `names` has the unit of each sample, `reference` the reference layer of its seed, and `kinds` its designed
-    kind (empty if unknown).
+    `whole` has the readings of probes trained on all units, `first` and `second` those of probes trained on one half of
+    the units each. `names` has the unit of each sample, `reference` the reference layer of its seed, and `kinds` its
+    designed kind (empty if unknown).
     """
 
     whole: Readings
@@ -33,18 +33,17 @@ class TestSamples:
 
     @property
     def units(self) -> Units:
-        """Return the index of each sample's unit, counted from 0."""
+        """Number of each sample's unit, counted from 0."""
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
 def pool_seeds(by_seed: Sequence[TestSamples]) -> TestSamples:
-    """Join the test samples of all seeds into one set."""
+    """Return the test samples of all seeds together."""
 
     def joined(name: str) -> Readings:
-        runs = [getattr(samples, name) for samples in by_seed]
-        return Readings(
-            *(np.concatenate([getattr(run, kind) for run in runs]) for kind in ("before", "cut", "control", "filler"))
-        )
+        readings = [getattr(samples, name) for samples in by_seed]
+        fields = ("before", "cut", "control", "filler")
+        return Readings(*(np.concatenate([getattr(each, field) for each in readings]) for field in fields))
 
     return TestSamples(
         whole=joined("whole"),
@@ -58,7 +57,7 @@ def pool_seeds(by_seed: Sequence[TestSamples]) -> TestSamples:
 
 
 def probe_rows(data: str, samples: TestSamples) -> Iterator[Row]:
-    """Yield rows on how well probes separate right from wrong, over all samples and those that need the question."""
+    """Yield rows of how well probes separate right from wrong, over all samples and over those of kind "question"."""
     kinds = np.asarray(samples.kinds)
     groups = {"all": np.ones(len(kinds), dtype=bool)}
     if samples.kinds[0]:  # one kind is always wrong, so only the other kind has both classes
@@ -80,7 +79,7 @@ def probe_rows(data: str, samples: TestSamples) -> Iterator[Row]:
 
 def group_rows(data: str, samples: TestSamples) -> Iterator[Row]:
     """Yield rows of Delta P, of its control and of their difference, by group and layer."""
-    for way, readings, groups in _ways_of_grouping(samples):
+    for grouping, readings, groups in _groupings(samples):
         values: dict[str, Floats] = {
             "delta_p": readings.probability_change(),
             "control": readings.probability_change("control"),
@@ -88,17 +87,17 @@ def group_rows(data: str, samples: TestSamples) -> Iterator[Row]:
         }
         if np.isfinite(readings.filler).any():
             values["filler"] = readings.probability_change("filler")
-        if way in ("design", "all"):
+        if grouping in ("design", "all"):
             values["question_share"] = 100 * readings.flips().astype(np.float64)
-        for group, member in groups.items():
+        for group, members in groups.items():
             for name, value in values.items():
-                share = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
-                intervals = summary(value, samples.units, member, DRAWS, share)
-                yield from _summary_rows(f"{data}/{way}/{group}", name, intervals)
+                bounds = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
+                layer_summary = summary(value, samples.units, members, DRAWS, bounds)
+                yield from _summary_rows(f"{data}/{grouping}/{group}", name, layer_summary)
 
 
-def _ways_of_grouping(samples: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
-    """Yield each grouping: its name, the readings to use, and each sample's group by layer (n, L)."""
+def _groupings(samples: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
+    """Yield each grouping: its name, the readings to use, and for each group the mask of its samples, shape (n, L)."""
     flips = samples.whole.flips()
     at_reference = np.take_along_axis(flips, samples.reference[:, None], axis=1)
     yield "all", samples.whole, {"all": np.ones_like(flips)}
@@ -108,8 +107,8 @@ def _ways_of_grouping(samples: TestSamples) -> Iterator[tuple[str, Readings, dic
         samples.whole,
         {QUESTION: np.broadcast_to(at_reference, flips.shape), ANSWER: np.broadcast_to(~at_reference, flips.shape)},
     )
-    by_other = samples.first.flips()
-    yield "half", samples.second, {QUESTION: by_other, ANSWER: ~by_other}
+    first_flips = samples.first.flips()
+    yield "half", samples.second, {QUESTION: first_flips, ANSWER: ~first_flips}
     if samples.kinds[0]:
         kinds = np.asarray(samples.kinds)[:, None]
         designed = {kind: np.broadcast_to(kinds == kind, flips.shape) for kind in (QUESTION, ANSWER)}
@@ -119,10 +118,10 @@ def _ways_of_grouping(samples: TestSamples) -> Iterator[tuple[str, Readings, dic
 def _summary_rows(condition: str, name: str, summary: LayerSummary) -> Iterator[Row]:
     for layer, n in enumerate(summary.n.tolist()):
         no_sample = "" if n else "no sample in this group"
-        interval = {name: summary.mean, f"{name}_low": summary.low, f"{name}_high": summary.high}
+        values_by_metric = {name: summary.mean, f"{name}_low": summary.low, f"{name}_high": summary.high}
         if name != "question_share":
-            interval[f"{name}_sd"] = summary.sd
-        for metric, values in interval.items():
+            values_by_metric[f"{name}_sd"] = summary.sd
+        for metric, values in values_by_metric.items():
             spread = "one unit has no spread" if n == 1 else f"all {n} units are equal: they show no spread"
             reason = no_sample or _absent(values[layer], spread)
             yield row(metric, float(values[layer]), n, condition=condition, layer=layer, reason=reason)

@@ -14,14 +14,15 @@ from keyquery.models.libraries import need
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-STEPS = 2000  # of the solver
+STEPS = 2000  # largest number of steps of the solver
 
 
 @dataclass(frozen=True)
 class Probes:
     """Linear classifiers, one per layer, of whether the answer is right.
 
-    `weights` apply to unstandardised states: the standardisation is folded into them.
+    `weights` (L, D) and `offsets` (L,) apply to states that are not standardised, since they include the
+    standardisation.
     """
 
     weights: Floats
@@ -34,7 +35,7 @@ class Probes:
 
 
 def train_probes(states: NDArray[np.float32], right: Bools, strength: float = 1.0) -> Probes:
-    """Fit a standardised logistic regression with an L2 penalty to each layer separately.
+    """Return probes fitted to each layer separately, by logistic regression on standardised states with an L2 penalty.
 
     `strength` is the inverse of the penalty, scikit-learn's C.
     """
@@ -54,11 +55,11 @@ def train_probes(states: NDArray[np.float32], right: Bools, strength: float = 1.
 
 @dataclass(frozen=True)
 class Readings:
-    """Predictions of one set of probes for test samples; all of shape (n, L).
+    """Probabilities of "right" that probes give to test samples, each of shape (n, L).
 
-    All are probabilities of "right": of the unchanged model (`before`), after cutting attention to the question
-    (`cut`), and after cutting attention to as many other tokens, drawn from all (`control`) or from the filler
-    (`filler`). The last two are NaN if a sample has too few such tokens.
+    `before` is of the unchanged model and `cut` after cutting attention to the question. `control` and `filler` are
+    after cutting attention to as many other tokens, drawn from all tokens or from the filler; they are NaN for samples
+    with too few such tokens.
     """
 
     before: Floats
@@ -67,7 +68,7 @@ class Readings:
     filler: Floats
 
     def flips(self) -> Bools:
-        """Mask (n, L) of the samples whose predicted class changes with the knockout: they are question-anchored."""
+        """Return whether a sample's predicted class changes with the knockout, shape (n, L)."""
         return _class_probability(self.before, self.cut) < 0.5
 
     def probability_change(self, field: Literal["cut", "control", "filler"] = "cut") -> Floats:
@@ -101,14 +102,18 @@ class LayerSummary:
 
 
 def summary(
-    values: Floats, units: NDArray[np.int64], member: Bools, draws: int, bounds: tuple[float, float] = (-np.inf, np.inf)
+    values: Floats,
+    units: NDArray[np.int64],
+    members: Bools,
+    draws: int,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> LayerSummary:
-    """Average the samples of each unit, then the units, with the interval that the number of units allows.
+    """Return the mean over units of each unit's mean over samples, by layer, with an interval.
 
-    NaN values are ignored. `units` are codes from 0, `member` is the mask of samples to use at each layer, and
+    NaN values are ignored. `units` are numbers from 0, `members` is the mask of samples to use at each layer, and
     `draws` is the number of resamples. Student's interval is clipped to `bounds`, between which the mean must lie.
     """
-    present = member & np.isfinite(values)
+    present = members & np.isfinite(values)
     shape = (int(units.max()) + 1, values.shape[1])
     sums, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(sums, units, np.where(present, values, 0.0))
@@ -124,7 +129,7 @@ def summary(
     half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
     low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
     for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
-        # a resample that misses a small group altogether is ignored
+        # a resample without any sample of a small group is ignored
         finite = resampled[:, layer][np.isfinite(resampled[:, layer])]
         low[layer], high[layer] = percentile_interval(finite)
     return LayerSummary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
@@ -154,7 +159,7 @@ def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
 
 
 def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
-    """Draw the bootstrap resamples in chunks, so that an array over samples stays below some tens of megabytes."""
+    """Return bootstrap weights in chunks, so that an array over samples stays below some tens of megabytes."""
     weights = _resample_weights(int(units.max()) + 1, draws)
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 

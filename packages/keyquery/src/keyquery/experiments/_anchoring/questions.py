@@ -10,7 +10,14 @@ from typing import Any
 from boundpaper.errors import DataError
 from boundpaper.store.json_lines import line_values
 from keyquery.experiments._anchoring.data import AnswerSample, SampleSplit, Span
-from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, answer_span, decisive, is_alias, subject_spans
+from keyquery.experiments._anchoring.words import (
+    RULE,
+    RULE_SUBJECT,
+    answer_span,
+    decisive_spans,
+    is_alias,
+    subject_spans,
+)
 from keyquery.measure.evaluation import ask_once
 from keyquery.measure.subject import Subject
 from keyquery.models.answers.generation import greedy
@@ -18,13 +25,13 @@ from keyquery.models.libraries import need
 
 PROMPT = ("Question: ", "\nAnswer:")
 NEW_TOKENS = 24
-CHUNK = 64  # answers are saved after every so many questions
+CHUNK = 64  # questions; answers are saved after each chunk
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its decisive words (character spans) and every answer that counts as right."""
+    """A question, the character spans of its decisive words, and every answer that counts as right."""
 
     id: str
     text: str
@@ -58,17 +65,19 @@ def _popqa(row: Row, number: int) -> Question:
 def _triviaqa(row: Row, number: int) -> Question:
     answer = row["answer"]
     text = str(row["question"])
-    return Question(str(row["question_id"]), text, decisive(text), _as_texts([answer["value"], *answer["aliases"]]))
+    return Question(
+        str(row["question_id"]), text, decisive_spans(text), _as_texts([answer["value"], *answer["aliases"]])
+    )
 
 
 def _hotpotqa_question(row: Row, number: int) -> Question:
     text = str(row["question"])
-    return Question(str(row["id"]), text, decisive(text), _as_texts([row["answer"]]))
+    return Question(str(row["id"]), text, decisive_spans(text), _as_texts([row["answer"]]))
 
 
 def _nq_question(row: Row, number: int) -> Question:
     text = str(row["question"])
-    return Question(f"nq-{number}", text, decisive(text), _as_texts(row["answer"]))
+    return Question(f"nq-{number}", text, decisive_spans(text), _as_texts(row["answer"]))
 
 
 def _as_texts(values: Any) -> tuple[str, ...]:
@@ -100,18 +109,18 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         raise DataError(f"no data set {name!r}; choose from planted, {', '.join(DATA)}")
     source = DATA[name]
     usable = []
-    for number, (place, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
+    for number, (where, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
         absent = [column for column in source.columns if column not in row]
         if absent:
-            raise DataError(f"{place}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
+            raise DataError(f"{where}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
         try:
             question = source.read(row, number)
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{place}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
+            raise DataError(f"{where}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
         if question.spans and question.aliases:
             usable.append(question)
     if not usable:
-        raise DataError(f"{file or source.hub}: no question has known answers and decisive words")
+        raise DataError(f"{file or source.hub}: no question has known answers and decisive words; give other data")
     return usable
 
 
@@ -144,10 +153,10 @@ def _rows_of_folder(file: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Row]]:
-    for place, row in line_values(path):
+    for where, row in line_values(path):
         if not isinstance(row, dict):
-            raise DataError(f"{place}: a {type(row).__name__}, not an object with columns")
-        yield place, row
+            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns")
+        yield where, row
 
 
 def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
@@ -161,10 +170,10 @@ def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> SampleSplit:
-    """Return a model's greedy answers to randomly drawn questions: the first ones for training, the rest for testing.
+    """Return samples of a model's greedy answers to randomly drawn questions: first those for training.
 
-    Answers are saved, so a rerun resumes a stopped run. Questions whose answer has no words are skipped.
-    Raises DataError when there are too few questions, or too few answers.
+    Answers are saved, so a rerun resumes a stopped run. Questions whose answer has no words are skipped. Raises
+    DataError when there are too few questions, or too few answers.
     """
     pool = questions(data, file)
     random.Random(f"questions/{data}/{seed}").shuffle(pool)
@@ -181,10 +190,10 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
         subject.tell(f"{min(len(samples), total)} of {total} answers to {data}")
         if len(samples) >= total:
             break
-    usable = list(samples.values())
-    if len(usable) < total:
-        raise DataError(f"{data}: {len(usable)} of {len(pool)} questions got an answer in words; {total} are needed")
-    return SampleSplit(tuple(usable[:train]), tuple(usable[train:total]))
+    if len(samples) < total:
+        raise DataError(f"{data}: {len(samples)} of {len(pool)} questions got an answer in words; {total} are needed")
+    answered = tuple(samples.values())
+    return SampleSplit(answered[:train], answered[train:total])
 
 
 def _model_answers(subject: Subject, chunk: Sequence[Question]) -> list[str]:
@@ -198,20 +207,22 @@ def _model_answers(subject: Subject, chunk: Sequence[Question]) -> list[str]:
 
 
 def sample_of_answer(question: Question, text: str) -> AnswerSample | None:
-    """Make a sample of a question and the model's answer; None if the model gave no answer.
+    """Return the sample of a question and the model's continuation `text`; None if the model gave no answer.
 
-    The text ends with the exact answer. If the tokenizer dropped the space before the continuation, it is restored.
+    The sample's text ends with the exact answer. A space before the continuation, which the tokenizer may have dropped,
+    is restored.
     """
     text = text if text[:1].isspace() else f" {text}"
-    place = answer_span(text)
-    if place is None:
+    span = answer_span(text)
+    if span is None:
         return None
-    shift, start = len(PROMPT[0]), len(PROMPT[0] + question.text + PROMPT[1])
-    answer = text[place[0] : place[1]]
+    start, end = span
+    prompt = PROMPT[0] + question.text + PROMPT[1]
+    shift = len(PROMPT[0])
     return AnswerSample(
         unit=question.id,
-        text=PROMPT[0] + question.text + PROMPT[1] + text[: place[1]],
-        question=tuple((begin + shift, end + shift) for begin, end in question.spans),
-        answer=(start + place[0], start + place[1]),
-        right=is_alias(answer, question.aliases),
+        text=prompt + text[:end],
+        question=tuple((first + shift, last + shift) for first, last in question.spans),
+        answer=(len(prompt) + start, len(prompt) + end),
+        right=is_alias(text[start:end], question.aliases),
     )

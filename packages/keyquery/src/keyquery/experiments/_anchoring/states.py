@@ -1,4 +1,4 @@
-"""Read hidden states at the end of an answer: with the question visible, hidden, or with other tokens hidden."""
+"""Read hidden states at the end of an answer: with all tokens visible, or with the question or other tokens hidden."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from keyquery.models.interventions import knockout
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-TOKENS = 4096  # a forward pass, filling included
+TOKENS = 4096  # per forward pass, padding included
 
 
 @dataclass(frozen=True)
 class MarkedSample:
     """A sample as token ids, with the positions of its question.
 
-    The state is read at the last of `ids`; `question` has the positions of the question's decisive words. `control`
-    and `filler` are equally many other positions, drawn at random from all before the answer and from the filler;
-    empty if there are too few.
+    The state is read at the last of `ids`; `question` has the positions of the question's decisive words. `control` and
+    `filler` are as many other positions, drawn at random from all positions before the answer and from the filler; they
+    are empty if there are too few.
     """
 
     ids: tuple[int, ...]
@@ -39,7 +39,7 @@ class MarkedSample:
     filler: tuple[int, ...] = ()
 
     def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
-        """Return the mask of queries (rows) that cannot attend to `keys` (columns): all later non-key positions."""
+        """Return a mask (queries, keys), True where later positions, except those in `keys`, must not see `keys`."""
         mask = np.zeros((tokens, tokens), dtype=bool)
         for key in keys:
             mask[key + 1 :, key] = True
@@ -48,18 +48,20 @@ class MarkedSample:
 
 
 def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
-    """Tokenize a sample, and find the positions of its question by the tokenizer's character offsets.
+    """Return a sample as token ids, with the positions of its question from the tokenizer's character offsets.
 
-    The tokenizer must be a fast one; `seed` is for drawing the control. `read` selects where the state is read: at
-    the last token of the exact answer, or of the text. Raises ModelError when the tokenizer has no offsets; DataError
-    when no token lies in the question or in the answer.
+    The tokenizer must be a fast one; `seed` is for drawing control and filler. `read` says where the state is read: at
+    the last token of the exact answer ("answer") or of the text ("end"). Raises ModelError if the tokenizer has no
+    offsets, and DataError if no token lies in the question or in the answer.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
-    coded = tokenizer(sample.text, return_offsets_mapping=True, verbose=False)
-    offsets = [tuple(pair) for pair in coded["offset_mapping"]]
-    question = tuple(sorted({place for span in sample.question for place in within(offsets, sample.text, span)}))
-    answer = within(offsets, sample.text, sample.answer)
+    encoding = tokenizer(sample.text, return_offsets_mapping=True, verbose=False)
+    offsets = [tuple(pair) for pair in encoding["offset_mapping"]]
+    question = tuple(
+        sorted({position for span in sample.question for position in tokens_in_span(offsets, sample.text, span)})
+    )
+    answer = tokens_in_span(offsets, sample.text, sample.answer)
     if not question or not answer:
         raise DataError(f"no token of {'the question' if not question else 'the answer'} in {sample.text[-80:]!r}")
     last = answer[-1] if read == "answer" else len(offsets) - 1
@@ -68,26 +70,27 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
             f"the question begins at the first token of {sample.text[:40]!r}: no token would be left to attend "
             "to; the tokenizer puts no beginning token in front"
         )
-    free = [place for place in range(1, answer[0]) if place not in question]
-    fill = [place for place in within(offsets, sample.text, sample.filler) if place in free]
+    others = [position for position in range(1, answer[0]) if position not in question]
+    in_filler = [position for position in tokens_in_span(offsets, sample.text, sample.filler) if position in others]
 
-    def drawn(name: str, places: list[int]) -> tuple[int, ...]:
+    def draw(name: str, positions: list[int]) -> tuple[int, ...]:
         rng = random.Random(f"{name}/{seed}/{sample.text}")
-        return tuple(sorted(rng.sample(places, len(question)))) if len(places) >= len(question) else ()
+        return tuple(sorted(rng.sample(positions, len(question)))) if len(positions) >= len(question) else ()
 
-    return MarkedSample(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", fill))
+    ids = tuple(encoding["input_ids"][: last + 1])
+    return MarkedSample(ids, question, draw("control", others), draw("filler", in_filler))
 
 
-def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
+def tokens_in_span(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
     """Return the tokens that overlap a span of characters; a token's leading space does not count."""
     start, end = span
-    places = []
-    for place, (begin, stop) in enumerate(offsets):
+    positions = []
+    for position, (begin, stop) in enumerate(offsets):
         token = text[begin:stop]
         begin += len(token) - len(token.lstrip())
         if begin < stop and begin < end and start < stop:
-            places.append(place)
-    return places
+            positions.append(position)
+    return positions
 
 
 def states_at_end(
@@ -99,24 +102,24 @@ def states_at_end(
     tokens: int = TOKENS,
     tell: Callable[[int], None] = lambda count: None,
 ) -> NDArray[np.float32]:
-    """Return the residual stream after each block at the last token of each sample.
+    """Return the residual stream after each block at the last token of each sample, float32 of shape (n, L, D).
 
     The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers equals, for every
-    k, a knockout in blocks 0 to k. A pass without keys also has a (then empty) mask, so that the two passes differ by
-    the knockout only. `choose` returns the keys hidden from a sample's later positions (default: no keys); `layers`
-    are the blocks with the knockout (None: all). A batch has at most `tokens` tokens, but at least one sample;
-    shorter samples are padded on the right. Return float32 of shape (n, L, D).
+    k, a knockout in blocks 0 to k. A pass without hidden keys has an empty mask, so that it differs from a pass with
+    hidden keys only by the knockout. `choose` returns the keys hidden from a sample's later positions (by default no
+    keys); `layers` are the blocks with the knockout (None: all). A batch has at most `tokens` tokens, but at least one
+    sample; shorter samples are padded on the right.
     """
     torch = libraries.torch
     vectors: list[NDArray[np.float32] | None] = [None] * len(samples)
-    order = sorted(range(len(samples)), key=lambda place: len(samples[place].ids))
+    order = sorted(range(len(samples)), key=lambda index: len(samples[index].ids))
     start = 0
     while start < len(order):
         width = max(1, tokens // len(samples[order[start]].ids))
         while width > 1 and width * len(samples[order[min(start + width, len(order)) - 1]].ids) > tokens:
             width -= 1
-        places = order[start : start + width]
-        rows = [samples[place] for place in places]
+        indices = order[start : start + width]
+        rows = [samples[index] for index in indices]
         longest = len(rows[-1].ids)
         inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
         blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
@@ -126,23 +129,23 @@ def states_at_end(
         if not by_layer:
             raise ModelError(f"{type(model).__name__}: its blocks pass on no residual stream; one is needed")
         block = np.stack([by_layer[layer] for layer in sorted(by_layer)], axis=1)
-        for place, row in zip(places, block, strict=True):
-            vectors[place] = row
-        start += len(places)
+        for index, row in zip(indices, block, strict=True):
+            vectors[index] = row
+        start += len(indices)
         tell(start)
     return np.stack([row for row in vectors if row is not None])
 
 
 @contextmanager
 def hook_last_token(model: PreTrainedModel, last_tokens: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
-    """Hook all blocks to store the output at each row's last token, by layer, shape (B, D)."""
+    """Hook all blocks; yield a dict that receives the output at each row's last token, by layer, shape (B, D)."""
     torch = libraries.torch
     by_layer: dict[int, NDArray[np.float32]] = {}
 
     def hook(layer: int, width: int) -> Callable[[Any, Any, Any], None]:
         def keep(module: Any, inputs: Any, output: Any) -> None:
             stream = output[0] if isinstance(output, tuple) else output
-            if stream.ndim != 3 or stream.shape[2] != width:  # Gemma 3n stacks them, Qwen4 has them side by side
+            if stream.ndim != 3 or stream.shape[2] != width:  # as the several streams of Gemma 3n and Qwen4
                 kind = type(model).__name__
                 raise ModelError(f"{kind}: its blocks pass on several residual streams per token; one is needed")
             rows = torch.arange(len(last_tokens), device=stream.device)

@@ -25,8 +25,8 @@ END = re.compile(r"\n|[;!?]|(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Jr|Sr))(?<!\bMrs)\.
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def decisive(question: str) -> tuple[Span, ...]:
-    """Return the character spans of a question's decisive words (see `RULE`); a quotation counts as a whole."""
+def decisive_spans(question: str) -> tuple[Span, ...]:
+    """Return the character spans of a question's decisive words, see `RULE`; a quotation is one span."""
     spans = [match.span(1) for match in QUOTED.finditer(question)]
     for match in WORD.finditer(question):
         if any(start <= match.start() < end for start, end in spans):
@@ -37,19 +37,19 @@ def decisive(question: str) -> tuple[Span, ...]:
 
 
 def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...]:
-    """Return the character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does
-    not occur.
-    """
-    part = _find_part(question, subject)
-    if part is None:
+    """Return the character spans that `RULE_SUBJECT` finds in a question; empty if the subject does not occur."""
+    subject_span = _find(question, subject)
+    if subject_span is None:
         return ()
-    relation_part = _find_part(question, relation)
-    if relation_part is not None and not _spans_overlap(part, relation_part):
-        return tuple(sorted((part, relation_part)))
-    return tuple(sorted([part, *(span for span in decisive(question) if not _spans_overlap(part, span))]))
+    relation_span = _find(question, relation)
+    if relation_span is not None and not _overlap(subject_span, relation_span):
+        return tuple(sorted((subject_span, relation_span)))
+    other_spans = [span for span in decisive_spans(question) if not _overlap(subject_span, span)]
+    return tuple(sorted([subject_span, *other_spans]))
 
 
-def _find_part(text: str, phrase: str) -> Span | None:
+def _find(text: str, phrase: str) -> Span | None:
+    """Return the character span of a phrase in a text; None if it does not occur."""
     words = phrase.split()
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
     # prefer the exact case: in "the author of The Author" the second match is the subject
@@ -57,17 +57,17 @@ def _find_part(text: str, phrase: str) -> Span | None:
     return None if match is None else match.span()
 
 
-def _spans_overlap(first: Span, second: Span) -> bool:
+def _overlap(first: Span, second: Span) -> bool:
     return first[0] < second[1] and second[0] < first[1]
 
 
 def answer_span(continuation: str) -> Span | None:
-    """Return the character span of the answer in the model's continuation: its first line up to the end of a sentence.
+    """Return the character span of the answer in a continuation: up to the end of the first line or sentence.
 
     Right and wrong answers are cut alike, so the position of the last token does not reveal the truth. Surrounding
     quotation marks and spaces are excluded. None if the answer has no word.
     """
-    start = next((place for place, sign in enumerate(continuation) if not sign.isspace()), None)
+    start = next((i for i, sign in enumerate(continuation) if not sign.isspace()), None)
     if start is None:
         return None
     match = END.search(continuation, start)
@@ -86,6 +86,6 @@ def normal(text: str) -> str:
 
 
 def is_alias(answer: str, aliases: Sequence[str]) -> bool:
-    """Tell whether an answer is one of the aliases, or contains one as whole words, after both are normalised."""
-    spaced = f" {normal(answer)} "
-    return any(f" {alias} " in spaced for alias in map(normal, aliases) if alias)
+    """Return whether the normalised answer is, or contains as whole words, one of the normalised aliases."""
+    padded = f" {normal(answer)} "
+    return any(f" {alias} " in padded for alias in map(normal, aliases) if alias)

@@ -1,4 +1,4 @@
-"""Analyse every head of a capture in parallel, each head once, and write tables as measurements."""
+"""Analyse the heads of a capture in parallel, and write tables as measurements."""
 
 import hashlib
 import importlib.metadata
@@ -37,17 +37,16 @@ from keyquery.models.captures.stated import with_stated_rotation
 from keyquery.rotary import rotation_records
 
 MAX_SHOWN = 5  # failures that an error lists
-WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
+GROUPS_PER_PROCESS = 4  # with fewer groups of heads that share keys, heads are analysed one by one
 LIBRARIES = ("numba", "numpy", "scipy")
-WIDER = "where a rotation turned them, plasticity is the higher the wider the bins are"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisOutcome:
-    """Outcome of `measure`: tables, counts of heads, and time.
+    """What `measure` returns: tables, counts of heads, and time.
 
-    `files` are the written tables, `kept` is the number of heads that an earlier run had finished, and `seconds` is
-    wall time.
+    `files` are the written tables, `heads` is the number of all heads, `kept` the number that an earlier run finished,
+    and `seconds` wall time.
     """
 
     files: list[Path]
@@ -58,7 +57,7 @@ class AnalysisOutcome:
 
 def measure(
     root: Path,
-    place: str,
+    path_or_id: str,
     options: PlasticityOptions,
     *,
     context: int | None = None,
@@ -74,33 +73,32 @@ def measure(
 ) -> AnalysisOutcome:
     """Analyse every head of a capture and write the measurements of its model.
 
-    `place` is a folder or the Hub id of a published capture; other arguments are options of the command `heads`.
+    `path_or_id` is a folder or the Hub id of a published capture; other arguments are options of the command `heads`.
     `jobs` is the number of processes (None: of cores) or of cluster jobs (None: one per eight heads). Raises
     DataError if the capture is missing, unfinished or damaged, if no head has a value, or if this name has
     measurements of another capture or with other options.
     """
     start = time.monotonic()
-    capture = _opened_capture(place, rotation, context=context, branch=branch, group=group)
-    label = _shown_name(capture, place, branch)
+    capture = _opened_capture(path_or_id, rotation, context=context, branch=branch, group=group)
+    label = _shown_name(capture, path_or_id, branch)
     model = checked_name(name or slug(label))
     splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
-        refuse_overwriting(
-            root, {table: conflicting_settings(table, _manifest(capture, [], options, model, place, branch, rotation))}
-        )
+        new_manifest = _manifest(capture, [], options, model, path_or_id, branch, rotation)
+        refuse_overwriting(root, {table: conflicting_settings(table, new_manifest)})
     folder, process_count = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
         process_count = 1  # every result is stored; collect them in this process
     with open_bar("heads") as progress:
         try:
-            findings, old = analyse_heads(capture, options, folder, process_count, progress)
+            findings, earlier_count = analyse_heads(capture, options, folder, process_count, progress)
         except MemoryError:
             raise ThesisError(_memory_advice(process_count)) from None
     refuse_empty(capture, findings, options)
     bins = options.bins or capture.buckets
-    tables, described_by, _ = tables_of_heads(capture, findings, options, model, place, branch, rotation)
+    tables, table_manifest, _ = tables_of_heads(capture, findings, options, model, path_or_id, branch, rotation)
     if splits:
         half_tables = []
         for number, split in enumerate(splits):
@@ -109,9 +107,10 @@ def measure(
                     half_findings = analyse_heads(half_capture, options, folder, process_count, progress)[0]
                 half_tables.append(half_metrics(half_findings, options, half_capture, bins, number, half))
         tables["capture_halves"] = pd.concat(half_tables, ignore_index=True)
-    described_by["command"] = f"{described_by['command']}{' --halves' if halves else ''}"
-    files = save(root, tables, model, described_by)
-    return AnalysisOutcome(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
+    if halves:
+        table_manifest["command"] += " --halves"
+    files = save(root, tables, model, table_manifest)
+    return AnalysisOutcome(files=files, heads=len(findings), kept=earlier_count, seconds=time.monotonic() - start)
 
 
 def _shown_name(capture: Capture, capture_name: str, branch: str | None) -> str:
@@ -124,22 +123,22 @@ def tables_of_heads(
     findings: Sequence[HeadResult],
     options: PlasticityOptions,
     model: str = "",
-    place: str = "",
+    path_or_id: str = "",
     branch: str | None = None,
     rotation: Path | None = None,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
     """Return the tables of a capture's heads, their manifest, and the name of the model.
 
-    `model` names the measurements; `place` and `branch` are the capture's, if they differ from its folder; `rotation`
-    is the file that states the capture's rotation, if any.
+    `model` names the measurements; `path_or_id` and `branch` say where the capture is from, by default its folder;
+    `rotation` is the file that states the capture's rotation, if any.
     """
-    place = place or str(capture.root)
-    label = _shown_name(capture, place, branch)
+    path_or_id = path_or_id or str(capture.root)
+    label = _shown_name(capture, path_or_id, branch)
     model = model or slug(label)
     bins = options.bins or capture.buckets
     tables = measurement_frames(findings, options, capture.context, bins, label.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
-    return tables, _manifest(capture, findings, options, model, place, branch, rotation), model
+    return tables, _manifest(capture, findings, options, model, path_or_id, branch, rotation), model
 
 
 def analyse_heads(
@@ -147,7 +146,7 @@ def analyse_heads(
 ) -> tuple[list[HeadResult], int]:
     """Return the results of all heads in order, and how many of them an earlier run left in `folder`.
 
-    Raises DataError if files of heads are missing or damaged, after all other heads are analysed and stored.
+    If files of heads are missing or damaged, all other heads are analysed and stored, and then DataError is raised.
     """
     results: dict[sampling.HeadIndex, HeadResult] = {}
     failures: list[str] = []
@@ -193,11 +192,11 @@ def _outcomes(
 
 
 def head_groups(capture: Capture, jobs: int) -> list[tuple[sampling.HeadIndex, ...]]:
-    """Group heads that share keys, unless there are too few such groups to keep every process busy."""
+    """Return groups of heads that share keys; single heads if there are too few groups to keep every process busy."""
     groups: dict[tuple[int, int], list[sampling.HeadIndex]] = {}
     for head in capture.heads:
         groups.setdefault((head.layer, head.key), []).append(head)
-    if len(groups) < WAITING * jobs:
+    if len(groups) < GROUPS_PER_PROCESS * jobs:
         return [(head,) for head in capture.heads]
     return [tuple(group) for group in groups.values()]
 
@@ -209,7 +208,7 @@ def _analyse_group(
 
 
 def _memory_advice(jobs: int) -> str:
-    """Return advice on how to use less memory, fitted to the given options."""
+    """Return the message for a lack of memory, with advice that fits the number of jobs."""
     if jobs > 1:
         return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
     return (
@@ -223,11 +222,11 @@ def refuse_empty(capture: Capture, findings: Sequence[HeadResult], options: Plas
     if any("ap_overall" in finding.metrics for finding in findings):
         return
     rows = [row for finding in findings for row in finding.bins]
-    fullest = max((row["queries"] for row in rows), default=0)
-    if rows and fullest < options.min_queries:
+    most_queries = max((row["queries"] for row in rows), default=0)
+    if rows and most_queries < options.min_queries:
         raise DataError(
-            f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {fullest}); capture more "
-            f"documents or a higher --rate, or give fewer --bins or a lower --min-queries"
+            f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {most_queries}); capture "
+            "more documents or a higher --rate, or give fewer --bins or a lower --min-queries"
         )
     reasons = list(dict.fromkeys(finding.reasons.get("ap_overall", "") for finding in findings))
     detail = next((row["reason"] for row in rows if row["reason"]), "")
@@ -239,23 +238,24 @@ def _manifest(
     findings: Sequence[HeadResult],
     options: PlasticityOptions,
     model: str,
-    place: str,
+    path_or_id: str,
     branch: str | None,
     rotation: Path | None = None,
 ) -> dict[str, Any]:
-    noted: Mapping[str, Any] = capture.manifest or {}
-    settings: Mapping[str, Any] = noted.get("settings", {})
-    facts = (
+    capture_manifest: Mapping[str, Any] = capture.manifest or {}
+    settings: Mapping[str, Any] = capture_manifest.get("settings", {})
+    fact_names = (
         "model", "revision", "architecture", "dtype", "quantization", "context", "buckets", "rate", "pre_rope",
         "window_ends", "gguf",
     )  # fmt: skip
-    name = Path(place).name if Path(place).is_dir() else place
+    name = Path(path_or_id).name if Path(path_or_id).is_dir() else path_or_id
     arguments = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
     arguments += [f"--sample {options.cap}"] * (options.cap is not None)
     arguments += [f"--separation {options.separation}"] * (options.separation != "distance")
     arguments += [f"--rotation {rotation.name}"] if rotation is not None else []
     arguments += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
-    contents = hashlib.blake2b("".join(finding.vectors for finding in findings).encode(), digest_size=16)
+    vectors_hash = hashlib.blake2b("".join(finding.vectors for finding in findings).encode(), digest_size=16)
+    from_folder = settings.get("fingerprint")  # then the model's name is a path
     return {
         "command": f"python build.py heads {name} {' '.join(arguments)} --name {model}",
         "options": {
@@ -266,42 +266,45 @@ def _manifest(
             **({} if options.separation == "distance" else {"separation": options.separation}),
             **({} if rotation is None else {"rotation": rotation_records(capture.rotations or {})}),
         },
-        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | noted.get("versions", {}),
+        "versions": {
+            **{library: importlib.metadata.version(library) for library in LIBRARIES},
+            **capture_manifest.get("versions", {}),
+        },
         "capture": {
-            **{fact: settings[fact] for fact in facts if fact in settings},
-            **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
-            **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
+            **{name: settings[name] for name in fact_names if name in settings},
+            **({"model": Path(settings["model"]).name, "fingerprint": from_folder} if from_folder else {}),
             "context": capture.context,
-            "documents": len(noted["documents"]) if "documents" in noted else None,
-            **_documents_hash(settings, noted),
+            "documents": len(capture_manifest["documents"]) if "documents" in capture_manifest else None,
+            **_documents_hash(settings, capture_manifest),
             "manifest": digest(capture.root / manifest.FILE) or None,
-            "vectors": contents.hexdigest(),
+            "vectors": vectors_hash.hexdigest(),
         },
     }
 
 
-def _documents_hash(settings: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, str]:
+def _documents_hash(settings: Mapping[str, Any], capture_manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return a hash of a capture's documents and, for installed texts, the set's name; a user's file is never named."""
-    place = str(settings.get("texts", ""))
-    if "documents" not in stored:
+    if "documents" not in capture_manifest:
         return {}
-    digests = "".join(str(document.get("digest")) for document in stored["documents"])
-    hashed = {"text_hash": hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()}
-    return hashed if text_sets.split_set_name(place) is None else {"texts": place, **hashed}
+    texts = str(settings.get("texts", ""))
+    digests = "".join(str(document.get("digest")) for document in capture_manifest["documents"])
+    text_hash = {"text_hash": hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()}
+    return text_hash if text_sets.split_set_name(texts) is None else {"texts": texts, **text_hash}
 
 
-def _opened_capture(place: str, rotation: Path | None, **open_options: Any) -> Capture:
+def _opened_capture(path_or_id: str, rotation: Path | None, **open_options: Any) -> Capture:
     """Open a capture, with the rotation that the user states, if any."""
-    capture = open_capture(place, **open_options)
+    capture = open_capture(path_or_id, **open_options)
     return capture if rotation is None else with_stated_rotation(capture, rotation)
 
 
 def _default_estimator(capture: Capture) -> Estimator:
-    """Return the default estimator for a capture."""
+    """Return the default estimator for a capture; print a warning if the capture's rotation is unknown."""
     if capture.rotations is not None:
         return "aligned_full"
     print(
-        f"{capture.root}: {NO_RECORD}, so queries are taken as captured (bucket_full; --rotation states it): {WIDER}",
+        f"{capture.root}: {NO_RECORD}, so queries are used as captured (bucket_full): if they were rotated, wider bins "
+        "give higher plasticity; --rotation FILE states the rotation",
         file=sys.stderr,
     )
     return "bucket_full"
@@ -309,7 +312,7 @@ def _default_estimator(capture: Capture) -> Estimator:
 
 def run(
     root: Path,
-    place: str,
+    path_or_id: str,
     *,
     estimator: Estimator | None,
     pairs: PairMode,
@@ -319,20 +322,20 @@ def run(
     separation: Separation = "distance",
     **measure_options: Any,
 ) -> list[str]:
-    """Run the command `heads`; print the time taken to standard error.
+    """Run the command `heads`; return the paths of the tables relative to the project.
 
     By default, queries are rotated to the centres of their bins; if the capture does not record its rotation, they
-    are used as captured, with a warning. Return the paths of the tables relative to the project.
+    are used as captured, with a warning. The time taken is printed to standard error.
     """
     open_options = {name: measure_options[name] for name in ("context", "branch", "group") if name in measure_options}
-    capture = _opened_capture(place, measure_options.get("rotation"), **open_options)
+    capture = _opened_capture(path_or_id, measure_options.get("rotation"), **open_options)
     for note in (capture.manifest or {}).get("notes", ()):
         print(note, file=sys.stderr)
     estimator = estimator or _default_estimator(capture)
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )
-    outcome = measure(root, place, options, **measure_options)
+    outcome = measure(root, path_or_id, options, **measure_options)
     earlier_note = f", {outcome.kept} of them finished earlier" if outcome.kept else ""
     print(f"{counted(outcome.heads, 'head')} in {duration(outcome.seconds)}{earlier_note}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in outcome.files]

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from boundpaper.errors import DataError
 from boundpaper.store.files import write
-from keyquery.heads.plasticity import PlasticityOptions as Estimation
+from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.jobs.content import key
 from keyquery.measure.bar import Bar
 from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import HeadResult
 from keyquery.measure.measurements import slug_of_texts
+from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import LONGEST, Options, Subject
 from keyquery.models.captures import capture
 from keyquery.models.captures.options import CaptureOptions
@@ -20,11 +21,11 @@ from keyquery.models.checkpoints.loading import LoadedModel, shown_model
 from keyquery.models.texts import TextSource
 
 BUCKETS = 16
-DOCUMENTS = 256  # documents per capture, and so queries per query bin, with one token per bucket and document
+DOCUMENTS = 256  # documents per capture; also queries per bin, since one token per bucket and document is captured
 
 
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
-    """Capture queries and keys over 256 texts of one kind, once, into the subject's cache folder.
+    """Return a capture of queries and keys over 256 texts of one kind, made once and kept in the subject's cache.
 
     `kind` is one of the book's kinds of texts (None: the first), unless `options.place` gives other texts. Raises
     DataError if the model was made in memory, texts are too short, or `options.tokens` is too small.
@@ -38,17 +39,16 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         )
     context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
-    content = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
+    json_lines = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
     label = kind if source is None else slug_of_texts(source.place)
     # the name hashes model and texts, so a retrained model or other texts make another capture
-    mark = key(
-        open_or_capture, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content}
-    )
-    folder = subject.folder.parent / "captures" / f"{subject.name}-{label}-{context}-{mark[:8]}"
+    arguments = {"model": subject.source, "identity": subject.identity, "texts": source, "content": json_lines}
+    hash_part = key(open_or_capture, arguments)[:8]
+    folder = subject.folder.parent / "captures" / f"{subject.name}-{label}-{context}-{hash_part}"
     if source is None:
         file = folder.with_name(f"{folder.name}.jsonl")
         if not file.is_file():
-            write(file, content)
+            write(file, json_lines)
     capture_options = CaptureOptions(
         model=subject.source,
         texts=source or TextSource(str(file)),
@@ -79,15 +79,20 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
 
 
 def findings(subject: Subject, options: Options, kind: str | None = None) -> list[HeadResult]:
-    """Return the head geometry of each captured head of a subject, over texts of one kind."""
-    assert subject.folder is not None or subject.source is None
+    """Return the geometry of each captured head of a subject, over texts of one kind; see `open_or_capture`."""
     subject_capture = open_or_capture(subject, options, kind)
     folder = Path(subject_capture.root).parent.parent / "heads"
-    heads, _ = analyse_heads(subject_capture, Estimation(), folder, 1, Bar())
-    return heads
+    results, _ = analyse_heads(subject_capture, PlasticityOptions(), folder, 1, Bar())
+    return results
+
+
+def finding_row(result: HeadResult, metric: str, condition: str = "") -> Row:
+    """Return a head's metric as a row of an experiment, with the number of queries, or with the reason for no value."""
+    value, reason = result.metrics.get(metric), result.reasons.get(metric, "")
+    return row(metric, value, result.queries, condition=condition, layer=result.layer, head=result.head, reason=reason)
 
 
 def _texts_as_json_lines(subject: Subject, kind: str, context: int) -> bytes:
-    rows = subject.book.texts(kind, DOCUMENTS, context, 0, subject.tokenizer)
-    lines = [json.dumps({"id": f"{kind}-{number}", "text": text}) for number, text in enumerate(rows)]
+    texts = subject.book.texts(kind, DOCUMENTS, context, 0, subject.tokenizer)
+    lines = [json.dumps({"id": f"{kind}-{number}", "text": text}) for number, text in enumerate(texts)]
     return ("\n".join(lines) + "\n").encode()

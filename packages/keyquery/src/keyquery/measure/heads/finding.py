@@ -21,7 +21,7 @@ from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity,
 from keyquery.heads.rotation import rotation
 from keyquery.heads.summary import LENGTH_NAMES, summarise
 from keyquery.measure.cache import JSON, FileForm, cache_name, cached
-from keyquery.measure.heads.key_side import KeySide
+from keyquery.measure.heads.key_head import KeyHead
 from keyquery.models.captures import layout, sampling
 from keyquery.models.captures import reading as captures
 from keyquery.rotary import Rotary
@@ -36,7 +36,7 @@ GAPS = ("gap_by_pair", "gap_by_bin")
 METRICS = (*PLASTICITY, *ROTATION, *COMPONENT, *GAPS)
 LENGTHS = tuple(f"ap_{name}" for name in LENGTH_NAMES)
 PLANE_POINTS = 32  # vectors drawn on each side, evenly over positions
-DECILES = tuple(f"ap_decile_{place}" for place in range(10))
+DECILES = tuple(f"ap_decile_{index}" for index in range(10))
 
 
 @dataclass
@@ -54,7 +54,7 @@ class HeadResult:
     metrics : dict
         Values by name, for those of `METRICS`, `DECILES` and `LENGTHS` that have one.
     reasons : dict
-        Reasons by name, for those without a value.
+        Why the other metrics have no value, by name.
     kind : str
         What the first principal component encodes; empty if unknown.
     bins : list of dict
@@ -91,7 +91,7 @@ class HeadResult:
     precision: str = ""
 
     def set_value(self, name: str, value: float | Scalar) -> None:
-        """Set the value of a metric, or the reason why it has none."""
+        """Record the value of a metric, or the reason why it has none."""
         scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
         if scalar.value is None:
             self.reasons[name] = scalar.reason
@@ -111,17 +111,17 @@ def load_or_analyse(
     head: sampling.HeadIndex,
     options: PlasticityOptions,
     folder: Path,
-    keys: KeySide | None = None,
+    keys: KeyHead | None = None,
 ) -> tuple[HeadResult, bool]:
-    """Load the result of a head from `folder`, or compute and store it; also return whether it was already stored.
+    """Return the result of a head, and whether it was already stored in `folder`; if not, compute and store it.
 
     The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are the head's keys, if
     already loaded for another head. Raises DataError when a file of the head is absent or damaged.
     """
-    keys = keys or KeySide(capture, head, options)
+    keys = keys or KeyHead(capture, head, options)
     path, vectors = finding_path(capture, head, options, folder, keys)
-    make = functools.partial(analyse, capture, head, options, vectors, keys)
-    return cached(path.stem, make, folder, FINDING, remember=False)
+    compute = functools.partial(analyse, capture, head, options, vectors, keys)
+    return cached(path.stem, compute, folder, FINDING, remember=False)
 
 
 def analyse_in_turn(
@@ -131,10 +131,10 @@ def analyse_in_turn(
 
     A damaged file is yielded as an error, so that the other heads are still analysed.
     """
-    keys: KeySide | None = None
+    keys: KeyHead | None = None
     for head in heads:
-        if keys is None or not keys.serves(head):
-            keys = KeySide(capture, head, options)
+        if keys is None or not keys.are_read_by(head):
+            keys = KeyHead(capture, head, options)
         try:
             outcome: Outcome = load_or_analyse(capture, head, options, folder, keys)
         except DataError as error:
@@ -147,11 +147,11 @@ def finding_path(
     head: sampling.HeadIndex,
     options: PlasticityOptions,
     folder: Path,
-    keys: KeySide | None = None,
+    keys: KeyHead | None = None,
 ) -> tuple[Path, str]:
     """Return the path of a head's stored result, and the content hash of the head's vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
-    vectors = queries + (keys or KeySide(capture, head, options)).digest
+    vectors = queries + (keys or KeyHead(capture, head, options)).digest
     cache_arguments = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
     cache_arguments["vectors"] = vectors
     if options.estimator in ALIGNED:
@@ -179,14 +179,14 @@ def analyse(
     head: sampling.HeadIndex,
     options: PlasticityOptions,
     vectors: str = "",
-    keys: KeySide | None = None,
+    keys: KeyHead | None = None,
 ) -> HeadResult:
-    """Analyse a head: plasticity, rotation, components, position weights of dimensions, distance from counting.
+    """Return a head's plasticity, its difference from direct counting, rotation, components and position weights.
 
     If a head is too small or too uniform for a metric, the metric is missing, with a reason. Raises DataError when a
     file of the head is absent or damaged.
     """
-    queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
+    queries, keys = capture.queries(head), keys or KeyHead(capture, head, options)
     rotation = capture.rotation(head.layer)
     window, chunks = capture.window(head.layer)
     finding = HeadResult(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
@@ -211,9 +211,9 @@ def analyse(
     if isinstance(rotation, str) and options.estimator in ALIGNED:
         finding.mark_missing((*PLASTICITY, *DECILES, *LENGTHS, *GAPS), rotation)
     else:
-        _plasticity(finding, data, moments, options, keys)
-    _run_or_note(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
-    _run_or_note(finding, COMPONENT[:5], lambda: _add_components(finding, moments))
+        _add_plasticity(finding, data, moments, options, keys)
+    _add_or_mark(finding, ROTATION, lambda: _add_rotation(finding, data, moments, capture.context, options))
+    _add_or_mark(finding, COMPONENT[:5], lambda: _add_components(finding, moments))
     weights = position_weights(moments.queries)
     finding.set_value("beta_norm", weights.beta_norm)
     finding.set_value("r2_pos", weights.r_squared_mean)
@@ -221,22 +221,26 @@ def analyse(
     return finding
 
 
-def _run_or_note(finding: HeadResult, names: tuple[str, ...], step: Callable[[], None]) -> None:
+def _add_or_mark(finding: HeadResult, names: tuple[str, ...], add: Callable[[], None]) -> None:
+    """Add metrics to a result, or mark them as missing if they cannot be computed."""
     try:
-        step()
+        add()
     except ValueError as error:
         finding.mark_missing(names, str(error))
 
 
-def _rotation(finding: HeadResult, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
+def _add_rotation(
+    finding: HeadResult, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions
+) -> None:
     plane = rotation(moments, context, options.separation)
     axes = np.stack([plane.a, plane.b], axis=1)
-    for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
+    for is_query, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
         order = np.argsort(positions, kind="stable")
         sample = order[np.linspace(0, len(order) - 1, min(PLANE_POINTS, len(order))).astype(int)]
         points = vectors[sample].astype(np.float64) @ axes
         finding.plane += [
-            [side, int(place), float(a), float(b)] for place, (a, b) in zip(positions[sample], points, strict=True)
+            [is_query, int(position), float(a), float(b)]
+            for position, (a, b) in zip(positions[sample], points, strict=True)
         ]
     for name in ROTATION:
         value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
@@ -245,48 +249,50 @@ def _rotation(finding: HeadResult, data: Head, moments: HeadMoments, context: in
 
 
 def _add_components(finding: HeadResult, moments: HeadMoments) -> None:
-    parts = pca(moments, min(COMPONENTS, moments.pool.mean.size))
-    finding.kind = parts.kind
-    finding.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
-    for name, value in zip(COMPONENT, (parts.explained[0], parts.r_q[0], parts.r_k[0]), strict=False):
+    components = pca(moments, min(COMPONENTS, moments.pool.mean.size))
+    finding.kind = components.kind
+    finding.spectrum = np.column_stack([components.explained, components.r_q, components.r_k]).tolist()
+    for name, value in zip(COMPONENT[:3], finding.spectrum[0], strict=True):
         finding.set_value(name, value)
-    finding.set_value("linear_share_q", parts.linear_share_q)
-    finding.set_value("linear_share_k", parts.linear_share_k)
+    finding.set_value("linear_share_q", components.linear_share_q)
+    finding.set_value("linear_share_k", components.linear_share_k)
 
 
-def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
+def _add_plasticity(
+    finding: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeyHead
+) -> None:
     prepared_head = prepare_head(data, options, moments.queries, keys.groups)
     head_plasticity = plasticity(data, options, prepared=prepared_head)
     summary = summarise(head_plasticity)
-    found.precision = head_plasticity.precision
+    finding.precision = head_plasticity.precision
     for name in PLASTICITY:
-        found.set_value(name, getattr(summary, name))
+        finding.set_value(name, getattr(summary, name))
     for names, row in ((DECILES, summary.deciles), (LENGTHS, summary.lengths)):
-        for place, name in enumerate(names):
-            found.set_value(name, _scalar_at(row, place))
+        for index, name in enumerate(names):
+            finding.set_value(name, _scalar_at(row, index))
     if options.estimator == "empirical":
-        found.mark_missing(GAPS, "the estimator itself counts")
+        finding.mark_missing(GAPS, "the estimator itself counts")
     else:
         [gap] = gaps_to_empirical(data, options, (options.estimator,), prepared=prepared_head)
-        found.set_value("gap_by_pair", gap.by_pair)
-        found.set_value("gap_by_bin", gap.by_bin)
-    _add_maps(found, head_plasticity)
+        finding.set_value("gap_by_pair", gap.by_pair)
+        finding.set_value("gap_by_bin", gap.by_bin)
+    _add_maps(finding, head_plasticity)
 
 
 def _add_maps(finding: HeadResult, head_plasticity: Plasticity) -> None:
     """Add the profile, the map of plasticity and the sums of position and content, without empty cells."""
     sums = head_plasticity.sums
-    for place, queries in enumerate(head_plasticity.queries):
-        pairs = float(sums.count[place].sum())
+    for index, queries in enumerate(head_plasticity.queries):
+        pairs = float(sums.count[index].sum())
         finding.bins.append(
             {
-                "position": _finite_or_none(head_plasticity.taus[place]),
+                "position": _finite_or_none(head_plasticity.taus[index]),
                 "queries": int(queries),
-                "pairs": int(head_plasticity.profile.counts[place]),
-                "plasticity": _finite_or_none(head_plasticity.profile.values[place]),
-                "mean_gap": float(sums.mean_gap[place].sum()) / pairs if pairs else None,
-                "spread": float(sums.spread[place].sum()) / pairs if pairs else None,
-                "reason": head_plasticity.profile.reasons[place],
+                "pairs": int(head_plasticity.profile.counts[index]),
+                "plasticity": _finite_or_none(head_plasticity.profile.values[index]),
+                "mean_gap": float(sums.mean_gap[index].sum()) / pairs if pairs else None,
+                "spread": float(sums.spread[index].sum()) / pairs if pairs else None,
+                "reason": head_plasticity.profile.reasons[index],
             }
         )
     values, counts = head_plasticity.by_distances()
@@ -297,9 +303,9 @@ def _add_maps(finding: HeadResult, head_plasticity: Plasticity) -> None:
     ]
 
 
-def _scalar_at(row: BinnedValues, place: int) -> Scalar:
-    value = _finite_or_none(row.values[place])
-    return Scalar(value, int(row.counts[place]), row.reasons[place])
+def _scalar_at(row: BinnedValues, index: int) -> Scalar:
+    value = _finite_or_none(row.values[index])
+    return Scalar(value, int(row.counts[index]), row.reasons[index])
 
 
 def _finite_or_none(value: object) -> float | None:

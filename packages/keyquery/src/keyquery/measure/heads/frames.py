@@ -12,7 +12,7 @@ from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, HeadResult
 from keyquery.models.captures.reading import Capture
 
-PLANE_HEADS = 8  # number of heads whose vectors are sampled for the plane
+PLANE_HEADS = 8  # number of heads whose vectors are in the table `head_plane`
 
 
 def measurement_frames(
@@ -56,9 +56,9 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
 def head_profile(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and query bin."""
     rows = [
-        {**_head_indices(finding), "bin": place, **row}
+        {**_head_indices(finding), "bin": index, **row}
         for finding in findings
-        for place, row in enumerate(finding.bins)
+        for index, row in enumerate(finding.bins)
     ]
     return _frame_of_rows(rows, ("position", "plasticity", "mean_gap", "spread"))
 
@@ -99,36 +99,36 @@ def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions,
 def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and original dimension of the queries."""
     return pd.DataFrame(
-        {**_head_indices(finding), "dimension": place, "r2": r2, "weight": weight}
+        {**_head_indices(finding), "dimension": index, "r2": r2, "weight": weight}
         for finding in findings
-        for place, (r2, weight) in enumerate(finding.dimensions)
+        for index, (r2, weight) in enumerate(finding.dimensions)
     )
 
 
 def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and principal component of queries and keys, for the first components."""
     return pd.DataFrame(
-        {**_head_indices(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
+        {**_head_indices(finding), "component": index, "explained": explained, "r_q": r_q, "r_k": r_k}
         for finding in findings
-        for place, (explained, r_q, r_k) in enumerate(finding.spectrum)
+        for index, (explained, r_q, r_k) in enumerate(finding.spectrum)
     )
 
 
 def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return a sample of queries and keys in the plane of drift and separation, for evenly spaced heads."""
-    drawable = [finding for finding in findings if finding.plane]
-    places = sorted({round(place) for place in np.linspace(0, len(drawable) - 1, min(PLANE_HEADS, len(drawable)))})
+    with_plane = [finding for finding in findings if finding.plane]
+    sample = np.linspace(0, len(with_plane) - 1, min(PLANE_HEADS, len(with_plane)))
     return pd.DataFrame(
         {
-            **_head_indices(drawable[place]),
+            **_head_indices(with_plane[number]),
             "point": point,
-            "side": "query" if side else "key",
+            "side": "query" if is_query else "key",
             "position": int(position),
             "a": a,
             "b": b,
         }
-        for place in places
-        for point, (side, position, a, b) in enumerate(drawable[place].plane)
+        for number in sorted({round(number) for number in sample})
+        for point, (is_query, position, a, b) in enumerate(with_plane[number].plane)
     )
 
 
@@ -136,44 +136,36 @@ def model_metrics(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
     """Return means over heads of metrics, deciles, length bins and query bins, with cluster-bootstrap intervals."""
-    names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
+    names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{index}" for index in range(bins))]
     table = np.full((len(findings), len(names)), np.nan)
     for row, finding in enumerate(findings):
         values = {
             **finding.metrics,
-            **{f"ap_bin_{place}": query_bin["plasticity"] for place, query_bin in enumerate(finding.bins)},
+            **{f"ap_bin_{index}": query_bin["plasticity"] for index, query_bin in enumerate(finding.bins)},
         }
         table[row] = [np.nan if values.get(name) is None else values[name] for name in names]
-    means = over_heads(table, [(finding.layer, finding.key_head) for finding in findings])
-    clusters = [
-        len(
-            {
-                (finding.layer, finding.key_head)
-                for finding, value in zip(findings, column, strict=True)
-                if value == value
-            }
-        )
-        for column in table.T
-    ]
+    key_heads = [(finding.layer, finding.key_head) for finding in findings]
+    means = over_heads(table, key_heads)
+    key_head_counts = [len({key_heads[row] for row in np.flatnonzero(~np.isnan(column))}) for column in table.T]
     return pd.DataFrame(
         {
             "metric": name,
-            "value": means.mean.values[place],
-            "ci_low": means.low.values[place],
-            "ci_high": means.high.values[place],
-            "sd": means.sd.values[place],
-            "bimodality": means.bimodality.values[place],
-            "heads": int(means.mean.counts[place]),
-            "key_heads": clusters[place],
+            "value": means.mean.values[index],
+            "ci_low": means.low.values[index],
+            "ci_high": means.high.values[index],
+            "sd": means.sd.values[index],
+            "bimodality": means.bimodality.values[index],
+            "heads": int(means.mean.counts[index]),
+            "key_heads": key_head_counts[index],
             "context": context,
             "estimator": options.estimator,
             "pairs": options.pairs,
             "bins": bins,
             "min_queries": options.min_queries,
             "name": model,
-            "reason": _why_empty(findings, means, name, place),
+            "reason": _why_empty(findings, means, name, index),
         }
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     )
 
 
@@ -185,25 +177,25 @@ def half_metrics(
     split_index: int,
     half_index: int,
 ) -> pd.DataFrame:
-    """Return means over heads for half of a capture's documents, without intervals; halves differ by noise only."""
+    """Return means over heads for half of a capture's documents, without intervals."""
     means = model_metrics(findings, options, half_capture.context, bins)
     columns = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
     rows = means[columns].assign(split=split_index, half=half_index, documents=len(half_capture.documents))
     return rows[["split", "half", "documents", *columns]]
 
 
-def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
-    """Return why a cell of a row is empty; if no head has a value, this is the heads' reason."""
-    if means.mean.reasons[place]:
+def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, index: int) -> str:
+    """Return why a metric has no mean (the heads' own reasons), interval, sd or bimodality; empty if it has them."""
+    if means.mean.reasons[index]:
         reasons = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
         if number.isdigit():
             reasons = dict.fromkeys(
                 row["reason"] for finding in findings for row in finding.bins[int(number) : int(number) + 1]
             )
-        return "; ".join(list(reasons)[:3]) or means.mean.reasons[place]
+        return "; ".join(list(reasons)[:3]) or means.mean.reasons[index]
     rows = (means.low, means.sd, means.bimodality)
-    return "; ".join(dict.fromkeys(row.reasons[place] for row in rows if row.reasons[place]))
+    return "; ".join(dict.fromkeys(row.reasons[index] for row in rows if row.reasons[index]))
 
 
 def _head_indices(finding: HeadResult) -> dict[str, Any]:
@@ -216,7 +208,7 @@ def _cells_of_heads(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int],
     for head_cells in lists:
         for i, j, *values in head_cells:
             cells[int(i), int(j)].append(values)
-    return {place: np.array(cells[place]) for place in sorted(cells)}
+    return {index: np.array(cells[index]) for index in sorted(cells)}
 
 
 def _frame_of_rows(rows: list[dict[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Analyse a capture's heads as cluster jobs; each analyses a share of the heads and stores the results."""
+"""Analyse a capture's heads as cluster jobs; each job analyses a share of the heads and stores the results."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -11,8 +11,8 @@ from keyquery.measure.bar import open_bar
 from keyquery.measure.heads.finding import analyse_in_turn, finding_path
 from keyquery.models.captures.reading import Capture
 
-HEADS = 8  # heads per job by default
-JOBS = 100  # most jobs by default
+HEADS_PER_JOB = 8  # by default
+MAX_JOBS = 100  # by default
 
 
 def analyse_missing(
@@ -26,14 +26,15 @@ def analyse_missing(
     """
     # jobs start in another working directory
     capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()
-    todo = [number for number, head in enumerate(capture.heads) if not _is_finished(capture, number, options, folder)]
-    if not todo:
+    paths = [finding_path(capture, head, options, folder)[0] for head in capture.heads]
+    missing = [number for number, path in enumerate(paths) if not path.is_file()]
+    if not missing:
         return
-    count = min(len(todo), jobs or min(JOBS, -(-len(todo) // HEADS)))
+    count = min(len(missing), jobs or min(MAX_JOBS, -(-len(missing) // HEADS_PER_JOB)))
     # keep neighbours together: they share keys
-    edges = [len(todo) * share // count for share in range(count + 1)]
+    edges = [len(missing) * share // count for share in range(count + 1)]
     shares = [
-        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(todo[first:last])}
+        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(missing[first:last])}
         for first, last in pairwise(edges)
     ]
     names = [f"share {share + 1} of {count}" for share in range(count)]
@@ -44,15 +45,10 @@ def analyse_missing(
 
 
 def analyse_share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
-    """Analyse some heads, as a job; damaged heads are skipped, since the command reports them later."""
+    """Analyse the heads with these numbers, as a job; return how many. The command reports damaged heads later."""
     outcomes = analyse_in_turn(capture, [capture.heads[number] for number in numbers], options, folder)
     for head_count, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):
             print(outcome)
         report(f"{head_count} of {len(numbers)} heads")
     return len(numbers)
-
-
-def _is_finished(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
-    path, _ = finding_path(capture, capture.heads[number], options, folder)
-    return path.is_file()

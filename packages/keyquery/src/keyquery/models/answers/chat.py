@@ -1,7 +1,8 @@
-"""Sample answers to single user turns: prompts by the model's chat template, batches padded on the left."""
+"""Sample answers to single user turns in padded batches, with prompts made by the model's chat template."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from boundpaper.errors import ModelError
@@ -12,7 +13,7 @@ from keyquery.models.checkpoints.loading import LoadedModel
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import check_tokens
 
-SWITCH = "enable_thinking"  # variable with which templates of reasoning models turn thinking on and off
+SWITCH = "enable_thinking"  # variable of chat templates that turns thinking on or off
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,10 @@ def has_thinking_mode(tokenizer: Any) -> bool:
 
 
 def chat_prompt(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt:
-    """Make the prompt of one user turn.
+    """Return the prompt of one user turn.
 
     Without a chat template, the prompt is the text alone, after the tokenizer's beginning token. `thinking` turns
-    thinking on or off in templates that support it.
+    thinking on or off if the template supports it.
     """
     if getattr(tokenizer, "chat_template", None) is None:
         return TokenizedPrompt(tuple(tokenizer(text, verbose=False)["input_ids"]), False)
@@ -50,45 +51,43 @@ def chat_prompt(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt
 
 
 def sampling_options(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
-    """Return the options for `generate`: the model's own if it has any, else plain sampling at temperature 1.
+    """Return the options for `generate`: the model's own, and plain sampling at temperature 1 where it has none.
 
-    `temperature` replaces the model's; with 0 the most probable token is always chosen.
+    `temperature` replaces the model's; with 0, the most probable token is always chosen.
     """
     defaults = loaded.model.generation_config
     if temperature == 0:
         return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-    default = getattr(defaults, "temperature", None)
-    used_temperature = temperature if temperature is not None else default if default is not None else 1.0
-    # by default the library would restrict sampling to the 50 most probable tokens
+    if temperature is None:
+        temperature = getattr(defaults, "temperature", None)
     top_k, top_p = getattr(defaults, "top_k", None), getattr(defaults, "top_p", None)
     return {
         "do_sample": True,
-        "temperature": float(used_temperature),
-        "top_k": top_k or 0,
+        "temperature": 1.0 if temperature is None else float(temperature),
+        "top_k": top_k or 0,  # without it, the library would restrict sampling to the 50 most probable tokens
         "top_p": 1.0 if top_p is None else top_p,
     }
 
 
 def answers(
-    loaded: LoadedModel, turns: Sequence[TokenizedPrompt], new_tokens: int, options: dict[str, Any], seed: int
+    loaded: LoadedModel, prompts: Sequence[TokenizedPrompt], new_tokens: int, options: dict[str, Any], seed: int
 ) -> list[tuple[str, int]]:
-    """Sample an answer to each turn, all in one batch.
+    """Sample an answer to each prompt, all in one batch; return each answer and its number of tokens.
 
-    `options` is the result of `sampling_options`. The same seed and batch give the same answers on one machine.
-    Return each answer, without special tokens except thinking marks, and its number of tokens. Raises ModelError if
-    memory runs out.
+    Answers have no special tokens, except thinking marks. `options` is the result of `sampling_options`. The same seed
+    and batch give the same answers on one machine. Raises ModelError if memory runs out.
     """
     torch = libraries.torch
     model, tokenizer = loaded.model, loaded.tokenizer
-    filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-    if filler is None:
-        filler = 0  # hidden by the mask
-    width = max(len(turn.tokens) for turn in turns)
-    if any(len(turn.tokens) < width for turn in turns):
+    padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+    if padding is None:
+        padding = 0  # any token will do, since the mask hides it
+    width = max(len(prompt.tokens) for prompt in prompts)
+    if any(len(prompt.tokens) < width for prompt in prompts):
         refuse_changes_by_padding(model)
-    tokens = torch.full((len(turns), width), filler, dtype=torch.long)
+    tokens = torch.full((len(prompts), width), padding, dtype=torch.long)
     mask = torch.zeros_like(tokens)
-    for row, prompt in enumerate(turns):
+    for row, prompt in enumerate(prompts):
         tokens[row, width - len(prompt.tokens) :] = torch.tensor(prompt.tokens)
         mask[row, width - len(prompt.tokens) :] = 1
     check_tokens(model, tokens, tokenizer)
@@ -100,31 +99,30 @@ def answers(
                 input_ids=tokens.to(model.device),
                 attention_mask=mask.to(model.device),
                 max_new_tokens=new_tokens,
-                pad_token_id=filler,
+                pad_token_id=padding,
                 **options,
             )
     except Exception as error:
         if exhausted(error):
             raise ModelError(
-                f"memory ran out on {len(turns)} prompts of {width} tokens; give a smaller --batch or --limit, "
+                f"memory ran out on {len(prompts)} prompts of {width} tokens; give a smaller --batch or --limit, "
                 "--dtype bf16 or --quantize nf4 (finished answers are kept)"
             ) from error
         raise
-    replies = []
+    replies, end_ids = [], _end_tokens(loaded)
     for row in output[:, width:].tolist():
-        stops = [place for place, token in enumerate(row) if token in _end_tokens(loaded)]
-        answer = row[: stops[0]] if stops else row
+        answer = list(takewhile(lambda token: token not in end_ids, row))
         replies.append((_answer_text(tokenizer, answer), len(answer)))
     return replies
 
 
 def _answer_text(tokenizer: Any, tokens: list[int]) -> str:
     """Return an answer's text without special tokens, except those that mark thinking."""
-    unmarked, full_text = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
-    if has_thought_marks(unmarked) or not has_thought_marks(full_text):
-        return unmarked
-    for word in tokenizer.all_special_tokens:
-        full_text = full_text if is_part_of_mark(word) else full_text.replace(word, "")
+    plain_text, full_text = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
+    if has_thought_marks(plain_text) or not has_thought_marks(full_text):
+        return plain_text
+    for token in tokenizer.all_special_tokens:
+        full_text = full_text if is_part_of_mark(token) else full_text.replace(token, "")
     return full_text
 
 

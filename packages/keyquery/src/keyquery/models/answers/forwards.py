@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-PROBE = (3, 5, 4, 6, 3, 7) * 4  # tokens of a text
-TRIED = 32  # tokens of a text with which a cache is tried
+PROBE = (3, 5, 4, 6, 3, 7) * 4  # token ids of the text that tests padding
+CACHE_PROBE = 32  # tokens of the text that tests a cache
 
-_at_once: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # what `tokens_at_once` found
-_apart: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether padding on the left changes a model's logits
+_tokens_at_once: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # by model, what `tokens_at_once` found
+_padding_matters: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # by model, whether padding changes its logits
 
 Around = Callable[[], AbstractContextManager[Any]]
 """Function without arguments that returns a context manager to run forward passes in."""
@@ -31,7 +31,7 @@ Around = Callable[[], AbstractContextManager[Any]]
 def encode(tokenizer: Any, text: str) -> list[int]:
     """Return the token ids of a prompt, with the beginning-of-sequence token if the tokenizer adds one.
 
-    Raises ModelError if there are no tokens, or the tokenizer appends an end token, which nothing may follow.
+    Raises ModelError if there are no tokens, or if the tokenizer appends an end token, since an answer must follow.
     """
     ids: list[int] = list(tokenizer(text, verbose=False)["input_ids"])
     if not ids:
@@ -44,18 +44,18 @@ def encode(tokenizer: Any, text: str) -> list[int]:
 
 
 def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
-    """Return the logits of the last `keep` tokens (B, keep, V) of a pass that starts at `start` in the cache."""
+    """Return the logits (B, keep, V) of the last `keep` of `tokens`, which follow the `start` tokens in the cache."""
     torch = libraries.torch
     if mask is None:
-        places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
+        positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
     else:
-        places = positions_of(mask)[:, -tokens.shape[1] :]
+        positions = positions_of(mask)[:, -tokens.shape[1] :]
     cause = "a class that accepts only a key cache of its own (with --items 0 only losses are measured)"
     with describe_failures(model, tokens.shape[1], cause):
         logits: Tensor = model(
             input_ids=tokens,
             attention_mask=mask,
-            position_ids=places,
+            position_ids=positions,
             use_cache=True,
             logits_to_keep=keep,
             **{_cache_argument(model): cache},
@@ -64,32 +64,32 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
 
 
 def batches(keys: Sequence[Any], batch: int, *, together: bool = False) -> Iterator[list[int]]:
-    """Group indices by equal keys (with `together`, regardless of keys) in order of appearance, at most `batch` per
-    group.
-    """
+    """Yield batches of at most `batch` indices with equal keys; with `together`, keys are ignored."""
     groups: dict[Any, list[int]] = {}
     for index, key in enumerate(keys):
         groups.setdefault(None if together else key, []).append(index)
-    for group in groups.values():
-        yield from (group[start : start + batch] for start in range(0, len(group), batch))
+    for indices in groups.values():
+        yield from (indices[start : start + batch] for start in range(0, len(indices), batch))
 
 
 def refuse_changes_by_padding(model: PreTrainedModel) -> None:
-    """Refuse padding on the left for a model whose logits change by it, tested with a short text.
+    """Raise ModelError if padding on the left changes the model's logits of a short text.
 
-    A mask hides padding from attention, but not always from layers that carry a state from token to token, nor from
-    positions that are counted from the beginning of the row. Raises ModelError.
+    A mask hides padding from attention, but it may not hide padding from layers that carry a state from token to token,
+    or from positions that are counted from the beginning of the row.
     """
     torch = libraries.torch
-    if model not in _apart:
+    if model not in _padding_matters:
         tokens = torch.tensor([PROBE], device=device_of(model)) % int(model.config.get_text_config().vocab_size)
         padded_row = torch.cat([tokens[:, -1:].expand(1, len(PROBE) - 1), tokens], dim=1)
         mask = (torch.arange(padded_row.shape[1], device=tokens.device) >= len(PROBE) - 1).long()[None]
         with torch.inference_mode():
             unpadded = step(model, tokens, torch.ones_like(tokens), key_cache(model), 0).float()
             padded = step(model, padded_row, mask, key_cache(model), 0).float()
-        _apart[model] = not float((unpadded - padded).abs().max()) <= rounding_of(model) * float(unpadded.std())
-    if _apart[model]:
+        _padding_matters[model] = not float((unpadded - padded).abs().max()) <= rounding_of(model) * float(
+            unpadded.std()
+        )
+    if _padding_matters[model]:
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}): prompts of different lengths cannot share "
             "a batch, since padding on the left changes its answers (its positions are counted from the beginning of "
@@ -100,7 +100,7 @@ def refuse_changes_by_padding(model: PreTrainedModel) -> None:
 def key_cache(model: PreTrainedModel) -> Any:
     """Return an empty key cache, with the sliding windows of the model.
 
-    Raises ModelError if tokens that follow from the cache get other logits than without it.
+    Raises ModelError if the model gives tokens other logits with the cache than without it.
     """
     if not tokens_at_once(model):
         raise ModelError(
@@ -112,31 +112,35 @@ def key_cache(model: PreTrainedModel) -> Any:
 
 
 def tokens_at_once(model: PreTrainedModel) -> float:
-    """Return how many tokens may follow from a cache in one pass with logits as in a pass without a cache.
+    """Return the number of tokens that one pass may add to a cache, with the same logits as in a pass without a cache.
 
-    This is infinity for caches of keys and values. A cache of another kind, or one that the model ignores, is tried on
-    a short text, token by token from the second on and with half of it at once: some layers forget their state unless
-    they get a single token, and attention to chosen keys may choose others.
+    The number is infinity for caches of keys and values. If the cache has states or the model ignores it, the number is
+    the result of tests with a short text: infinity if the second half may follow the first at once, 1 if only single
+    tokens may follow the first token, else 0. Some layers forget their state unless they get a single token, and
+    attention to selected keys may select other keys.
     """
     torch = libraries.torch
-    if model not in _at_once:
+    if model not in _tokens_at_once:
         ignored = _cache_argument(model) not in inspect.signature(model.forward).parameters
-        most: float = 0 if ignored or has_states(_empty_cache(model)) else math.inf
-        size = int(model.config.get_text_config().vocab_size)
-        tokens = torch.randint(size, (1, TRIED), generator=torch.Generator().manual_seed(0)).to(device_of(model))
-        for start, rest, limit in ((1, 1, 1), (TRIED // 2, TRIED, math.inf)) if not most else ():
+        number: float = 0 if ignored or has_states(_empty_cache(model)) else math.inf
+        vocabulary = int(model.config.get_text_config().vocab_size)
+        tokens = torch.randint(vocabulary, (1, CACHE_PROBE), generator=torch.Generator().manual_seed(0)).to(
+            device_of(model)
+        )
+        tests = ((1, 1, 1), (CACHE_PROBE // 2, CACHE_PROBE, math.inf))
+        for start, size, tested_number in tests if not number else ():
             cache = _empty_cache(model)
             with torch.inference_mode():
                 full = model(input_ids=tokens, use_cache=False).logits.float()
-                parts = [step(model, tokens[:, :start], None, cache, 0, keep=start)]
-                for at in range(start, TRIED, rest):
-                    parts.append(step(model, tokens[:, at : at + rest], None, cache, at, keep=rest))
-            error = float((torch.cat(parts, dim=1).float() - full).abs().max())
+                logits = [step(model, tokens[:, :start], None, cache, 0, keep=start)]
+                for at in range(start, CACHE_PROBE, size):
+                    logits.append(step(model, tokens[:, at : at + size], None, cache, at, keep=size))
+            error = float((torch.cat(logits, dim=1).float() - full).abs().max())
             if not error <= rounding_of(model) * float(full.std()):
                 break
-            most = limit
-        _at_once[model] = most
-    return _at_once[model]
+            number = tested_number
+        _tokens_at_once[model] = number
+    return _tokens_at_once[model]
 
 
 def has_states(cache: Any) -> bool:
@@ -145,7 +149,7 @@ def has_states(cache: Any) -> bool:
 
 
 def _cache_argument(model: PreTrainedModel) -> str:
-    """Return the name under which a model takes its cache; others are ignored in silence."""
+    """Return the name of the model's argument for a cache; many models ignore arguments of other names in silence."""
     return "cache_params" if "cache_params" in inspect.signature(model.forward).parameters else "past_key_values"
 
 

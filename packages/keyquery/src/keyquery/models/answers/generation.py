@@ -34,14 +34,14 @@ def greedy(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[str]:
-    """Return the most probable continuation of each prompt, token by token; ties go to the lowest id.
+    """Return the greedy continuation of each prompt: at each token the most probable one, and of equals the lowest id.
 
-    The model is in evaluation mode; `prompts` are in any order, and `batch` of them share a forward pass. A
-    continuation has at most `new_tokens` tokens, and ends at an end token of the model or before the first text of
-    `stop`. `pad` pads prompts of different lengths on the left, with mask and position ids to match, so that they share
-    batches; then position 0 of a row is not its beginning token, and interventions there are wrong. `prefill` and
-    `decode` return a context manager, entered around the forward pass over the prompts, and around each forward pass
-    over one more token. Raises ModelError if a prompt has no tokens, or `new_tokens` or `batch` is below 1.
+    The model must be in evaluation mode. At most `batch` prompts share a forward pass. A continuation has at most
+    `new_tokens` tokens, and ends at an end token of the model or before the first text of `stop`. With `pad`, prompts
+    of different lengths share batches: they are padded on the left, with mask and position ids to match. Then position
+    0 of a row is not its beginning token, and interventions there are wrong. `prefill` returns a context manager for
+    the forward pass over the prompts, and `decode` one for each forward pass over one more token. Raises ModelError if
+    a prompt has no tokens, or if `new_tokens` or `batch` is below 1.
     """
     if new_tokens < 1 or batch < 1:
         raise ModelError("new_tokens and batch must be at least 1")
@@ -78,7 +78,7 @@ def _continue_batch(
     with torch.inference_mode():
         with prefill():
             logits = step(model, tokens, mask, cache, 0)
-        for turn in range(new_tokens):
+        for position in range(new_tokens):
             new_ids = logits[:, -1].float().argmax(-1)
             for row, token in enumerate(new_ids.tolist()):
                 if row not in open_rows:
@@ -88,31 +88,31 @@ def _continue_batch(
                     continue
                 answers[row].append(token)
                 texts[row] = tokenizer.decode(answers[row], skip_special_tokens=True)
-                cuts = [at for word in stop if (at := texts[row].find(word)) >= 0]
-                if cuts:
-                    texts[row] = texts[row][: min(cuts)]
+                ends = [end for word in stop if (end := texts[row].find(word)) >= 0]
+                if ends:
+                    texts[row] = texts[row][: min(ends)]
                     open_rows.discard(row)
-            if not open_rows or turn == new_tokens - 1:
+            if not open_rows or position == new_tokens - 1:
                 break
             if mask is not None:
                 mask = torch.cat([mask, torch.ones_like(mask[:, :1])], dim=1)
             with decode():
-                logits = step(model, new_ids[:, None], mask, cache, tokens.shape[1] + turn)
+                logits = step(model, new_ids[:, None], mask, cache, tokens.shape[1] + position)
     return texts
 
 
-def _pad_left(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None]:
-    """Pad token ids on the left; return them (B, T) with a mask, or None instead of it if no padding is needed."""
+def _pad_left(rows: list[list[int]], padding: int) -> tuple[Tensor, Tensor | None]:
+    """Return token ids (B, T), padded on the left, and their mask; the mask is None if no padding is needed."""
     torch = libraries.torch
     longest = max(map(len, rows))
-    tokens = torch.tensor([[filler] * (longest - len(row)) + row for row in rows])
+    tokens = torch.tensor([[padding] * (longest - len(row)) + row for row in rows])
     if all(len(row) == longest for row in rows):
         return tokens, None
     return tokens, torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
 
 
 def _padding_token(tokenizer: Any) -> int:
-    """Return the token to pad with; since it is masked, any token will do."""
+    """Return the tokenizer's padding token, or 0 if it has none: any token will do, since the mask hides it."""
     padding = getattr(tokenizer, "pad_token_id", None)
     return 0 if padding is None else int(padding)
 

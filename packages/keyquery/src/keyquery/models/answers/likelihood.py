@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-LOGIT_ROWS = 512  # rows of logits at a time: 512 x 128k tokens in float32 are a quarter of a gigabyte
+LOGIT_ROWS = 512  # rows of logits in memory: 512 rows for 128k tokens in float32 take a quarter of a gigabyte
 
 
 def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = nullcontext) -> Tensor:
     """Return the negative log-likelihood of every token but the first, in nats.
 
-    Logits are computed from the hidden states, `LOGIT_ROWS` rows at a time, if this reproduces the model's logits of
-    the last token; otherwise (for example with soft-capping) a second forward pass computes all at once. The model
-    must be in evaluation mode, and `tokens`, (T,) or (B, T), without padding. `prefill` returns a context manager
-    that is entered around the forward pass. Return float32 of shape (B, T - 1), on the CPU. Raises DataError when
+    The result is float32 of shape (B, T - 1), on the CPU. Logits are computed from the hidden states, `LOGIT_ROWS` rows
+    at a time, if this reproduces the model's logits of the last token; otherwise (for example with soft-capping) a
+    second forward pass computes all logits at once. The model must be in evaluation mode, and `tokens`, of shape (T,)
+    or (B, T), must have no padding. `prefill` returns a context manager for each forward pass. Raises DataError when
     there are fewer than two tokens.
     """
     torch = libraries.torch
@@ -31,18 +31,17 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     tokens = tokens[None] if tokens.ndim == 1 else tokens
     if tokens.shape[1] < 2:
         raise DataError(f"a text of {tokens.shape[1]} tokens has no token to predict; give at least 2")
-    parts, start = [], 1
+    nats, start = [], 1
     with torch.inference_mode():
         for logits in _logits_in_parts(model, tokens, prefill):
             targets = tokens[:, start : start + logits.shape[1], None].to(logits.device)
-            parts.append(-logits.float().log_softmax(-1).gather(2, targets)[..., 0].cpu())
+            nats.append(-logits.float().log_softmax(-1).gather(2, targets)[..., 0].cpu())
             start += logits.shape[1]
-        nats: Tensor = torch.cat(parts, dim=1)
-    return nats
+    return torch.cat(nats, dim=1)
 
 
 def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
-    """Yield the logits of all tokens but the last, in parts (B, rows, V)."""
+    """Yield the logits of all tokens but the last, in parts of shape (B, rows, V)."""
     torch = libraries.torch
     outputs: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: outputs.append(output[0]))
@@ -52,7 +51,7 @@ def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Te
     finally:
         hook.remove()
     head, states = model.get_output_embeddings(), outputs[-1]
-    # soft-capping changes small logits by less than rounding, so test the configuration for it
+    # soft-capping changes small logits by less than rounding, so only the configuration shows it
     capped = getattr(model.config.get_text_config(), "final_logit_softcapping", None) is not None
     fits = states.shape[-1] == model.get_input_embeddings().weight.shape[-1]  # some decoders return logits (Llama 4)
     if fits and not capped and torch.allclose(head(states[:, -1]), last_logits, rtol=1e-2, atol=1e-3):

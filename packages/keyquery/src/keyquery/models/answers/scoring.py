@@ -23,10 +23,10 @@ Question = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Scores:
-    """Log-probabilities of the answers that a prompt allows.
+    """Log-probabilities of the answers to one prompt.
 
-    `logprobs` has the log-probability of each whole answer after the prompt, in nats, and `tokens` each answer's
-    number of tokens.
+    `options` has the answers, `logprobs` the log-probability of each whole answer after the prompt, in nats, and
+    `tokens` the number of tokens of each answer.
     """
 
     options: tuple[str, ...]
@@ -34,44 +34,49 @@ class Scores:
     tokens: tuple[int, ...]
 
     def raw(self, option: str) -> float:
-        """Probability of an answer among all continuations."""
+        """Return the probability of an answer among all continuations."""
         return math.exp(self.logprobs[self.options.index(option)])
 
     def normalised(self, option: str) -> float:
-        """Probability of an answer among the options."""
+        """Return the probability of an answer among the options."""
         highest = max(self.logprobs)
         shares = [math.exp(value - highest) for value in self.logprobs]
         return shares[self.options.index(option)] / sum(shares)
 
     @property
     def best(self) -> str:
-        """The most probable answer; of equally probable ones, the first."""
+        """The most probable answer, or the first of several equally probable ones."""
         return self.options[self.logprobs.index(max(self.logprobs))]
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One answer after the common prefix of its group: tokens before it, tokens of the answer, and the prompt."""
+    """The tokens after the common prefix of a group of prompts: the rest of one prompt, and an answer to it.
 
-    rest: tuple[int, ...]
+    `question` is the prompt's index in its group.
+    """
+
+    prompt_rest: tuple[int, ...]
     answer: tuple[int, ...]
     question: int
 
     @property
-    def fed(self) -> tuple[int, ...]:
-        """Tokens to run in order to score the whole answer: all but the last."""
-        return self.rest + self.answer[:-1]
+    def inputs(self) -> tuple[int, ...]:
+        """Tokens that the model must read to score the answer: all but the last."""
+        return self.prompt_rest + self.answer[:-1]
 
 
-def options_logprobs(model: PreTrainedModel, tokenizer: Any, asked: Sequence[Question], batch: int = 8) -> list[Scores]:
-    """Return log-probabilities of whole answers: sums over their tokens, given the prompt.
+def options_logprobs(
+    model: PreTrainedModel, tokenizer: Any, questions: Sequence[Question], batch: int = 8
+) -> list[Scores]:
+    """Return the log-probabilities of whole answers, which are sums over their tokens, given the prompt.
 
-    Each prompt is run once; the answers' later tokens follow with the key cache. The model is in evaluation mode.
-    `asked` has prompts and their answers; prompts of equal length share a batch, and nothing is padded on the left.
-    Raises DataError if a prompt has no answers, or two answers of one prompt have the same tokens; ModelError if the
-    tokenizer cannot encode an answer, or merges it with the prompt's last token.
+    Each prompt is run once; the answers' later tokens follow with the key cache. The model must be in evaluation mode.
+    Prompts of equal length share a batch, and nothing is padded on the left. Raises DataError if a prompt has no
+    answers or two of its answers have the same tokens, and ModelError if the tokenizer cannot encode an answer or
+    merges it with the prompt's last token.
     """
-    groups = [[question] for question in asked]
+    groups = [[question] for question in questions]
     return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch)]
 
 
@@ -80,30 +85,31 @@ def grouped_logprobs(
 ) -> list[list[Scores]]:
     """Return log-probabilities as `options_logprobs` does, for groups of prompts with a common prefix.
 
-    The prefix is run once; the rests of the prompts follow with the key cache, one after another, so that only one
-    copy of the cache is in memory (two with sliding windows). Layers with states read the prefix again for each.
+    A group's prefix is run once; the rests of its prompts follow with the key cache, one after another, so that only
+    one copy of the cache is in memory (two with sliding windows). A model with states in its cache reads the prefix
+    again for every rest.
     """
-    prefixes: list[list[int]] = []
-    branches: list[list[Branch]] = []
+    prefixes, branches = [], []
     for group in groups:
-        prefix, answers = _answer_branches(tokenizer, group)
+        prefix, group_branches = _answer_branches(tokenizer, group)
         prefixes.append(prefix)
-        branches.append(answers)
+        branches.append(group_branches)
     sums: list[list[float]] = [[] for _ in groups]
-    for indices in batches([len(head) for head in prefixes], batch):
-        branch_sums = _branch_sums(model, [prefixes[at] for at in indices], [branches[at] for at in indices])
-        for at, values in zip(indices, branch_sums, strict=True):
-            sums[at] = values
+    for indices in batches([len(prefix) for prefix in prefixes], batch):
+        batch_sums = _branch_sums(model, [prefixes[index] for index in indices], [branches[index] for index in indices])
+        for index, group_sums in zip(indices, batch_sums, strict=True):
+            sums[index] = group_sums
     return [
-        [_question_scores(question, number, answers, values) for number, question in enumerate(group)]
-        for group, answers, values in zip(groups, branches, sums, strict=True)
+        [_question_scores(question, number, *branches_and_sums) for number, question in enumerate(group)]
+        for group, *branches_and_sums in zip(groups, branches, sums, strict=True)
     ]
 
 
 def answer_tokens(tokenizer: Any, prompt: str, option: str, prefix: Sequence[int] | None = None) -> list[int]:
-    """Return the tokens that an answer adds to a prompt; a space is put between them unless the prompt ends in one.
+    """Return the tokens that an answer adds to a prompt, after a space unless the prompt ends with white space.
 
-    Raises ModelError if it adds no token or an unknown token, or the prompt's tokens change.
+    `prefix` has the prompt's tokens, if they are known. Raises ModelError if the answer adds no token or an unknown
+    token, or if it changes the prompt's tokens.
     """
     prefix = encode(tokenizer, prompt) if prefix is None else list(prefix)
     full = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
@@ -126,12 +132,12 @@ def _answer_branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[in
         raise DataError("prompts of one group begin with different tokens; ask them one by one")
     branches: list[Branch] = []
     for number, ((prompt, options), ids) in enumerate(zip(group, prompts, strict=True)):
-        parts = [tuple(answer_tokens(tokenizer, prompt, option, ids)) for option in options]
-        if not parts:
+        answers = [tuple(answer_tokens(tokenizer, prompt, option, ids)) for option in options]
+        if not answers:
             raise DataError(f"0 answers to choose from after the prompt {prompt[-40:]!r}")
-        if len(set(parts)) < len(parts):
+        if len(set(answers)) < len(answers):
             raise DataError(f"two of the answers {', '.join(options)} have the same tokens after {prompt[-40:]!r}")
-        branches += [Branch(tuple(ids[length:]), answer, number) for answer in parts]
+        branches += [Branch(tuple(ids[length:]), answer, number) for answer in answers]
     return prompts[0][:length], branches
 
 
@@ -141,46 +147,51 @@ def _question_scores(question: Question, number: int, branches: Sequence[Branch]
 
 
 def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
-    """Return the summed log-probability of every branch, for prefixes of equal length."""
+    """Return the summed log-probability of every branch of every group, for prefixes of equal length."""
     torch = libraries.torch
     device, length = device_of(model), len(prefix_ids[0])
-    inputs = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
+    inputs = [list(dict.fromkeys(branch.inputs for branch in branches if branch.inputs)) for branches in groups]
     turns = max(map(len, inputs))
     cache = key_cache(model)
-    states = has_states(cache)
-    slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
+    has_state_layers = has_states(cache)
+    has_windows = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
     prefixes = torch.tensor(prefix_ids, device=device)
     with torch.inference_mode():
         first_logprobs = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
         sums = [
-            [0.0 if branch.rest else float(first_logprobs[place, branch.answer[0]]) for branch in branches]
-            for place, branches in enumerate(groups)
+            [0.0 if branch.prompt_rest else float(first_logprobs[number, branch.answer[0]]) for branch in branches]
+            for number, branches in enumerate(groups)
         ]
         for turn in range(turns):
-            rows = [inputs_of_row[turn] if turn < len(inputs_of_row) else (0,) for inputs_of_row in inputs]
+            rows = [group_inputs[turn] if turn < len(group_inputs) else (0,) for group_inputs in inputs]
             longest = max(map(len, rows))
             # rows are padded on the right, which a causal model never attends to
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
-            used = copy.deepcopy(cache) if slides and not states and turn < turns - 1 else cache
-            if states and turn:  # they cannot take tokens back, and some are in the model, not in the cache
-                used = key_cache(model)
-                step(model, prefixes, None, used, 0)
+            turn_cache = copy.deepcopy(cache) if has_windows and not has_state_layers and turn < turns - 1 else cache
+            if (
+                has_state_layers and turn
+            ):  # states cannot drop tokens again, and some are in the model, not in the cache
+                turn_cache = key_cache(model)
+                step(model, prefixes, None, turn_cache, 0)
             size = int(min(longest, tokens_at_once(model)))
             starts = range(0, longest, size)
-            parts = [step(model, tokens[:, at : at + size], None, used, length + at, keep=size) for at in starts]
-            logprobs = torch.cat(parts, dim=1).float().log_softmax(-1)
-            if not slides and not states:
+            logits = [
+                step(model, tokens[:, start : start + size], None, turn_cache, length + start, keep=size)
+                for start in starts
+            ]
+            logprobs = torch.cat(logits, dim=1).float().log_softmax(-1)
+            if not has_windows and not has_state_layers:
                 cache.crop(-longest)
-            for place, row in enumerate(rows):
-                for number, branch in enumerate(groups[place]):
-                    if turn < len(inputs[place]) and branch.fed == row:
-                        sums[place][number] += _branch_sum(logprobs[place], branch)
+            for number, row in enumerate(rows):
+                for index, branch in enumerate(groups[number]):
+                    if turn < len(inputs[number]) and branch.inputs == row:
+                        sums[number][index] += _branch_sum(logprobs[number], branch)
     return sums
 
 
-def _branch_sum(logs: Tensor, branch: Branch) -> float:
-    """Return the sum, in float64, of the log-probabilities of an answer's tokens that the fed tokens predict."""
-    skipped = 0 if branch.rest else 1  # the answer starts right after the common prefix
-    start = len(branch.rest) + skipped - 1
+def _branch_sum(logprobs: Tensor, branch: Branch) -> float:
+    """Return the sum, in float64, of the log-probabilities of those tokens of an answer that the inputs predict."""
+    skipped = 0 if branch.prompt_rest else 1  # the answer starts right after the common prefix
+    start = len(branch.prompt_rest) + skipped - 1
     answer = list(branch.answer[skipped:])
-    return float(logs[list(range(start, start + len(answer))), answer].double().sum())
+    return float(logprobs[list(range(start, start + len(answer))), answer].double().sum())

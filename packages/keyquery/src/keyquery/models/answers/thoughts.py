@@ -1,11 +1,11 @@
-"""Remove a reasoning model's thinking from answers, whether generated or read from prediction files."""
+"""Separate a reasoning model's thinking from its answer."""
 
 import re
 from typing import NamedTuple
 
-WORDS = r"think|thinking|thought|thoughts|reasoning|reflection|analysis|scratchpad|seed:think|seed:cot_budget_reflect"
+NAMES = r"think|thinking|thought|thoughts|reasoning|reflection|analysis|scratchpad|seed:think|seed:cot_budget_reflect"
 PAIRS = (  # opening and closing marks, as patterns
-    (rf"<\s*(?:{WORDS})(?:\s[^<>]*)?>", rf"<\s*/\s*(?:{WORDS})\s*>"),
+    (rf"<\s*(?:{NAMES})(?:\s[^<>]*)?>", rf"<\s*/\s*(?:{NAMES})\s*>"),
     (r"\[\s*THINK(?:ING)?\s*\]", r"\[\s*/\s*THINK(?:ING)?\s*\]"),
     (r"<\|\s*begin_of_thought\s*\|>", r"<\|\s*end_of_thought\s*\|>"),
     (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
@@ -16,10 +16,10 @@ PAIRS = (  # opening and closing marks, as patterns
 )
 OPENING = re.compile("|".join(opening for opening, _ in PAIRS), re.IGNORECASE)
 CLOSING = re.compile("|".join(closing for _, closing in PAIRS), re.IGNORECASE)
-# Channels of GPT-OSS: `<|channel|>analysis<|message|>...<|end|>`, and only the channel `final` has the answer
+# GPT-OSS writes channels, `<|channel|>analysis<|message|>...<|end|>`; only the channel `final` has the answer
 CHANNEL = re.compile(r"<\|channel\|>\s*(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>", re.IGNORECASE)
 CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # the same if special tokens were removed
+BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # what removing special tokens leaves of a channel's mark
 BARE_ANALYSIS = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z\W\d])")
 
 
@@ -39,28 +39,22 @@ def opens_thinking(prompt: str) -> bool:
 
 
 def has_thought_marks(text: str) -> bool:
-    """Tell whether a text contains marks of thinking or of channels."""
+    """Return whether a text contains marks of thinking or of channels."""
     return bool(OPENING.search(text) or CLOSING.search(text) or "<|channel|>" in text)
 
 
 def is_part_of_mark(token: str) -> bool:
-    """Tell whether a special token is a mark of thinking or of channels, or part of one."""
-    return has_thought_marks(token) or token in (
-        "<|start|>",
-        "<|message|>",
-        "<|constrain|>",
-        "<|end|>",
-        "<|channel>",
-        "<channel|>",
-    )
+    """Return whether a special token is a mark of thinking or of channels, or part of such a mark."""
+    mark_parts = "<|start|> <|message|> <|constrain|> <|end|> <|channel> <channel|>".split()
+    return has_thought_marks(token) or token in mark_parts
 
 
 def split_thoughts(text: str, *, opened: bool = False) -> Reply:
-    """Split a reasoning model's text into thinking and answer.
+    """Split a reasoning model's text into its answer and its thinking, both without marks.
 
-    The answer is the text after the last closing mark, whatever is nested before it and whether or not it has an
-    opening mark; with channels, it is the last channel called `final`. Thinking that never ends gives no answer.
-    `opened` says whether the prompt itself ends with an opening mark. The returned thinking has no marks.
+    The answer is the text after the last closing mark, even if marks are nested or the opening mark is missing; with
+    channels, it is the last channel called `final`. If thinking never ends, the answer is empty. `opened` says whether
+    the prompt itself ends with an opening mark.
     """
     if "<|channel|>" in text:
         return _split_channels(text)
@@ -79,14 +73,11 @@ def split_thoughts(text: str, *, opened: bool = False) -> Reply:
 
 
 def _split_channels(text: str) -> Reply:
-    openings = list(CHANNEL.finditer(text))
     answer, thoughts = "", []
-    for opening in openings:
-        thought = text[opening.end() :]
-        end = CHANNEL_END.search(thought)
-        thought = (thought[: end.start()] if end else thought).strip()
+    for opening in CHANNEL.finditer(text):
+        message = CHANNEL_END.split(text[opening.end() :], maxsplit=1)[0].strip()
         if opening[1].lower() == "final":
-            answer = thought
-        elif thought:
-            thoughts.append(thought)
+            answer = message
+        elif message:
+            thoughts.append(message)
     return Reply(answer, "\n".join(thoughts))

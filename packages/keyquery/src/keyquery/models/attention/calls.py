@@ -1,9 +1,9 @@
 """Record every attention call of a model without changing its code.
 
-A private name is registered with transformers' attention interface, and also with its mask interface: without a mask
-function there would be no mask, which is wrong for sliding windows and left padding. Both functions delegate to the
-model's previous implementation (the sdpa kernel, or an eager function with attention sinks and soft-capping), so
-recording does not change outputs.
+The function `_record_and_attend` is registered with transformers' attention interface under a private name. A mask
+function is registered under the same name, since without it there would be no mask for sliding windows and left
+padding. Both functions call the model's previous implementation (the sdpa kernel, or an eager function with attention
+sinks and soft-capping), so recording does not change outputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 NAME = "recorded_attention"
-_SOFTMAX = re.compile("[sS]oftmax|dot_product|flash|attention_interface")
+_SOFTMAX = re.compile("[sS]oftmax|dot_product|flash|attention_interface")  # words of code with a softmax over keys
 Recorder = Callable[["Call"], "Call | None"]
 Observer = Callable[["Call", "Tensor"], None]
 
@@ -43,8 +43,8 @@ class Call:
     layer : int or None
         Layer index of the module; None if it has none (vision towers).
     query, key, value : Tensor
-        Shapes (B, H_q, T, d), (B, H_kv, S, d), (B, H_kv, S, d_v), after rotary embedding and any q/k norm; keys are not
-        repeated for grouped-query attention, and S > T under a key cache or in cross-attention.
+        Shapes (B, H_q, T, d), (B, H_kv, S, d), (B, H_kv, S, d_v), after the rotary embedding and norms of queries and
+        keys. Keys are not repeated for grouped-query attention. S differs from T with a key cache or cross-attention.
     mask : Tensor or None
         Boolean (True: visible) for sdpa, additive for eager; None for a plain causal mask.
     options : Mapping
@@ -67,22 +67,22 @@ class Call:
 
     @property
     def scaling(self) -> float:
-        """Factor on q.k before the softmax: the module's own, which is not always d^-1/2."""
+        """Factor on q.k before the softmax: the one that the module passes, or else d^-1/2."""
         factor = self.options.get("scaling")
         return float(self.query.shape[-1] ** -0.5 if factor is None else factor)
 
     @property
     def window(self) -> int | None:
-        """The sliding window in tokens; None if the layer sees everything before it."""
+        """The sliding window in tokens; None if queries see all tokens before them."""
         size = self.options.get("sliding_window")
         return None if size is None else int(size)
 
     def positions(self) -> tuple[Tensor, Tensor]:
-        """Positions of queries and keys, shapes (B or 1, T) and (B or 1, S), int64.
+        """Return the positions of queries and keys, int64, of shapes (B or 1, T) and (B or 1, S).
 
-        Query positions are the model's position ids if it passes them on, else the last T of S. With a key cache, the
-        last key belongs to the last query's token, so keys count back from it, even if a window dropped old keys;
-        left padding is negative. Undefined for cross-attention.
+        Query positions are the position ids if the module passes them on, or else the last T of S. With a key cache,
+        keys count back from the last key, which belongs to the last query's token, even if a window dropped old keys;
+        left padding has negative positions. The result is undefined for cross-attention.
         """
         torch = libraries.torch
         tokens, keys = self.query.shape[2], self.key.shape[2]
@@ -100,7 +100,7 @@ class Call:
 _recorder: ContextVar[Recorder | None] = ContextVar("attention_recorder", default=None)
 _observer: ContextVar[Observer | None] = ContextVar("attention_observer", default=None)
 _lock = threading.RLock()
-_users = 0
+_recordings = 0  # number of recordings at this moment
 _kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (configuration, previous implementation)
 
 
@@ -114,45 +114,44 @@ def positions_of(attention_mask: Tensor) -> Tensor:
 
 @contextmanager
 def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | None = None) -> Iterator[None]:
-    """Call `recorder` with every attention call of `model` in this context (thread or task).
+    """Give every attention call of `model` to `recorder` until the end of the block, in this thread or task only.
 
-    If a recorder returns a call (an intervention), the kernel runs on this call's query, key, value and mask. An
-    observer is called after the kernel, with the call and the output (B, T, H, d_v).
-
-    The model and the registries of transformers are restored at the end of the block, even after an error. Raises
-    ModelError if the architecture computes attention in its own code.
+    If the recorder returns a call (an intervention), the kernel runs on that call's query, key, value and mask. After
+    the kernel, `observer` gets the call and the output (B, T, H, d_v). The model and the registries of transformers are
+    restored at the end of the block, even after an error. Raises ModelError if the architecture computes attention in
+    its own code, or if the model is being recorded already.
     """
     configs = _attention_configs(model)
     kernels = {key: config._attn_implementation for key, config in configs.items()}
     if any(name == NAME for name in kernels.values()):
         raise ModelError("this model is being recorded already; one recording at a time")
     with _register_kernel(list(configs.values())):
-        token, watched = _recorder.set(recorder), _observer.set(observer)
+        recorder_token, observer_token = _recorder.set(recorder), _observer.set(observer)
         try:
             model.set_attn_implementation(NAME)
             if model.config.get_text_config()._attn_implementation != NAME:
                 raise ModelError(unsupported_message(model))
             yield
         finally:
-            _recorder.reset(token)
-            _observer.reset(watched)
+            _recorder.reset(recorder_token)
+            _observer.reset(observer_token)
             for key, config in configs.items():
                 config._attn_implementation_internal = kernels[key]
 
 
 @contextmanager
 def hide_calls() -> Iterator[None]:
-    """Hide attention calls of this context from recorders and observers, for forward passes that inspect a model."""
-    token, watched = _recorder.set(None), _observer.set(None)
+    """Hide the attention calls in this block from recorders and observers, for forward passes that inspect a model."""
+    recorder_token, observer_token = _recorder.set(None), _observer.set(None)
     try:
         yield
     finally:
-        _recorder.reset(token)
-        _observer.reset(watched)
+        _recorder.reset(recorder_token)
+        _observer.reset(observer_token)
 
 
 def unsupported_message(model: PreTrainedModel) -> str:
-    """Return the error message for an architecture that has no attention, or computes it in its own code."""
+    """Return the error message for an architecture without attention, or with attention computed in its own code."""
     kind = getattr(model.config, "model_type", type(model).__name__)
     classes = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
     if not any(map(_has_softmax_over_keys, classes)):
@@ -170,7 +169,7 @@ def unsupported_message(model: PreTrainedModel) -> str:
 
 
 def _has_softmax_over_keys(kind: type) -> bool:
-    """Return whether a layer class uses a softmax over keys, by its source; True if the source cannot be read."""
+    """Return whether a layer class uses a softmax over keys, as its source says; True if the source cannot be read."""
     try:
         return _SOFTMAX.search(inspect.getsource(kind)) is not None
     except (OSError, TypeError):
@@ -178,41 +177,42 @@ def _has_softmax_over_keys(kind: type) -> bool:
 
 
 def _attention_configs(model: PreTrainedModel) -> dict[int, Any]:
-    """Return every configuration that chooses an attention function, by identity."""
+    """Return every configuration of a model that names an attention function, by the configuration's id."""
     configs: dict[int, Any] = {}
-    waiting: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
-    while waiting:
-        config = waiting.pop()
+    queue: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
+    while queue:
+        config = queue.pop()
         if id(config) not in configs:
             configs[id(config)] = config
-            waiting += [sub for key in config.sub_configs if (sub := getattr(config, key, None)) is not None]
+            queue += [part for key in config.sub_configs if (part := getattr(config, key, None)) is not None]
     return configs
 
 
 @contextmanager
 def _register_kernel(configs: list[Any]) -> Iterator[None]:
-    """Register the private name in both registries within this block, and restore each configuration afterwards."""
-    global _users
+    """Register the private name in both registries of transformers within this block."""
+    global _recordings
     modeling, masking = libraries.need("transformers.modeling_utils"), libraries.need("transformers.masking_utils")
     with _lock:
         modeling.AttentionInterface.register(NAME, _record_and_attend)
         masking.AttentionMaskInterface.register(NAME, _original_mask)
-        _users += 1
+        _recordings += 1
         for config in configs:
             _kernels[id(config)] = (config, config._attn_implementation or "sdpa")
     try:
         yield
     finally:
         with _lock:
-            _users -= 1
+            _recordings -= 1
             for config in configs:
                 _kernels.pop(id(config), None)
-            if not _users:  # the registries have no public way to forget a name
+            if not _recordings:  # the registries have no public way to remove a name
                 modeling.AttentionInterface._global_mapping.pop(NAME, None)
                 masking.AttentionMaskInterface._global_mapping.pop(NAME, None)
 
 
 def _original_kernel(config: object) -> str:
+    """Return the name of the attention function that a configuration had before recording."""
     kernel = _kernels.get(id(config))
     if kernel is None:
         raise ModelError(f"attention of an unknown configuration ({type(config).__name__}) reached the recorder")
@@ -222,20 +222,20 @@ def _original_kernel(config: object) -> str:
 def _record_and_attend(
     module: Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, *rest: Any, **options: Any
 ) -> Any:
+    """Give the call to the recorder, call the model's previous function, and give its output to the observer."""
     recorder = _recorder.get()
     if recorder is not None:
         layer = getattr(module, "layer_idx", None)
         changed = recorder(Call(module, layer, query, key, value, attention_mask, options))
         if changed is not None:
             query, key, value, attention_mask = changed.query, changed.key, changed.value, changed.mask
-    home = sys.modules[type(module).__module__]
+    modeling = sys.modules[type(module).__module__]
     kernel = _original_kernel(module.config)
     if kernel == "eager":
-        attend = home.eager_attention_forward
-    else:  # a modelling file may have its own table with overrides
-        attend = getattr(
-            home, "ALL_ATTENTION_FUNCTIONS", libraries.need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS
-        )[kernel]
+        attend = modeling.eager_attention_forward
+    else:  # a modelling file may have its own table of functions
+        functions = libraries.need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS
+        attend = getattr(modeling, "ALL_ATTENTION_FUNCTIONS", functions)[kernel]
     result = attend(module, query, key, value, attention_mask, *rest, **options)
     observer = _observer.get()
     if observer is not None:

@@ -1,7 +1,7 @@
-"""Change a loaded model's position encoding within a block, name it, and test it.
+"""Change a loaded model's position encoding within a block, name the encoding, and test it.
 
-RoPE depends only on differences of positions, so shifting all positions changes nothing. To test whether a model
-ignores positions, the second half of a text is therefore shifted away from the first.
+RoPE depends only on differences of positions, so shifting all positions changes nothing. A test whether a model ignores
+positions therefore shifts the second half of a text away from the first half.
 """
 
 from __future__ import annotations
@@ -26,31 +26,29 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from transformers import PreTrainedModel
 
-TOLERANCE = 1e-5  # of the logits' standard deviation: an identity rotation leaves them equal to the last bit
+TOLERANCE = 1e-5  # of the logits' standard deviation; an identity rotation leaves logits equal to the last bit
 PROBE_TOKENS = 16
 SHIFT = 1000
-POSITION_EMBEDDINGS = {
-    *("wpe", "embed_positions", "position_embeddings", "position_embedding", "embed_position", "positions_embed"),
-}
-WAVES, TABLE = (
-    "pos_encoding",
-    "embed_positions",
-)  # buffers of sines, added to embeddings (CTRL) or for rotations (GPT-J)
-IN_ORDER = ("mamba", "rwkv", "recurrent", "xlstm", "delta")  # recurrent kinds of layers
+POSITION_EMBEDDINGS = frozenset(
+    "wpe embed_positions position_embeddings position_embedding embed_position positions_embed".split()
+)
+SINE_EMBEDDINGS = "pos_encoding"  # name of a buffer of sines that are added to embeddings (CTRL)
+ROTATION_TABLE = "embed_positions"  # name of a buffer of sines that rotate queries and keys (GPT-J)
+RECURRENT = ("mamba", "rwkv", "recurrent", "xlstm", "delta")  # words in the class names of recurrent layers
 
-_swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> active encodings, innermost last
+_encodings: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> active encodings, innermost last
 
 
 @contextmanager
 def encoding(
     model: PreTrainedModel, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> Iterator[None]:
-    """Change how a loaded model encodes positions in this block; the change is undone when the block ends.
+    """Change how a loaded model encodes positions until the end of the block.
 
     In nested blocks, the innermost applies. Arguments are those of `encodings.rope_parameters`; outputs equal those
     of a model loaded with `encodings.configured(config, kind)`. Raises ModelError if the model has no rotary module,
-    or one that does not return cosines and sines, or (for "drope") if positions also enter otherwise (ALiBi, queries
-    scaled by position).
+    or one that does not return cosines and sines, or if it uses positions in another way (ALiBi or, for "drope",
+    queries scaled by position).
     """
     check_encoding(kind, factor)
     modules = rotary_modules(model)
@@ -58,39 +56,37 @@ def encoding(
         attention = [module for module in model.modules() if hasattr(module, "layer_idx") and hasattr(module, "config")]
         if any(query_scale(module) is not None for module in attention):
             raise ModelError(scaled_queries_message(type(model).__name__, kind))
-    swaps: list[tuple[Module, Callable[..., Any]]] = []
+    hooks: list[tuple[Module, Callable[..., Any]]] = []
     for module in modules:
         _angles_of(module)
         if kind == "drope":
-            swaps.append((module, _no_rotation))
+            hooks.append((module, _no_rotation))
             continue
         config: Any = module.config
         try:
-            fresh: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
+            replacement: Any = type(module)(config=configured(config, kind, factor=factor, length=length))
         except ModelError:
             raise
         except Exception as error:  # the architecture may raise anything; RecurrentGemma supports one rotation only
             raise ModelError(f"{type(module).__name__} cannot be made for {kind}: {error}") from error
-        swaps.append((module, _replace_angles(fresh.to(_device_of(module)))))
+        hooks.append((module, _replace_angles(replacement.to(_device_of(module)))))
     with ExitStack() as stack:
-        for module, hook in swaps:
+        for module, hook in hooks:
             stack.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
-            names = _swapped.setdefault(module, [])
-            names.append(kind)
-            stack.callback(names.pop)
+            active = _encodings.setdefault(module, [])
+            active.append(kind)
+            stack.callback(active.pop)
         yield
 
 
 def positional_of(model: PreTrainedModel) -> str:
     """Return a loaded model's encoding ("rope", "drope", "pi", "yarn" or "none"), confirmed by running the model.
 
-    It is "none" for a model without rotation, whose positions are learned (GPT-2), added as sines (CTRL), known from
-    other layers (Jamba), or unused (Granite 4 hybrids, although their configuration has a base). It is "rope" if
-    attention uses its own rotation table (GPT-J, CodeGen) and shifted tokens change the logits.
-
-    The encoding is read from an active `encoding` block, else from the configuration; the rotary modules must then
-    behave accordingly, and a DroPE model must ignore positions. Raises ModelError if the model contradicts its
-    configuration, or adds a position bias to its scores.
+    The encoding is "none" for a model without rotation, whose positions are learned (GPT-2), added as sines (CTRL),
+    known from other layers (Jamba), or unused (Granite 4 hybrids, although their configuration has a base). It is
+    "rope" if attention has a rotation table of its own (GPT-J, CodeGen) and shifted tokens change the logits. Otherwise
+    it is that of the innermost `encoding` block, or else of the configuration. Raises ModelError if the rotary modules
+    do not behave accordingly, a DroPE model does not ignore positions, or scores have a position bias.
     """
     if not may_rotate(model):
         return "none"
@@ -102,21 +98,21 @@ def positional_of(model: PreTrainedModel) -> str:
     try:
         modules = rotary_modules(model)
     except ModelError:
-        if _turns_nothing(model):
+        if _rotates_nothing(model):
             return "none"
         raise
-    kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
+    kinds = {(_encodings.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
     try:
-        turning = any(not _is_identity(*pair) for module in modules for pair in _angles_of(module))
-    except ModelError:  # rotation by complex numbers (Llama 4): known from the configuration alone
+        rotates = any(not _is_identity(*pair) for module in modules for pair in _angles_of(module))
+    except ModelError:  # a rotation by complex numbers (Llama 4) is known from the configuration only
         if kind == "drope":
             raise
         return kind
-    if turning == (kind == "drope"):
+    if rotates == (kind == "drope"):
         raise ModelError(
             f"{type(model).__name__}: its configuration says {kind}, but its rotary module "
-            f"{'rotates' if turning else 'gives no rotation'}; the rope_parameters in config.json do not describe it"
+            f"{'rotates' if rotates else 'gives no rotation'}; the rope_parameters in config.json do not describe it"
         )
     if kind == "drope":
         check_position_blind(model)
@@ -126,8 +122,9 @@ def positional_of(model: PreTrainedModel) -> str:
 def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     """Return the change of logits when the second half of a text is moved by `shift` positions.
 
-    It is the largest absolute difference of logits over their standard deviation, in float32; 0 for a model that
-    ignores positions. Raises ModelError when the model accepts no position ids, or its logits are not finite.
+    The change is the largest absolute difference of logits over their standard deviation, in float32; it is 0 for a
+    model that ignores positions. Raises ModelError when the model accepts no position ids, its logits are not finite,
+    or no token would move.
     """
     torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
@@ -138,13 +135,13 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
         raise ModelError(f"{type(model).__name__} accepts no position ids, so positions cannot be shifted")
     device: Any = model.get_input_embeddings().weight.device
     tokens = tokens.to(device)
-    places = torch.arange(tokens.shape[1], device=device)
-    shifted = places + shift * (places >= tokens.shape[1] // 2)
+    positions = torch.arange(tokens.shape[1], device=device)
+    shifted = positions + shift * (positions >= tokens.shape[1] // 2)
     logits = []
     with torch.inference_mode():
-        for row in (places, shifted):
-            # An explicit mask, so that the gap in positions is not taken for the start of another text.
-            options = {"attention_mask": torch.ones_like(tokens), "position_ids": row.expand_as(tokens)}
+        for position_ids in (positions, shifted):
+            # Without an explicit mask, transformers would take the gap in positions for the start of another text.
+            options = {"attention_mask": torch.ones_like(tokens), "position_ids": position_ids.expand_as(tokens)}
             logits.append(model(input_ids=tokens, use_cache=False, **options).logits.float())
     difference, spread = (logits[0] - logits[1]).abs().max().item(), logits[0].std().item()
     if not math.isfinite(difference) or not math.isfinite(spread):
@@ -153,9 +150,9 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 
 
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
-    """Return the shift error (see `shift_error`) of a model that should ignore positions; 16 tokens by default.
+    """Return the `shift_error` of a model that should ignore positions; if `tokens` is None, of a text of 16 tokens.
 
-    Raises ModelError if the error is above 1e-5.
+    Raises ModelError if the shift error is above 1e-5.
     """
     torch = libraries.torch
     if tokens is None:
@@ -170,53 +167,56 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
 
 
 def may_rotate(model: PreTrainedModel) -> bool:
-    """Return whether a model may rotate queries and keys; False only if positions evidently enter in another way.
+    """Return whether a model may rotate queries and keys.
 
-    That is, if positions are embedded (GPT-2, OPT), added as sines (CTRL) or implied by recurrent layers (Jamba), and
-    nothing indicates a rotation or a position bias.
+    This is False only if nothing indicates a rotation or a position bias, and positions evidently enter in another way:
+    embedded (GPT-2, OPT), added as sines (CTRL) or implied by recurrent layers (Jamba).
     """
-    text = model.config.get_text_config()
-    if _has_position_bias(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
+    config = model.config.get_text_config()
+    if _has_position_bias(model) or any(getattr(config, name, None) for name in ("rope_parameters", "rotary_dim")):
         return True
-    parts = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
-    if any("rotary" in kind for _, kind in parts):
+    modules = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
+    if any("rotary" in class_name for _, class_name in modules):
         return True
-    embedded = any(name in POSITION_EMBEDDINGS and "embedding" in kind for name, kind in parts)
-    embedded = embedded or any(name.rpartition(".")[2] == WAVES for name, _ in model.named_buffers())
-    return not embedded and not any(word in kind for _, kind in parts for word in IN_ORDER)
+    embedded = any(name in POSITION_EMBEDDINGS and "embedding" in class_name for name, class_name in modules)
+    embedded = embedded or any(name.rpartition(".")[2] == SINE_EMBEDDINGS for name, _ in model.named_buffers())
+    return not embedded and not any(word in class_name for _, class_name in modules for word in RECURRENT)
 
 
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
-    """Return whether attention modules use their own rotation tables, as in GPT-J, so that none can be changed."""
-    return any("rotary_dim" in vars(module) and TABLE in dict(module.named_buffers()) for module in model.modules())
+    """Return whether attention modules have rotation tables of their own, as in GPT-J, which cannot be changed."""
+    return any(
+        "rotary_dim" in vars(module) and ROTATION_TABLE in dict(module.named_buffers()) for module in model.modules()
+    )
 
 
-def _turns_nothing(model: PreTrainedModel) -> bool:
+def _rotates_nothing(model: PreTrainedModel) -> bool:
     """Return whether the queries of every attention layer are unrotated in a forward pass."""
     if _has_position_bias(model):
         return False
     try:
         by_layer = rotations(model, PROBE_TOKENS)
-    except ModelError:  # attention in code of its own
+    except ModelError:  # attention calls cannot be recorded
         return False
     return bool(by_layer) and all(rotary == NO_ROTATION for rotary in by_layer.values())
 
 
 def _has_position_bias(model: PreTrainedModel) -> bool:
     """Return whether positions enter as a bias on scores, judged by the model's configuration or code."""
-    text = model.config.get_text_config()
-    attention = getattr(text, "attn_config", None)
-    if hasattr(text, "alibi") or hasattr(attention, "alibi"):
-        return bool(getattr(text, "alibi", False) or getattr(attention, "alibi", False))
+    config = model.config.get_text_config()
+    attention = getattr(config, "attn_config", None)
+    if hasattr(config, "alibi") or hasattr(attention, "alibi"):
+        return bool(getattr(config, "alibi", False) or getattr(attention, "alibi", False))
     return any("alibi" in name for module in model.modules() for name in vars(type(module)))
 
 
 def rotary_modules(model: PreTrainedModel) -> list[Any]:
     """Return the rotary modules of a model's text part.
 
-    Raises ModelError when there is none, or positions enter as a bias on scores.
+    Raises ModelError when there are none, when attention modules rotate by themselves, or when positions enter as a
+    bias on scores.
     """
-    text = model.config.get_text_config()
+    config = model.config.get_text_config()
     if _has_position_bias(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores "
@@ -225,7 +225,7 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     modules = [
         module
         for module in model.modules()
-        if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(text)
+        if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(config)
     ]
     if not may_rotate(model):
         raise ModelError(
@@ -250,9 +250,11 @@ def _no_rotation(module: Any, inputs: Any, options: Any, output: tuple[Tensor, T
     return torch.ones_like(output[0]), torch.zeros_like(output[1])
 
 
-def _replace_angles(fresh: Any) -> Callable[..., Any]:
+def _replace_angles(replacement: Any) -> Callable[..., Any]:
+    """Return a hook that returns the cosines and sines of another rotary module."""
+
     def hook(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        cosine, sine = fresh(*inputs, **options)
+        cosine, sine = replacement(*inputs, **options)
         return cosine.to(output[0]), sine.to(output[1])
 
     return hook
@@ -264,19 +266,19 @@ def _device_of(module: Any) -> Any:
 
 
 def _angles_of(module: Any) -> list[tuple[Tensor, Tensor]]:
-    """Return the cosines and sines of a rotary module at a few positions, for each of its layer types."""
+    """Return the cosines and sines of a rotary module at a few positions, for each layer type if these differ."""
     torch = libraries.torch
     device = _device_of(module)
-    places = torch.tensor([[0, 1, 7, SHIFT]], device=device)
-    values = torch.zeros(1, places.shape[1], 1, device=device)
-    types = module.rope_type if isinstance(getattr(module, "rope_type", None), dict) else {None: None}
+    positions = torch.tensor([[0, 1, 7, SHIFT]], device=device)
+    states = torch.zeros(1, positions.shape[1], 1, device=device)
+    layer_types = module.rope_type if isinstance(getattr(module, "rope_type", None), dict) else (None,)
     angles = []
-    for label in types:
+    for layer_type in layer_types:
         try:
-            pair = module(values, places, **({} if label is None else {"layer_type": label}))
+            pair = module(states, positions, **({} if layer_type is None else {"layer_type": layer_type}))
         except (TypeError, ValueError, RuntimeError, IndexError) as error:
             raise ModelError(f"{type(module).__name__} does not run as other rotary modules do ({error})") from error
-        if not isinstance(pair, tuple) or len(pair) != 2 or any(half.is_complex() for half in pair):
+        if not isinstance(pair, tuple) or len(pair) != 2 or any(tensor.is_complex() for tensor in pair):
             raise ModelError(f"{type(module).__name__} does not give cosines and sines, so it cannot be exchanged")
         angles.append(pair)
     return angles

@@ -1,8 +1,8 @@
 """Recover queries and keys before the rotary embedding.
 
-Each vector is rotated back to position 0 with the rotation read from the model and verified (`rotations`). This is
-exact up to rounding for any architecture: separate or joint projections, latent attention, a norm after the rotation.
-If a module's output agrees up to rounding, that output, which is exact, is used.
+Each vector is rotated back to position 0 with the rotation that `rotations` reads from the model and verifies. This is
+exact up to rounding for any architecture: with separate or joint projections, latent attention, or a norm after the
+rotation. If the output of a projection or norm agrees up to rounding, that output is used, since it is exact.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from transformers import PreTrainedModel
 
-TOLERANCE = 2e-2  # relative to the length: rounding of half precision; differences of other vectors are far larger
+TOLERANCE = 2e-2  # relative difference that rounding of half precision explains; other vectors differ far more
 
 
 class Projections:
-    """Rotates queries and keys of attention calls back; `before(call)` returns them.
+    """The queries and keys of attention calls before rotation.
 
-    `rotates` says whether the model rotates at all; if not, queries and keys are returned unchanged. `turning` maps
-    layers to their rotation, or to the reason why it is unknown; `mend` ends the error message.
+    `rotates` says whether the model rotates at all; if not, queries and keys are returned unchanged. `by_layer` maps
+    layers to their rotation, or to the reason why it is unknown; `advice` ends the error message.
     """
 
-    def __init__(self, rotates: bool = True, turning: Rotations | None = None, mend: str = "") -> None:
-        self._rotates, self._turning, self._mend = rotates, turning or {}, mend
-        self._made: dict[tuple[int, str], Tensor] = {}
+    def __init__(self, rotates: bool = True, by_layer: Rotations | None = None, advice: str = "") -> None:
+        self._rotates, self._by_layer, self._advice = rotates, by_layer or {}, advice
+        self._outputs: dict[tuple[int, str], Tensor] = {}  # of projections or norms, by module id and "q" or "k"
 
     def before(self, call: Call) -> tuple[Tensor, Tensor]:
         """Return the queries and keys of a call before rotation, shapes (B, H_q, T, d) and (B, H_kv, T, d).
@@ -45,81 +45,79 @@ class Projections:
         """
         if not self._rotates:
             return call.query, call.key
-        owner = id(call.module)
-        outputs = [self._made.pop((owner, side), None) for side in ("q", "k")]
-        turning = self._turning.get(-1 if call.layer is None else call.layer, "its rotation was not looked at")
-        if isinstance(turning, str):
+        outputs = [self._outputs.pop((id(call.module), site), None) for site in ("q", "k")]
+        rotation = self._by_layer.get(-1 if call.layer is None else call.layer, "its rotation was not looked at")
+        if isinstance(rotation, str):
             raise ModelError(
-                f"{turning}, so queries and keys before the rotary embedding cannot be computed in layer "
-                f"{call.layer}{self._mend}"
+                f"{rotation}, so queries and keys before the rotary embedding cannot be computed in layer "
+                f"{call.layer}{self._advice}"
             )
-        query, key = _rotated_back(call, turning)
+        query, key = _rotated_back(call, rotation)
         return _exact_match(outputs[0], query), _exact_match(outputs[1], key)
 
 
 @contextmanager
 def projecting(
-    model: PreTrainedModel, context: int, mend: str = "; an experiment that reads them needs another model"
+    model: PreTrainedModel, context: int, advice: str = "; an experiment that reads them needs another model"
 ) -> Iterator[Projections]:
-    """Hook every attention module of `model`; the hooks are removed at the end of the block.
+    """Yield the `Projections` of `model`, whose attention modules are hooked until the end of the block.
 
-    Without rotation, queries and keys are returned unchanged. `context` is the number of tokens of the texts, on
-    which the frequencies of some rotations depend; `mend` ends the error message.
+    `context` is the number of tokens of the texts, on which the frequencies of some rotations depend; `advice` ends the
+    error message of `Projections.before`.
     """
-    turns = may_rotate(model)
-    projections = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
+    rotates = may_rotate(model)
+    projections = Projections(rotates, rotations(model, max(2, context)) if rotates else None, advice)
     hooks = []
     try:
-        for module in model.modules() if turns else ():
+        for module in model.modules() if rotates else ():
             if getattr(module, "layer_idx", None) is None:
                 continue
-            for side in ("q", "k"):
-                names = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
-                source = next((part for name in names if (part := getattr(module, name, None)) is not None), None)
+            for site in ("q", "k"):
+                names = (f"{site}_norm", f"{site}_layernorm", f"{site}_proj")
+                source = next((child for name in names if (child := getattr(module, name, None)) is not None), None)
                 if source is not None:
-                    hooks.append(source.register_forward_hook(_catch_output(projections, id(module), side)))
+                    hooks.append(source.register_forward_hook(_output_recorder(projections, (id(module), site))))
         yield projections
     finally:
         for hook in hooks:
             hook.remove()
 
 
-def _catch_output(projections: Projections, owner: int, side: str) -> Any:
+def _output_recorder(projections: Projections, key: tuple[int, str]) -> Any:
     def hook(module: Module, inputs: Any, output: Tensor) -> None:
-        projections._made[owner, side] = output
+        projections._outputs[key] = output
 
     return hook
 
 
-def _exact_match(output: Tensor | None, turned_back: Tensor) -> Tensor:
-    """Return a module's output as (B, H, T, d) if it equals `turned_back` up to rounding, else `turned_back`."""
-    batch, heads, tokens, dims = turned_back.shape
-    if output is None or output.numel() != turned_back.numel():
-        return turned_back
-    readings = []
+def _exact_match(output: Tensor | None, vectors: Tensor) -> Tensor:
+    """Return a module's output as (B, H, T, d) if it equals `vectors` (B, H, T, d) up to rounding, else `vectors`."""
+    batch, heads, tokens, dims = vectors.shape
+    if output is None or output.numel() != vectors.numel():
+        return vectors
+    arrangements = []
     if output.ndim == 3:  # one or more heads, concatenated
-        readings.append(output.reshape(batch, tokens, heads, dims).transpose(1, 2))
+        arrangements.append(output.reshape(batch, tokens, heads, dims).transpose(1, 2))
     if output.shape == (batch, tokens, heads, dims):
-        readings.append(output.transpose(1, 2))
-    if output.shape == turned_back.shape:
-        readings.append(output)
-    size = float(turned_back.norm())
-    equal = (reading for reading in readings if float((reading.float() - turned_back).norm()) <= TOLERANCE * size)
-    return next(equal, turned_back)
+        arrangements.append(output.transpose(1, 2))
+    if output.shape == vectors.shape:
+        arrangements.append(output)
+    largest = TOLERANCE * float(vectors.norm())
+    return next(
+        (arrangement for arrangement in arrangements if float((arrangement.float() - vectors).norm()) <= largest),
+        vectors,
+    )
 
 
 def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
-    """Return queries and keys rotated back to position 0, without the rotation's factor and the queries' scale."""
-    torch = libraries.torch
+    """Return queries and keys rotated back to position 0, divided by the rotation's factor and the query scale."""
     scale = query_scale(call.module)
-    positions = call.positions()
-    query, key = (
-        _at_zero(side.float(), places, rotary) for side, places in zip((call.query, call.key), positions, strict=True)
-    )
+    query_positions, key_positions = call.positions()
+    query = _at_zero(call.query.float(), query_positions, rotary)
     if scale is not None:
-        scales = torch.from_numpy(scale.at(positions[0].cpu().numpy())).to(query.device)
+        scales = libraries.torch.from_numpy(scale.at(query_positions.cpu().numpy())).to(query.device)
         query = query / scales[:, None, :, None]
-    return query, key
+    return query, _at_zero(call.key.float(), key_positions, rotary)
 
 
 def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
@@ -129,13 +127,15 @@ def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
         return vectors
     frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
     angles = positions.cpu().double()[..., None] * frequencies
-    cosine, sine = (waves.float().to(vectors.device)[:, None] / rotary.factor for waves in (angles.cos(), angles.sin()))
+    cosine, sine = (
+        component.float().to(vectors.device)[:, None] / rotary.factor for component in (angles.cos(), angles.sin())
+    )
     rotated = vectors[..., rotary.start : rotary.end]
     if rotary.layout == "half":
         first, second = rotated.chunk(2, dim=-1)
     else:
         first, second = rotated[..., 0::2], rotated[..., 1::2]
-    back = first * cosine + second * sine, second * cosine - first * sine
-    unrotated = torch.cat(back, dim=-1) if rotary.layout == "half" else torch.stack(back, dim=-1).flatten(-2)
+    pairs = first * cosine + second * sine, second * cosine - first * sine
+    unrotated = torch.cat(pairs, dim=-1) if rotary.layout == "half" else torch.stack(pairs, dim=-1).flatten(-2)
     result: Tensor = torch.cat([vectors[..., : rotary.start], unrotated, vectors[..., rotary.end :]], dim=-1)
     return result

@@ -1,4 +1,4 @@
-"""Sums over the keys that each query attends to, for a block of queries or a whole text."""
+"""Define sums over the keys that each query attends to, for a block of queries or a whole text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Float64Array = NDArray[np.float64]
-LOCAL = 5  # keys before the query's own that count as near
-TIE = 1e-4  # nats: scores nearer than this are one, as equal words have equal keys where positions do not act
+LOCAL = 5  # number of keys before the query's own key that count as local
+TIE = 1e-4  # nats: scores that differ by less count as equal, since equal tokens may have equal keys
 
 
 @dataclass(frozen=True)
@@ -18,17 +18,18 @@ class AttentionRows:
     Parameters
     ----------
     first, local, self, entropy : ndarray, shape (heads, rows)
-        Weight on the first token, on the `LOCAL` keys before the query's own key, and on the own key; entropy in nats.
+        Weight on the first token, on the `LOCAL` keys before the query's own key, and on the query's own key; entropy
+        of the weights in nats.
     top : ndarray of int32, shape (heads, rows)
-        Index of the most attended key.
-    seen : ndarray of int, shape (rows,)
-        Number of visible keys of each row.
-    reach : ndarray of bool, shape (rows,)
+        Index of the key with the largest weight.
+    visible_keys : ndarray of int, shape (rows,)
+        Number of visible keys of each query.
+    sees_first : ndarray of bool, shape (rows,)
         Whether the first token is visible.
     sums : ndarray, shape (heads, bins)
-        Sums of weights by distance.
+        Sum of the weights in each bin of distances.
     pairs : ndarray of int, shape (bins,)
-        Number of visible query-key pairs by distance.
+        Number of visible query-key pairs in each bin of distances.
     """
 
     first: Float64Array
@@ -36,28 +37,23 @@ class AttentionRows:
     self: Float64Array
     entropy: Float64Array
     top: NDArray[np.int32]
-    seen: NDArray[np.int64]
-    reach: NDArray[np.bool_]
+    visible_keys: NDArray[np.int64]
+    sees_first: NDArray[np.bool_]
     sums: Float64Array
     pairs: NDArray[np.int64]
 
 
 def join_rows(blocks: Sequence[AttentionRows]) -> AttentionRows:
-    """Join consecutive blocks of rows."""
+    """Return the sums of several consecutive blocks of queries as those of one block."""
+    by_row = ("first", "local", "self", "entropy", "top", "visible_keys", "sees_first")
     return AttentionRows(
-        first=np.concatenate([block.first for block in blocks], axis=1),
-        local=np.concatenate([block.local for block in blocks], axis=1),
-        self=np.concatenate([block.self for block in blocks], axis=1),
-        entropy=np.concatenate([block.entropy for block in blocks], axis=1),
-        top=np.concatenate([block.top for block in blocks], axis=1),
-        seen=np.concatenate([block.seen for block in blocks]),
-        reach=np.concatenate([block.reach for block in blocks]),
+        **{name: np.concatenate([getattr(block, name) for block in blocks], axis=-1) for name in by_row},
         sums=np.sum([block.sums for block in blocks], axis=0),
         pairs=np.sum([block.pairs for block in blocks], axis=0),
     )
 
 
 def cut_range(start: int, stop: int, step: int) -> Iterator[range]:
-    """Cut a range into pieces of at most `step`."""
-    for left in range(start, stop, step):
-        yield range(left, min(left + step, stop))
+    """Yield consecutive ranges of at most `step` numbers from `start` up to `stop`."""
+    for first in range(start, stop, step):
+        yield range(first, min(first + step, stop))

@@ -1,4 +1,4 @@
-"""Compute scores of one attention call, tile by tile, by the definition: scaling q.k, soft-capped, masked, float32."""
+"""Compute the scores of an attention call tile by tile: scaling q.k in float32, soft-capped and masked."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def token_count(call: Call) -> int:
-    """Return the number of tokens, after checking that queries, keys and mask belong to one whole text.
+    """Return the number of tokens of a call; raise ModelError unless its queries and keys are those of one whole text.
 
-    Raises ModelError if they do not.
+    ModelError is also raised if the call is not causal self-attention, or if it biases the scores by position.
     """
     name = type(call.module).__name__
     batch, heads, tokens, _ = call.query.shape
@@ -41,12 +41,12 @@ def token_count(call: Call) -> int:
 
 
 def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range) -> tuple[Tensor, Tensor]:
-    """Return scores (H, rows, keys), -inf for hidden keys, and the mask of visible keys (rows, keys)."""
+    """Return scores (H, rows, keys), which are -inf for hidden keys, and the mask (rows, keys) of visible keys."""
     torch = libraries.torch
-    heads, count, dims = query.shape
+    heads, rows, dims = query.shape
     key = call.key[0, :, keys.start : keys.stop].float()
-    grouped = query.reshape(key.shape[0], -1, dims)  # query heads of one key head are adjacent
-    scores = torch.matmul(grouped, key.transpose(1, 2)).reshape(heads, count, len(keys)) * call.scaling
+    by_key_head = query.reshape(key.shape[0], -1, dims)  # query heads of one key head are adjacent
+    scores = torch.matmul(by_key_head, key.transpose(1, 2)).reshape(heads, rows, len(keys)) * call.scaling
     softcap = call.options.get("softcap")
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
@@ -55,18 +55,12 @@ def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range)
     if call.window is not None:
         visible &= distance < call.window
     if call.mask is not None:
-        mask = _mask_tile(call, int(query_positions[0]), int(query_positions[-1]) + 1, keys.start, keys.stop)
+        first = int(query_positions[0])
+        mask = call.mask[0, 0, first : first + rows, keys.start : keys.stop]
         visible &= _visible_keys(mask)
         if mask.dtype != torch.bool:
             scores = scores + mask.float()
     return scores.masked_fill(~visible, -torch.inf), visible
-
-
-def _mask_tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
-    mask = call.mask
-    assert mask is not None
-    tile: Tensor = mask[0, 0, top:bottom, left:right]
-    return tile
 
 
 def _visible_keys(mask: Tensor) -> Tensor:
@@ -77,7 +71,7 @@ def _visible_keys(mask: Tensor) -> Tensor:
 
 
 def check_causal(call: Call, rows: range) -> None:
-    """Raise ModelError if a mask shows later tokens, or differs between heads."""
+    """Raise ModelError if a call's mask lets a query in `rows` see later tokens, or is not the same for all heads."""
     if call.mask is None:
         return
     if call.mask.ndim != 4 or call.mask.shape[0] != 1 or call.mask.shape[1] != 1:
@@ -85,8 +79,8 @@ def check_causal(call: Call, rows: range) -> None:
             f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not the same for all heads"
         )
     torch = libraries.torch
-    ahead = _visible_keys(_mask_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
-    if bool(torch.triu(ahead, diagonal=1).any()):
+    visible = _visible_keys(call.mask[0, 0, rows.start : rows.stop, rows.start : call.key.shape[2]])
+    if bool(torch.triu(visible, diagonal=1).any()):
         raise ModelError(
             f"{type(call.module).__name__} lets tokens see later ones; attention statistics are of causal attention"
         )

@@ -1,4 +1,4 @@
-"""Make a capture: load the model, draw heads, run each document, gather files; a rerun resumes a stopped capture."""
+"""Make a capture: load the model, draw heads, run each document and gather files. A rerun resumes a stopped capture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyquery.models import libraries
 from keyquery.models.architecture import Layer, check_call, check_padding, describe_failures, run_forward, survey
 from keyquery.models.attention.calls import Call, Observer, recording
 from keyquery.models.attention.projections import projecting
-from keyquery.models.attention.reach import position_rows, positions_made_for, turning_by_length
+from keyquery.models.attention.reach import length_dependent_rotation, position_rows, positions_made_for
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures import dataset_card, layout, manifest, parts, room
 from keyquery.models.captures.options import OPTIONAL, CaptureOptions
@@ -25,7 +25,7 @@ from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads
 from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import LoadedModel, load, load_tokenizer
-from keyquery.models.texts import TokenizedDocument, count_documents, documents, is_local, shortage_message, texts
+from keyquery.models.texts import TokenizedDocument, documents, is_local, shortage_message, texts
 from keyquery.models.undefined import undefined_message
 from keyquery.models.vocabulary import check_tokens
 from keyquery.rotary import Rotations, rotation_records
@@ -39,9 +39,9 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
 
     Each finished document is written before the next begins, so rerunning an interrupted capture with the same
     options resumes it and gives the same files. A finished capture is left unchanged. `progress` is called with a
-    `Progress` at the start and after each document. Raises ModelError if the model cannot be loaded or captured,
+    `CaptureProgress` at the start and after each document. Raises ModelError if the model cannot be loaded or captured,
     memory does not suffice, or `out` contains another capture; DataError when a text is missing, malformed or too
-    short; ThesisError when the disk is full.
+    short; and ThesisError when the disk is full.
     """
     if not is_finished(options):
         record(options, progress)
@@ -59,7 +59,7 @@ def is_finished(options: CaptureOptions) -> bool:
     names = {*requested, *(name for name in OPTIONAL if name in stored["settings"])}
     manifest.agree(options.out, {"settings": {name: stored["settings"].get(name) for name in names}}, requested)
     complete = bool(stored.get("complete"))
-    if complete:  # a command killed at its last step leaves parts behind
+    if complete:  # a command that was killed at its last step left parts behind
         shutil.rmtree(options.out / parts.FOLDER, ignore_errors=True)
     return complete
 
@@ -70,11 +70,11 @@ def record(
     shard: tuple[int, int] = (0, 1),
     loaded: LoadedModel | None = None,
 ) -> None:
-    """Run the documents of one shard through the model and write their parts; `finish` merges them.
+    """Run the documents of one shard through the model and write their parts, which `finish` merges.
 
-    `options` are the same for all shards; shard i of n takes every n-th document from the i-th on. `progress` is
-    called with a `CaptureProgress` of this shard; `loaded` is the model, if already loaded. Raises ThesisError as
-    `capture` does.
+    `options` are the same for all shards; `shard` (i, n) is every n-th document from document i on. `progress` is
+    called with a `CaptureProgress` of this shard; `loaded` is the model, if it is loaded already. Raises the errors of
+    `capture`.
     """
     with about(options.model.name, ModelError):
         _record(options, progress, shard, loaded)
@@ -82,8 +82,8 @@ def record(
 
 def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], loaded: LoadedModel | None) -> None:
     buckets = Buckets(options.context, options.buckets, options.rate)
-    words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
-    total = check_texts(options, words)  # checked before loading weights, which may take minutes
+    tokenizer = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
+    total = check_texts(options, tokenizer)  # before loading weights, which may take minutes
     room.check_space(options, total)
     loaded = loaded if loaded is not None else load(options.model, stream=options.stream)
     layers = survey(loaded.model)
@@ -95,20 +95,18 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     _check_memory(options, loaded, layers)
     clock = Clock(progress, total, shard, tuple(notes))
     with ExitStack() as stack:
-        projections = (
-            stack.enter_context(projecting(loaded.model, options.context, "; leave --pre-rope out"))
-            if options.pre_rope
-            else None
-        )
-        why = partial(undefined_message, loaded.model)
-        recorder = VectorRecorder(layers, heads, buckets, options.seed, projections, options.parts, why)
-        stack.enter_context(recorder.watch_stream(loaded.model))
+        projections = None
+        if options.pre_rope:
+            projections = stack.enter_context(projecting(loaded.model, options.context, "; leave --pre-rope out"))
+        why_undefined = partial(undefined_message, loaded.model)
+        recorder = VectorRecorder(layers, heads, buckets, options.seed, projections, options.parts, why_undefined)
+        stack.enter_context(recorder.record_stream(loaded.model))
         stack.enter_context(recording(loaded.model, recorder, _observer(loaded, layers, recorder)))
         batch: list[TokenizedDocument] = []
         for document in _documents(options, loaded, shard):
-            place = parts.path(options.out, document.number)
-            if place.is_file():
-                _require_unchanged(place, document)
+            path = parts.path(options.out, document.number)
+            if path.is_file():
+                _require_unchanged(path, document)
                 clock.skip()
                 continue
             batch.append(document)
@@ -122,7 +120,7 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
 def _capture_batch(
     options: CaptureOptions, loaded: LoadedModel, batch: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
-    """Capture documents in one forward pass, shorter ones padded at their end."""
+    """Capture documents in one forward pass, with padding at the end of shorter ones."""
     lengths = [len(document.tokens) for document in batch]
     longest_padded = max((length for length in lengths if length < max(lengths)), default=0)
     if longest_padded > recorder.padded:
@@ -131,14 +129,14 @@ def _capture_batch(
         recorder.padded = longest_padded
     with ExitStack() as stack:
         writers = {doc.number: stack.enter_context(parts.DocumentPart(options.out, doc.number)) for doc in batch}
-        for entry in batch:
-            length = {"tokens": len(entry.tokens)} if options.keep_short else {}
-            writers[entry.number].describe({"number": entry.number, "id": entry.name, "digest": entry.digest, **length})
+        for doc in batch:
+            length = {"tokens": len(doc.tokens)} if options.keep_short else {}
+            writers[doc.number].describe({"number": doc.number, "id": doc.name, "digest": doc.digest, **length})
         recorder.begin(writers, lengths)
         _run(options, loaded, batch, recorder)
         recorder.end()
-    for entry in batch:
-        clock.step(len(entry.tokens))
+    for length in lengths:
+        clock.step(length)
 
 
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
@@ -152,8 +150,8 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
     if stored is None or not part_paths:
         raise ModelError(f"{root}: no captured documents to gather")
     rows = []
-    for place in part_paths.values():
-        with parts.PartReader(place) as part:
+    for path in part_paths.values():
+        with parts.PartReader(path) as part:
             rows.append(part.document())
     buckets = Buckets(options.context, options.buckets, options.rate)
     part_names = stored["settings"].get("parts", ())
@@ -165,24 +163,17 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
 
 
 def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
-    """Read all texts before capturing; return the number of documents, None for streamed texts.
+    """Read all texts before capturing; return the number of documents, or the limit for texts of the Hub.
 
-    Raises DataError if a text is missing, malformed or too short, or there are fewer documents than requested.
+    Of the Hub's texts, only the first is read. Raises DataError if a text is missing, malformed or too short, or there
+    are fewer documents than requested, and ModelError without a tokenizer.
     """
     if tokenizer is None:
-        raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")
+        raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one; save one in the model's folder")
     if not is_local(options.texts):
         next(texts(options.texts), None)
         return options.limit
-    count = count_documents(
-        options.texts,
-        tokenizer,
-        options.context,
-        windows=options.windows,
-        skip_short=options.skip_short,
-        keep_short=options.keep_short,
-        limit=options.limit,
-    )
+    count = sum(1 for _ in _tokenized_texts(options, tokenizer))
     _check_count(options, count)
     return count
 
@@ -195,14 +186,14 @@ def _check_count(options: CaptureOptions, count: int) -> None:
 def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRecorder) -> Observer:
     """Return an observer that passes outputs to the recorder and checks each layer against attention by definition.
 
-    It checks the first document, since the survey's few tokens cannot show a window longer than themselves, and later
-    ones that are longer than all before.
+    It checks the first document and every longer one after it, since `survey` runs too few tokens to notice a long
+    window.
     """
     by_index = {layer.index: layer for layer in layers if layer.kind != "cross"}
     checked_tokens: dict[int, int] = {}
 
-    def look(call: Call, output: Tensor) -> None:
-        recorder.look(call, output)
+    def record_and_check(call: Call, output: Tensor) -> None:
+        recorder.record_output(call, output)
         row, tokens = recorder.longest
         layer = None if call.layer is None or call.cross else by_index.get(call.layer)
         if layer is None or call.query.shape[2] != tokens or tokens <= checked_tokens.get(layer.index, 0):
@@ -213,7 +204,7 @@ def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRe
         longest = replace(call, query=call.query[one_row], key=call.key[one_row], value=call.value[one_row], mask=mask)
         check_call(loaded.model, layer, longest, output[one_row], (0, tokens // 3, tokens // 2, tokens - 1))
 
-    return look
+    return record_and_check
 
 
 def _begin_manifest(
@@ -233,24 +224,27 @@ def _begin_manifest(
         "layers": [layer.record() for layer in layers],
         "captured_heads": manifest.head_rows(heads),
     }
-    # list files before reading the manifest: another job's files of this capture come with a manifest; logs and
-    # temporary files are hidden
-    occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
+    # List files before reading the manifest: another job of this capture writes the manifest before other files. Logs
+    # and temporary files are hidden.
+    occupied = options.out.is_dir() and any(not path.name.startswith(".") for path in options.out.iterdir())
     stored = manifest.read(options.out)
     if stored is not None:
         manifest.agree(options.out, stored, settings)
         return
     if occupied:
         raise ModelError(f"{options.out}: not empty, and not a capture made here; give another --out")
-    turning = {} if options.pre_rope else {"rotations": rotation_records(_layer_rotations(options, loaded))}
-    with_notes = {"notes": notes} if notes else {}
-    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **with_notes, **turning})
+    content: dict[str, Any] = {"complete": False, "settings": settings, "versions": versions}
+    if notes:
+        content["notes"] = notes
+    if not options.pre_rope:
+        content["rotations"] = rotation_records(_layer_rotations(options, loaded))
+    manifest.save(options.out, content)
 
 
 def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
-    """Return each layer's rotation; if memory runs out even for a few tokens, the error says what would fit."""
-    words = int(loaded.model.config.get_text_config().vocab_size)
-    tokens = libraries.torch.arange(options.context)[None] % words
+    """Return each layer's rotation; if memory runs out, raise an error that says which context would fit."""
+    vocabulary = int(loaded.model.config.get_text_config().vocab_size)
+    tokens = libraries.torch.arange(options.context)[None] % vocabulary
     with _report_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
         return rotations(loaded.model, options.context)
 
@@ -259,7 +253,7 @@ def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
 def _report_what_fits(
     options: CaptureOptions, loaded: LoadedModel, tokens: Any, release: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """If memory runs out in this block, raise an error that says which context would fit; `release` is called first."""
+    """If memory runs out in this block, call `release`, then raise an error that says which context would fit."""
     try:
         yield
         return
@@ -267,7 +261,7 @@ def _report_what_fits(
         if not memory.exhausted(error):
             raise
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
-    # Outside the handler: the traceback keeps the tensors of the failed forward pass alive.
+    # Outside the handler, since the traceback keeps the tensors of the failed forward pass alive.
     release()
     fits = memory.largest_working_context(lambda count: run_forward(loaded.model, tokens[:, :count]), options.context)
     raise ModelError(_too_big(options, f"ran out of memory ({message})", fits, ""))
@@ -281,12 +275,11 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
             f"{options.model.name}: a context of {options.context} tokens is too long: the model's table of learned "
             f"positions has {rows} rows; give --context {rows} or less"
         )
-    turning = turning_by_length(loaded.model.config) if options.keep_short else None
-    if turning is not None and options.context > turning[1]:
+    kind, limit = (length_dependent_rotation(loaded.model.config) if options.keep_short else None) or ("", None)
+    if limit is not None and options.context > limit:
         raise ModelError(
-            f"{options.model.name}: --keep-short: above {turning[1]} tokens its rotation ({turning[0]}) depends on the "
-            f"length of the text, so no two lengths can be compared; give --context {turning[1]} or less, or "
-            "--skip-short"
+            f"{options.model.name}: --keep-short: above {limit} tokens its rotation ({kind}) depends on the length of "
+            f"the text, so no two lengths can be compared; give --context {limit} or less, or --skip-short"
         )
     made_for = positions_made_for(loaded.model.config)
     if made_for is None or options.context <= made_for[0]:
@@ -310,7 +303,7 @@ def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[La
 
 def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocument], recorder: VectorRecorder) -> None:
     longest = max(len(doc.tokens) for doc in docs)
-    # any token serves as padding, since none sees a later one
+    # any token serves as padding, since no token sees a later one
     rows = [[*doc.tokens, *doc.tokens[-1:] * (longest - len(doc.tokens))] for doc in docs]
     tokens = libraries.torch.tensor(rows)
     check_tokens(loaded.model, tokens, loaded.tokenizer)
@@ -318,38 +311,39 @@ def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocum
         recorder.forward(loaded.model, tokens)
 
 
-def _too_big(options: CaptureOptions, limit_name: str, fits: int, bound: str) -> str:
-    fits = fits // options.buckets * options.buckets
-    advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
+def _too_big(options: CaptureOptions, fault: str, fitting: int, bound: str) -> str:
+    """Return the error message for a context that memory cannot hold; `fitting` is a number of tokens that fits."""
+    fitting = fitting // options.buckets * options.buckets
+    advice = f"--context {fitting} would fit ({bound or 'tried: '}{fitting})"
+    advice = advice if fitting else "no shorter context fits either"
     remedy = ("a smaller --batch" if options.stream else "--quantize nf4 or --stream") + " leaves more room"
-    return f"{options.model.name}: a context of {options.context} tokens {limit_name}; {advice}; {remedy}"
+    return f"{options.model.name}: a context of {options.context} tokens {fault}; {advice}; {remedy}"
 
 
 def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"
 
 
+def _tokenized_texts(options: CaptureOptions, tokenizer: Any) -> Iterator[TokenizedDocument]:
+    """Return the documents of all shards."""
+    flags = {name: getattr(options, name) for name in ("windows", "skip_short", "keep_short")}
+    return islice(documents(options.texts, tokenizer, options.context, **flags), options.limit)
+
+
 def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
-    tokenized = documents(
-        options.texts,
-        loaded.tokenizer,
-        options.context,
-        windows=options.windows,
-        skip_short=options.skip_short,
-        keep_short=options.keep_short,
-    )
+    """Yield the documents of a shard; raise DataError if all shards together have too few."""
     count = 0
-    for place, document in enumerate(islice(tokenized, options.limit)):
+    for index, document in enumerate(_tokenized_texts(options, loaded.tokenizer)):
         count += 1
-        if place % shard[1] == shard[0]:
+        if index % shard[1] == shard[0]:
             yield document
-    _check_count(options, count)  # check again: texts of the Hub were not counted before
+    _check_count(options, count)  # again, since texts of the Hub were not counted before
 
 
-def _require_unchanged(folder: Path, document: TokenizedDocument) -> None:
-    with parts.PartReader(folder) as part:
-        captured = part.document()
-    if captured["digest"] != document.digest:
+def _require_unchanged(path: Path, document: TokenizedDocument) -> None:
+    with parts.PartReader(path) as part:
+        digest = part.document()["digest"]
+    if digest != document.digest:
         raise ModelError(
-            f"text {document.name} changed since it was captured ({folder}); remove that file, or the folder"
+            f"text {document.name} changed since it was captured ({path}); remove that file, or the folder"
         )

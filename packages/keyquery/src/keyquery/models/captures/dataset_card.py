@@ -1,4 +1,4 @@
-"""Write the dataset card of a capture: a description, and one configuration per file for `datasets.load_dataset`."""
+"""Write the dataset card of a capture: a description, and a configuration of `datasets.load_dataset` per file."""
 
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,9 @@ PART_SENTENCES = {
 
 
 def save(root: Path, content: dict[str, Any]) -> None:
-    """Write the dataset card of a gathered capture.
-
-    `root` is the capture's folder with all files; `content` is the complete manifest.
-    """
+    """Write the dataset card into the folder `root` of a gathered capture; `content` is the complete manifest."""
     names = sorted(path.parent.name for path in root.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
-    head = {
+    metadata = {
         "tags": ["attention", "queries", "keys"],
         "configs": [{"config_name": name, "data_files": f"{name}/{layout.FILE}"} for name in names],
     }
@@ -53,5 +50,5 @@ buckets. Each keeps {settings["rate"]:g} random tokens per document, drawn separ
 | `vector` | the vector, single precision |
 | `sliding_window` | the layer's window in tokens; none where it sees everything before |
 """
-    header = yaml.safe_dump(head, sort_keys=False)
+    header = yaml.safe_dump(metadata, sort_keys=False)
     write(root / FILE, f"---\n{header}---\n\n{text}".encode())

@@ -13,22 +13,22 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
 def data_set_files(folder: Path) -> list[tuple[str, int]]:
-    """Return the files of a gathered capture that make up the data set, with their sizes in bytes, sorted.
+    """Return the name and size in bytes of each file of a gathered capture that belongs to the data set, sorted.
 
     Raises DataError if the capture is incomplete: without card, manifest or heads.
     """
-    heads = sorted(path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
-    absent = [name for name in EXTRA_FILES if not (folder / name).is_file()]
-    if absent or not heads:
+    head_files = [path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name)]
+    missing = [name for name in EXTRA_FILES if not (folder / name).is_file()]
+    if missing or not head_files:
         raise DataError(
-            f"{folder}: no complete capture (no {absent[0] if absent else 'head'}); run `capture` to its end"
+            f"{folder}: no complete capture (no {missing[0] if missing else 'head'}); run `capture` to its end"
         )
-    files = [folder / name for name in EXTRA_FILES] + heads
+    files = [folder / name for name in EXTRA_FILES] + head_files
     return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in files)
 
 
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
-    """Yield lines that list what publishing would upload."""
+    """Yield lines that list the files that `send` would upload, and their total size."""
     check_repository(repository)
     sizes = data_set_files(folder)
     for name, size in sizes:
@@ -37,9 +37,10 @@ def upload_lines(folder: Path, repository: str) -> Iterator[str]:
 
 
 def send(folder: Path, repository: str) -> str:
-    """Upload a capture to the Hub as one commit; return the URL. A missing repository is created as private.
+    """Upload a capture to the Hub as one commit, and return the commit's URL.
 
-    Raises DataError if the capture is incomplete, the name is invalid, or the Hub refuses.
+    If the repository does not exist, it is created as private. Raises DataError if the capture is incomplete, the name
+    is invalid, or the Hub refuses.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
@@ -58,10 +59,7 @@ def send(folder: Path, repository: str) -> str:
 
 
 def check_repository(repository: str) -> str:
-    """Return the name of a repository, `OWNER/NAME`, after checking its form.
-
-    Raises DataError for a name of another form.
-    """
+    """Return the name of a repository; raise DataError unless it has the form `OWNER/NAME`."""
     if not _REPOSITORY.fullmatch(repository):
         raise DataError(f"{repository!r} is not a data set of the Hub; write OWNER/NAME")
     return repository

@@ -1,4 +1,4 @@
-"""Write the published layout of a capture: one Parquet file per head and side, gathered from the documents' parts."""
+"""Write the published layout of a capture: a Parquet file per head and kind of vector, from the documents' parts."""
 
 import os
 import re
@@ -15,22 +15,22 @@ from boundpaper.store.files import draft, remove_drafts
 from keyquery.models.architecture import Layer
 from keyquery.models.captures import parts
 from keyquery.models.captures.recorder import heads_by_layer
-from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side
+from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Letter
 from keyquery.models.libraries import need
 
 FILE = "data.parquet"
 NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qkvzrm])$")
-WRITERS = 128  # most open files
+WRITERS = 128  # maximum of open files
 BUFFER = 64 << 20  # bytes buffered for row groups over all open files
 
 
-def folder(layer: int, head: int, side: Side) -> str:
-    """Return the folder name of a head's queries, a key head's keys, or a part: `l05h12q`."""
-    return f"l{layer:02d}h{head:02d}{side}"
+def folder(layer: int, head: int, letter: Letter) -> str:
+    """Return the folder name of a head's vectors of one kind, such as `l05h12q`."""
+    return f"l{layer:02d}h{head:02d}{letter}"
 
 
 def schema(dims: int) -> Any:
-    """Return the columns of a file for head dimension `dims`."""
+    """Return the Arrow schema of a file with vectors of dimension `dims`."""
     arrow = need("pyarrow", "to write captures")
     return arrow.schema(
         [
@@ -44,14 +44,14 @@ def schema(dims: int) -> Any:
 
 
 def writer(path: Path, dims: int) -> Any:
-    """Open a file of the layout for head dimension `dims`, for writing tables with columns `schema(dims)`."""
+    """Return an open writer of a Parquet file for tables with `schema(dims)`."""
     parquet = need("pyarrow.parquet", "to write captures")
     return parquet.ParquetWriter(
         path,
         schema(dims),
         compression="zstd",
         use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
-        # groups bytes of equal significance: files are a tenth smaller and read faster
+        # grouping bytes of equal significance makes files a tenth smaller and faster to read
         use_byte_stream_split=["vector.list.element"],
         write_page_checksum=True,
     )
@@ -59,43 +59,42 @@ def writer(path: Path, dims: int) -> Any:
 
 @dataclass
 class _VectorFile:
-    """A file being written, and buffered rows for its next row group."""
+    """A file that is being written, and the rows that wait for its next row group."""
 
-    place: Path
+    path: Path
     layer: Layer
-    side: Side
-    row: int  # of the part's array
+    letter: Letter
+    row: int  # the head's row in the arrays of the parts
     buckets: Buckets
     dims: int = 0
     writer: Any = None
     positions: list[NDArray[np.int32]] = field(default_factory=list)
     documents: list[NDArray[np.int32]] = field(default_factory=list)
     vectors: list[NDArray[np.float32]] = field(default_factory=list)
-    waiting: int = 0
+    waiting_rows: int = 0
 
     def add(self, document: int, positions: NDArray[np.int32], vectors: NDArray[np.float32]) -> None:
         self.positions.append(positions)
         self.documents.append(np.full(len(positions), document, dtype=np.int32))
         self.vectors.append(vectors)
-        self.waiting += len(positions)
+        self.waiting_rows += len(positions)
 
     def flush(self) -> None:
-        if not self.waiting:
+        if not self.waiting_rows:
             return
         arrow = need("pyarrow")
         positions = np.concatenate(self.positions)
         flat = np.concatenate(self.vectors).reshape(-1)
-        columns_of = schema(self.dims)
-        window = arrow.array([self.layer.window] * len(positions), type=arrow.int32())
+        table_schema = schema(self.dims)
         columns = [
             arrow.array(self.buckets.of(positions.astype(np.int64))),
             arrow.array(np.concatenate(self.documents)),
             arrow.array(positions),
-            arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=columns_of.field("vector").type),
-            window,
+            arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=table_schema.field("vector").type),
+            arrow.array([self.layer.window] * len(positions), type=arrow.int32()),
         ]
-        self.writer.write_table(arrow.Table.from_arrays(columns, schema=columns_of))
-        self.positions, self.documents, self.vectors, self.waiting = [], [], [], 0
+        self.writer.write_table(arrow.Table.from_arrays(columns, schema=table_schema))
+        self.positions, self.documents, self.vectors, self.waiting_rows = [], [], [], 0
 
 
 def gather_parts(
@@ -104,28 +103,28 @@ def gather_parts(
     heads: Sequence[HeadIndex],
     buckets: Buckets,
     progress: Callable[[int, int], None] = lambda done, total: None,
-    kept: Collection[str] = (),
+    kinds: Collection[str] = (),
 ) -> None:
-    """Merge the parts below `root` into the published layout.
+    """Merge the documents' parts below `root` into the published layout.
 
     Files are written atomically, and existing files are kept, so a killed run can be resumed. Memory use does not
-    depend on the number of documents. `progress` is called with the number of written files and their total; `kept`
-    names the captured parts other than queries and keys.
+    depend on the number of documents. `progress` is called with the number of written files and their total; `kinds`
+    are the kinds of vectors besides queries and keys, as keys of `PARTS`.
     """
     remove_drafts(root)
     queries, keys = heads_by_layer(heads)
     by_index = {layer.index: layer for layer in layers}
     stream = {layer: [0] for layer in queries}
-    tables: dict[Side, dict[int, list[int]]] = {"v": keys, "z": queries, "r": stream, "m": stream}
-    sides: list[tuple[Side, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
-    sides += [(side, tables[side]) for name, side in PARTS.items() if name in kept]
+    heads_of: dict[Letter, dict[int, list[int]]] = {"v": keys, "z": queries, "r": stream, "m": stream}
+    letters: list[tuple[Letter, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
+    letters += [(letter, heads_of[letter]) for name, letter in PARTS.items() if name in kinds]
     files = [
-        _VectorFile(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
+        _VectorFile(root / folder(index, head, letter) / FILE, by_index[index], letter, row, buckets)
         for index in queries
-        for side, table in sides
-        for row, head in enumerate(table[index])
+        for letter, heads_by_index in letters
+        for row, head in enumerate(heads_by_index[index])
     ]
-    unwritten = [file for file in files if not file.place.is_file()]
+    unwritten = [file for file in files if not file.path.is_file()]
     finished = len(files) - len(unwritten)
     sources = parts.complete_parts(root)
     for start in range(0, len(unwritten), WRITERS):
@@ -138,28 +137,28 @@ def gather_parts(
 def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:
     with parts.PartReader(next(iter(sources.values()))) as part:
         for file in batch:
-            file.dims = int(part.array(f"{file.side}{file.layer.index:02d}").shape[-1])
+            file.dims = int(part.array(f"{file.letter}{file.layer.index:02d}").shape[-1])
     rows = max(64, BUFFER // (len(batch) * 4 * max(file.dims for file in batch)))
-    drafts = [draft(file.place) for file in batch]
+    drafts = [draft(file.path) for file in batch]
     try:
-        with parts.plain_disk_errors(batch[0].place), ExitStack() as stack:
-            for file, place in zip(batch, drafts, strict=True):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                file.writer = stack.enter_context(writer(place, file.dims))
-            for document, place in sources.items():
-                with parts.PartReader(place) as part:
+        with parts.plain_disk_errors(batch[0].path), ExitStack() as stack:
+            for file, path in zip(batch, drafts, strict=True):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file.writer = stack.enter_context(writer(path, file.dims))
+            for document, part_path in sources.items():
+                with parts.PartReader(part_path) as part:
                     name, positions, vectors = "", np.empty(0, np.int32), np.empty(0, np.float32)
-                    for file in batch:  # files of one layer and side are consecutive and share the arrays
-                        if name != (name := f"{file.side}{file.layer.index:02d}"):
-                            positions = part.array(f"{file.side}p{file.layer.index:02d}")
+                    for file in batch:  # consecutive files of one layer and kind share the arrays
+                        if name != (name := f"{file.letter}{file.layer.index:02d}"):
+                            positions = part.array(f"{file.letter}p{file.layer.index:02d}")
                             vectors = part.array(name)
                         file.add(document, positions, vectors[file.row].copy())
-                        if file.waiting >= rows:
+                        if file.waiting_rows >= rows:
                             file.flush()
             for file in batch:
                 file.flush()
-        for file, place in zip(batch, drafts, strict=True):
-            os.replace(place, file.place)
+        for file, path in zip(batch, drafts, strict=True):
+            os.replace(path, file.path)
     finally:
-        for place in drafts:
-            place.unlink(missing_ok=True)
+        for path in drafts:
+            path.unlink(missing_ok=True)

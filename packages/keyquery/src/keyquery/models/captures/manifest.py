@@ -19,9 +19,9 @@ from keyquery.rotary import NO_ROTATION, Rotary, from_record
 FILE = "manifest.json"
 FORMAT = 1
 _MODULE = "keyquery.models.captures.manifest"
-MAX_INTEGER = 2**31 - 1  # files count in 32 bits
-TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
-LAYER_DEFAULTS = {"softcap": None, "sink": False}  # defaults for fields missing from layers in older manifests
+MAX_INTEGER = 2**31 - 1  # columns of files have 32 bits
+ROTATION_KEYS = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
+LAYER_DEFAULTS = {"softcap": None, "sink": False}  # values of fields that layers in older manifests lack
 
 
 class DocumentFacts(TypedDict, total=False):
@@ -91,9 +91,9 @@ class Manifest(TypedDict, total=False):
 
 
 def read(root: Path) -> Manifest | None:
-    """Read the manifest of a folder; None if it has none.
+    """Return the manifest of a folder; None if the folder has no manifest.
 
-    Raises DataError if its format is unknown to this version, it has an unknown key, or its hash does not match.
+    Raises DataError if its format is unknown to this version, it is malformed, or its hash does not match.
     """
     path = root / FILE
     try:
@@ -110,22 +110,22 @@ def read(root: Path) -> Manifest | None:
         raise DataError(
             f"{path}: {broken(data)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
         )
-    if wrong := _misformed_part(data) or broken(data):
-        raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
+    if fault := _format_fault(data) or broken(data):
+        raise DataError(f"{path}: {fault}; restore it, or remove the folder and capture again")
     return cast(Manifest, {name: value for name, value in data.items() if name != SEAL})
 
 
 def seal_manifest(root: Path) -> None:
-    """Add the hash, which version 0.1.0 did not write, to a manifest that the user trusts.
+    """Add the hash to a manifest of version 0.1.0, which wrote none, if the user trusts the manifest.
 
-    Raises DataError if there is no manifest, or no version could have written it.
+    Raises DataError if there is no manifest, or if it is malformed.
     """
     path = root / FILE
     try:
         data = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error})") from None
-    if isinstance(data, dict) and SEAL not in data and data.get("format") == FORMAT and not _misformed_part(data):
+    if isinstance(data, dict) and SEAL not in data and data.get("format") == FORMAT and not _format_fault(data):
         save(root, data)
     read(root)
 
@@ -137,29 +137,21 @@ def _unknown_key(record: Mapping[str, Any], known_keys: Iterable[str], where: st
 
 
 def _unknown_key_anywhere(content: Mapping[str, Any]) -> str:
-    """Return a message on the first unknown key anywhere in a manifest; values must have the right types."""
+    """Return a message on the first unknown key anywhere in a manifest, whose values must have the right types."""
     settings = content["settings"]
-    layer = [field.name for field in fields(Layer)]
-    return next(
-        filter(
-            None,
-            (
-                _unknown_key(content, (*Manifest.__annotations__, SEAL), "of the manifest"),
-                _unknown_key(settings, CaptureSettings.__annotations__, "of `settings`"),
-                *(_unknown_key(row, layer, "of a layer") for row in settings.get("layers", [])),
-                *(_unknown_key(row, TURNING, "of `rotations`") for row in content.get("rotations") or []),
-                *(
-                    _unknown_key(row, DocumentFacts.__annotations__, "of a document")
-                    for row in content.get("documents", [])
-                ),
-            ),
-        ),
-        "",
+    layer_keys = [field.name for field in fields(Layer)]
+    messages = (
+        _unknown_key(content, (*Manifest.__annotations__, SEAL), "of the manifest"),
+        _unknown_key(settings, CaptureSettings.__annotations__, "of `settings`"),
+        *(_unknown_key(row, layer_keys, "of a layer") for row in settings.get("layers", [])),
+        *(_unknown_key(row, ROTATION_KEYS, "of `rotations`") for row in content.get("rotations") or []),
+        *(_unknown_key(row, DocumentFacts.__annotations__, "of a document") for row in content.get("documents", [])),
     )
+    return next(filter(None, messages), "")
 
 
-def _misformed_part(content: Mapping[str, Any]) -> str:
-    """Return a message on the first malformed part of a manifest; empty if there is none."""
+def _format_fault(content: Mapping[str, Any]) -> str:
+    """Return a message on the first fault in the format of a manifest; empty if there is none."""
     settings = content.get("settings")
     if not isinstance(settings, dict):
         return "no `settings`"
@@ -203,27 +195,24 @@ def _is_count(value: object, least: int) -> bool:
 
 def save(root: Path, content: Mapping[str, Any]) -> None:
     """Write a manifest atomically, with its hash."""
-    read_back = json.loads(json.dumps({"format": FORMAT, **content}))  # as it will be read back, which is hashed
+    read_back = json.loads(json.dumps({"format": FORMAT, **content}))  # the hash is that of the values as read
     write(root / FILE, (json.dumps(with_hash(read_back), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def agree(root: Path, stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raise ModelError if a folder has a capture with other settings.
-
-    The error names each differing setting.
-    """
+    """Raise ModelError if the `stored` manifest of a folder has other settings; the error names each of them."""
     old: Mapping[str, Any] = stored.get("settings", {})
-    differ = [
+    differences = [
         f"{name} {_shortened(old.get(name))} there, {_shortened(settings.get(name))} here"
         for name in sorted({*old, *settings})
         if not _setting_agrees(name, old, settings)
     ]
-    if differ:
-        raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
+    if differences:
+        raise ModelError(f"{root}: holds another capture ({'; '.join(differences)}); give another --out or remove it")
 
 
 def _setting_agrees(name: str, old_settings: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Return whether a setting agrees; older manifests have paths instead of names, and no hash of the texts."""
+    """Return whether a setting agrees, also with an older manifest, which has paths for names and lacks some values."""
     old, new = old_settings.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
         return True
@@ -248,9 +237,11 @@ def layers_of(content: Mapping[str, Any]) -> tuple[Layer, ...]:
 
 
 def rotations_of(content: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
-    """Return each layer's rotation, or why it is unknown, from a manifest; None if an earlier version wrote it."""
+    """Return each layer's rotation in a manifest, or why it is unknown; None if an older manifest does not list them.
+
+    Vectors that are captured before the rotary embedding have no rotation.
+    """
     if content["settings"].get("pre_rope"):
-        # vectors before the rotary embedding are unrotated
         return {int(row[0]): NO_ROTATION for row in content["settings"]["captured_heads"]}
     if "rotations" not in content:
         return None

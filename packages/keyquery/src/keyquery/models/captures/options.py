@@ -11,18 +11,13 @@ from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
 from keyquery.models.texts import TextSource
 
-OPTIONAL = (
-    "only_layers",
-    "only_heads",
-    "parts",
-    "keep_short",
-)  # settings that are in a manifest only where they are asked for
-WINDOW_ENDS = "each as the tokenizer begins and ends a text"  # formerly only the first window got a beginning token
+OPTIONAL = ("only_layers", "only_heads", "parts", "keep_short")  # settings that a manifest has only if requested
+WINDOW_ENDS = "each as the tokenizer begins and ends a text"  # in older captures, only the first window began so
 
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureOptions:
-    """What to capture, and the folder to write to.
+    """Options of a capture.
 
     Parameters
     ----------
@@ -39,32 +34,32 @@ class CaptureOptions:
     buckets : int
         Number of equal parts of the context.
     rate : float
-        Mean number of queries, and of keys, kept per bucket of a document.
+        Mean number of tokens per bucket of a document whose queries are kept, and likewise of keys.
     limit : int or None
         Number of documents; None for all.
     seed : int
         Seed for drawing tokens.
     pre_rope : bool
-        Capture queries and keys before the rotary embedding.
+        Whether to capture queries and keys before the rotary embedding.
     sliding : bool
-        Draw from sliding-window layers as well.
+        Whether to draw heads from sliding-window layers as well.
     windows : bool
-        Cut a long text into consecutive documents.
+        Whether to cut a long text into consecutive documents.
     skip_short, keep_short : bool
-        Pass over texts that are shorter than the context, or take them as they are; else one is an error.
+        Whether to skip texts that are shorter than the context, or to keep them as they are; if neither, a shorter text
+        is an error.
     fewer : bool
-        Accept fewer documents than `limit`, instead of raising an error.
+        Whether to accept fewer documents than `limit`, instead of raising an error.
     only_layers : tuple of int
         Draw heads only from these layers; from all if empty.
     only_heads : tuple of (int, int)
         Use these heads, as (layer, query head), instead of drawing.
     parts : tuple of str
-        What to capture besides queries and keys: see `keyquery.models.captures.sampling.PARTS`.
+        What to capture besides queries and keys: keys of `keyquery.models.captures.sampling.PARTS`.
     batch : int
-        Documents of a forward. Shorter ones are padded at their end, which no token of theirs sees, so that each is
-        what it is by itself.
+        Number of documents in a forward pass. Padding at the end of shorter documents does not change their vectors.
     stream : bool
-        Read the weights of the model's blocks from disk in each forward pass, instead of keeping them in memory.
+        Whether to read the weights of the model's blocks from disk in each forward pass, not to keep them in memory.
     """
 
     model: ModelSource
@@ -100,12 +95,12 @@ class CaptureOptions:
                 raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")
 
     def requested(self) -> dict[str, Any]:
-        """Return the settings that follow from the options alone, as JSON values.
+        """Return the settings that the options determine without loading the model, as JSON values.
 
         They are published with the capture, so local files appear by name and hash, without paths.
         """
         model, texts = self.model, self.texts
-        local = {
+        optional = {
             "fingerprint": fingerprint(Path(model.name)) if Path(model.name).is_dir() else None,
             "texts_hash": texts.digest,
             "window_ends": WINDOW_ENDS if self.windows else None,
@@ -115,7 +110,7 @@ class CaptureOptions:
             "parts": [name for name in PARTS if name in self.parts] or None,
         }
         return {
-            **{name: value for name, value in local.items() if value is not None},
+            **{name: value for name, value in optional.items() if value is not None},
             "model": shown_model(model.name),
             "asked_revision": model.revision,
             "asked_dtype": model.dtype,

@@ -1,4 +1,4 @@
-"""Store the vectors of one document on disk during a capture, as a zip of arrays that is complete or absent."""
+"""Store the vectors of each document during a capture in a part, a zip file of arrays that is complete or absent."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ FOLDER = "parts"
 
 
 def path(root: Path, number: int) -> Path:
-    """Return the path of a document's part."""
+    """Return the path of the part of document `number`."""
     return root / FOLDER / f"{number:06d}.npz"
 
 
 def complete_parts(root: Path) -> dict[int, Path]:
     """Return the paths of complete parts by their documents' numbers, in order."""
-    return {int(part.stem): part for part in sorted((root / FOLDER).glob("[0-9]*.npz"))}
+    return {int(file.stem): file for file in sorted((root / FOLDER).glob("[0-9]*.npz"))}
 
 
 @contextmanager
 def plain_disk_errors(folder: Path) -> Iterator[None]:
-    """Convert errors from a full disk or a protected folder into project errors."""
+    """In this block, turn errors from a full disk or a protected folder into a ThesisError that says what to do."""
     try:
         yield
     except OSError as error:
@@ -44,9 +44,9 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
 
 
 class DocumentPart:
-    """The part of one document, written array by array, and moved to its final path if the block ends without an error.
+    """Writes the part of one document; a `with` block that ends without an error moves it to its final path.
 
-    Each array is written immediately, so a document is never in memory as a whole.
+    Each array is written immediately, so not all arrays are in memory at once.
     """
 
     def __init__(self, root: Path, number: int) -> None:
@@ -65,7 +65,7 @@ class DocumentPart:
             np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
     def describe(self, facts: dict[str, Any]) -> None:
-        """Write the document's facts (name, digest)."""
+        """Write facts of the document, such as its name and digest."""
         with plain_disk_errors(self.target):
             self._zip.writestr("document.json", json.dumps(facts))
 
@@ -85,15 +85,15 @@ class DocumentPart:
 
 
 class PartReader:
-    """A document's part, read array by array.
+    """Reads a document's part array by array.
 
     The constructor and all methods raise DataError, which names the file, if the part is damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._place = folder
+    def __init__(self, file: Path) -> None:
+        self._file = file
         with self._report_damage():
-            self._zip = zipfile.ZipFile(folder)
+            self._zip = zipfile.ZipFile(file)
 
     def __enter__(self) -> PartReader:
         return self
@@ -109,7 +109,7 @@ class PartReader:
             raise
         except Exception as error:  # zipfile raises a dozen kinds of errors for a damaged file
             raise DataError(
-                f"{self._place}: damaged ({error}); remove it, and rerun the command; "
+                f"{self._file}: damaged ({error}); remove it, and rerun the command; "
                 "the document is then captured again"
             ) from error
 
@@ -119,7 +119,7 @@ class PartReader:
             return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
 
     def document(self) -> dict[str, Any]:
-        """Return the document's facts (name, digest)."""
+        """Return the facts of the document that `DocumentPart.describe` wrote."""
         with self._report_damage():
             facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
             return facts

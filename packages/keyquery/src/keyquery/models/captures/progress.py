@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class CaptureProgress:
     """Progress of a capture.
 
-    `total` is None if the number of documents is unknown. `tokens_per_second` is the rate of this run, 0 before its
-    first document. `notes` are remarks for users of the capture, only in the first state of a run.
+    `done` and `total` count documents; `total` is None if it is unknown. `tokens_per_second` is the rate of this run,
+    or 0 before its first document. `notes` are remarks for users of the capture; only the first progress of a run has
+    them.
     """
 
     done: int
@@ -30,19 +31,19 @@ class Clock:
         if total is not None:
             total = len(range(shard[0], total, shard[1]))
         self._report, self._total = report, total
-        self._done, self._run, self._tokens, self._start = 0, 0, 0, time.perf_counter()
+        self._done, self._done_now, self._tokens, self._start = 0, 0, 0, time.perf_counter()
         report(CaptureProgress(0, total, notes=notes))
 
     def skip(self) -> None:
         """Count a document that an earlier run finished."""
         self._done += 1
-        self._start = time.perf_counter() if not self._run else self._start
+        self._start = time.perf_counter() if not self._done_now else self._start
 
     def step(self, tokens: int) -> None:
-        """Count a document of this run."""
+        """Count a document that this run finished, with its number of tokens."""
         self._done += 1
-        self._run += 1
+        self._done_now += 1
         self._tokens += tokens
         seconds = max(time.perf_counter() - self._start, 1e-9)
-        seconds_left = None if self._total is None else max(0, self._total - self._done) * seconds / self._run
+        seconds_left = None if self._total is None else max(0, self._total - self._done) * seconds / self._done_now
         self._report(CaptureProgress(self._done, self._total, self._tokens / seconds, seconds_left))

@@ -1,7 +1,8 @@
-"""Read captures, made by this package or published, from a folder or the Hub, head by head; needs no torch."""
+"""Read captures head by head from a folder or the Hub, without torch."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,21 +16,21 @@ from boundpaper.errors import DataError
 from boundpaper.suggestions import or_known
 from keyquery.models.captures import layout, manifest
 from keyquery.models.captures.manifest import Manifest
-from keyquery.models.captures.sampling import PARTS, HeadIndex, Side
+from keyquery.models.captures.sampling import PARTS, HeadIndex, Letter
 from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
-GROUPS = 8  # of documents that are halved
+GROUPS = 8  # maximal number of groups of documents, of which splits are made
 NO_RECORD = "the capture does not record how its model rotates queries by position"
 SAMPLED_FILES = 16  # files to read in order to infer the bucket size of a capture without a manifest
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """Queries or keys of one head.
+    """The queries, keys or other vectors of one head.
 
-    `bucket`, `document` (the published `example_id`) and `position` are int32 of shape (n,), `vectors` float32 of shape
-    (n, d).
+    `bucket`, `document` (the column `example_id`) and `position` are int32 of shape (n,), and `vectors` are float32 of
+    shape (n, d).
     """
 
     bucket: NDArray[np.int32]
@@ -55,7 +56,7 @@ class Capture:
     manifest : dict or None
         The manifest; None for captures that this package did not make.
     only : tuple of int or None
-        Read only documents with these numbers; None for all.
+        Numbers of the documents to read; None for all.
     rotations : mapping or None
         By layer, the rotation of vectors, or why it is unknown; None if not recorded.
 
@@ -87,21 +88,21 @@ class Capture:
         Parameters
         ----------
         layer : int
-            From 0.
+            Index of the layer, from 0.
         """
         if self.rotations is None:
             return NO_RECORD
         return self.rotations.get(layer, f"the capture does not record how layer {layer} rotates its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """Return how many tokens a query of a layer sees (None: all before it), and whether this is a chunk's size.
+        """Return the size of a layer's window or chunk (None if it has neither), and whether it is that of a chunk.
 
-        It is read from the manifest, or if there is none, from the column `sliding_window` of a file of the layer.
+        The size is in the manifest or, if that does not list the layer, in the column `sliding_window` of a file.
 
         Parameters
         ----------
         layer : int
-            From 0.
+            Index of the layer, from 0.
 
         Raises
         ------
@@ -133,7 +134,7 @@ class Capture:
         DataError
             When its file is absent or damaged.
         """
-        return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
+        return self._vectors(head.layer, head.query, "q")
 
     def keys(self, head: HeadIndex) -> Vectors:
         """Return the keys of the key head that a head reads.
@@ -148,10 +149,10 @@ class Capture:
         DataError
             When its file is absent or damaged.
         """
-        return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
+        return self._vectors(head.layer, head.key, "k")
 
     def part(self, name: str, head: HeadIndex) -> Vectors:
-        """Return a captured part other than queries and keys, for the head, its key head, or its layer.
+        """Return captured vectors other than queries and keys, of a head, its key head, or its layer.
 
         Parameters
         ----------
@@ -171,19 +172,19 @@ class Capture:
         if name not in (self.manifest or {}).get("settings", {}).get("parts", ()):
             raise DataError(f"{self.root}: {name} were not captured; capture anew with --parts {name}")
         number = {"values": head.key, "outputs": head.query}.get(name, 0)
-        return self._kept(read(self.root / layout.folder(head.layer, number, PARTS[name]) / layout.FILE))
+        return self._vectors(head.layer, number, PARTS[name])
 
     def halves(self) -> list[tuple[Capture, Capture]]:
         """Return several balanced splits of the capture into two halves of its documents.
 
-        Documents are dealt in turn to eight groups (with fewer documents, to the largest possible power of two); each
-        split is a row of a Hadamard matrix over the groups. Splits are orthogonal, so each gives independent
-        information on a mean's noise.
+        Documents are dealt in turn to eight groups or, if there are fewer documents, to the largest power of two. Each
+        split is a row of a Hadamard matrix over the groups. The rows are orthogonal, so each split gives independent
+        information on the noise of a mean.
 
         Raises
         ------
         DataError
-            If it has only one document, or does not list its documents.
+            If the capture has only one document, or does not list its documents.
         """
         if len(self.documents) < 2:
             raise DataError(
@@ -193,19 +194,19 @@ class Capture:
         groups = min(GROUPS, 1 << (len(self.documents).bit_length() - 1))
         halves = []
         for signs in hadamard(groups)[1:]:
-            side = [signs[place % groups] > 0 for place in range(len(self.documents))]
-            first = tuple(number for number, in_first in zip(self.documents, side, strict=True) if in_first)
-            second = tuple(number for number, in_first in zip(self.documents, side, strict=True) if not in_first)
+            first = tuple(number for index, number in enumerate(self.documents) if signs[index % groups] > 0)
+            second = tuple(number for index, number in enumerate(self.documents) if signs[index % groups] < 0)
             halves.append((replace(self, only=first), replace(self, only=second)))
         return halves
 
     @property
     def documents(self) -> tuple[int, ...]:
-        """Return the numbers of the documents; empty if no manifest lists them."""
+        """Numbers of the documents; empty if no manifest lists them."""
         numbers = sorted(int(document["number"]) for document in (self.manifest or {}).get("documents", ()))
         return tuple(numbers) if self.only is None else self.only
 
-    def _kept(self, vectors: Vectors) -> Vectors:
+    def _vectors(self, layer: int, head: int, letter: Letter) -> Vectors:
+        vectors = read(self.root / layout.folder(layer, head, letter) / layout.FILE)
         if self.only is None:
             return vectors
         mask = np.isin(vectors.document, self.only)
@@ -213,10 +214,7 @@ class Capture:
 
 
 def read(path: Path) -> Vectors:
-    """Read one file of a capture.
-
-    Raises DataError if it is missing, damaged or lacks a column.
-    """
+    """Return the vectors in one file of a capture; raise DataError if it is missing, damaged or lacks a column."""
     table = _table(path, ["bucket", "example_id", "position", "vector"])
     return Vectors(
         bucket=_integer_column(path, table, "bucket"),
@@ -227,7 +225,7 @@ def read(path: Path) -> Vectors:
 
 
 def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
-    """Return the column of vectors, shape (n, d); DataError unless all are finite numbers of one length."""
+    """Return the column of vectors (n, d); raise DataError unless all have the same length and finite numbers."""
     arrow, compute = need("pyarrow", "to read captures"), need("pyarrow.compute", "to read captures")
     column, rows = table["vector"], table.num_rows
     kinds = arrow.types
@@ -239,17 +237,17 @@ def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
     lengths = compute.min_max(compute.list_value_length(column))
     if column.null_count or lengths["min"] != lengths["max"]:
         raise DataError(f"{path}: vectors of different lengths, or a row without a vector")
-    flat = [chunk.flatten() for chunk in column.chunks if len(chunk)]
-    if not lengths["min"].as_py() or any(chunk.null_count for chunk in flat):
+    chunks = [chunk.flatten() for chunk in column.chunks if len(chunk)]
+    if not lengths["min"].as_py() or any(chunk.null_count for chunk in chunks):
         raise DataError(f"{path}: empty vectors, or vectors with a missing number")
-    values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in flat]).astype(np.float32, copy=False)
+    values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in chunks]).astype(np.float32, copy=False)
     if not (np.isfinite(values.min()) and np.isfinite(values.max())):
         raise DataError(f"{path}: vectors with NaN or infinity; capture this model again")
     return values.reshape(rows, -1)
 
 
 def _column_window(path: Path) -> int | None:
-    """Return the only number in a file's column `sliding_window`; None if there is no such column or number."""
+    """Return the number in a file's column `sliding_window`; None if there is no such column, or no number in it."""
     parquet = need("pyarrow.parquet", "to read captures")
     try:
         if "sliding_window" not in parquet.read_schema(path).names:
@@ -272,11 +270,11 @@ def open_capture(
     place : str or Path
         A folder, or the Hub id of a data set in the published layout.
     context : int or None
-        Number of tokens per document, for a capture without a manifest; by default inferred from the buckets.
+        Number of tokens per document, for a capture without a manifest; if None, it is inferred from the buckets.
     branch : str or None
-        The branch of a Hub data set (one per model in the published captures).
+        The branch of a Hub data set; the published captures have a branch for each model.
     group : int or None
-        Query heads per key head, for a capture without a manifest; by default inferred from the files.
+        Query heads per key head, for a capture without a manifest; if None, inferred from the files' names.
 
     Raises
     ------
@@ -303,83 +301,86 @@ def open_capture(
         if context is not None and context != settings["context"]:
             raise DataError(f"{root}: captured at a context of {settings['context']}; leave --context {context} out")
         heads = manifest.heads_of(stored)
-        absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
-        if absent:
+        missing = [head for head in heads if (head.layer, head.query) not in files["q"]]
+        if missing:
             raise DataError(
-                f"{root}: {len(absent)} heads in its manifest have no file (first: {absent[0]}); capture again"
+                f"{root}: {len(missing)} heads in its manifest have no file (first: {missing[0]}); capture again"
             )
-        size = settings["context"] // settings["buckets"]
-        return Capture(root, settings["context"], size, heads, stored, rotations=manifest.rotations_of(stored))
-    size, top = _buckets_of_files(root, files)
+        bucket_size = settings["context"] // settings["buckets"]
+        return Capture(root, settings["context"], bucket_size, heads, stored, rotations=manifest.rotations_of(stored))
+    bucket_size, last_bucket = _buckets_of_files(root, files)
     if context is None:
-        context = size * (top + 1)
-    elif context <= top * size:
-        raise DataError(f"{root}: its {top + 1} buckets of {size} tokens exceed --context {context}; give more")
-    share = group if group is not None else _query_group(root, files)
-    heads = tuple(sorted(HeadIndex(layer, head, head // share) for layer, head in files["q"]))
-    bad = [head for head in heads if (head.layer, head.key) not in files["k"]]
-    if bad:
-        raise DataError(f"{root}: {bad[0]} has no keys if {share} query heads share a key head; give another --group")
-    return Capture(root, context, size, heads)
+        context = bucket_size * (last_bucket + 1)
+    elif context <= last_bucket * bucket_size:
+        extent = f"its {last_bucket + 1} buckets of {bucket_size} tokens"
+        raise DataError(f"{root}: {extent} exceed --context {context}; give more")
+    group = group if group is not None else _query_group(root, files)
+    heads = tuple(sorted(HeadIndex(layer, head, head // group) for layer, head in files["q"]))
+    keyless = [head for head in heads if (head.layer, head.key) not in files["k"]]
+    if keyless:
+        fault = f"{keyless[0]} has no keys if {group} query heads share a key head"
+        raise DataError(f"{root}: {fault}; give another --group")
+    return Capture(root, context, bucket_size, heads)
 
 
-def _head_files(root: Path) -> dict[Side, set[tuple[int, int]]]:
-    heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
-    for entry in root.iterdir():
-        match = layout.NAME.match(entry.name)
-        if match and match[3] in heads and (entry / layout.FILE).is_file():
+def _head_files(root: Path) -> dict[Letter, set[tuple[int, int]]]:
+    """Return the (layer, head) pairs that have a file of queries, and those that have a file of keys."""
+    heads: dict[Letter, set[tuple[int, int]]] = {"q": set(), "k": set()}
+    for folder in root.iterdir():
+        match = layout.NAME.match(folder.name)
+        if match and match[3] in heads and (folder / layout.FILE).is_file():
             heads["q" if match[3] == "q" else "k"].add((int(match[1]), int(match[2])))
     if not heads["q"] and manifest.read(root) is None:
         raise DataError(f"{root}: not a capture, whose folders are named like l05h12q and hold {layout.FILE}")
     return heads
 
 
-def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
-    """Return the number of query heads per key head that maps the q-files exactly onto the k-files.
+def _query_group(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> int:
+    """Return the number of query heads per key head that maps the files of queries exactly onto those of keys.
 
-    If all query heads are present, this number divides their count.
+    If a layer has all its query heads, the number divides their count. Raises DataError unless one number fits.
     """
-    head_count = max(head for _, head in files["q"]) + 1
-    groups: dict[tuple[int, ...], int] = {}
+    queries = sorted(files["q"])
+    head_count = max(head for _, head in queries) + 1
+    sizes: dict[tuple[int, ...], int] = {}  # by the key heads of the query heads, since some sizes give the same
     for size in range(1, head_count + 1):
-        if {(layer, head // size) for layer, head in files["q"]} == files["k"]:
-            groups.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
-    whole = any({head for at, head in files["q"] if at == layer} == set(range(head_count)) for layer, _ in files["q"])
-    if whole:
-        groups = {heads: size for heads, size in groups.items() if head_count % size == 0}
-    if len(groups) != 1:
-        reason = f"{sorted(groups.values())} all fit" if groups else "no number fits"
+        if {(layer, head // size) for layer, head in queries} == files["k"]:
+            sizes.setdefault(tuple(head // size for _, head in queries), size)
+    if head_count in Counter(layer for layer, _ in queries).values():
+        sizes = {key_heads: size for key_heads, size in sizes.items() if head_count % size == 0}
+    if len(sizes) != 1:
+        reason = f"{sorted(sizes.values())} all fit" if sizes else "no number fits"
         raise DataError(f"{root}: query heads per key head do not follow from the file names ({reason}); give --group")
-    return next(iter(groups.values()))
+    return next(iter(sizes.values()))
 
 
-def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
-    """Return B and the largest bucket, where position // B == bucket in a sample of files.
+def _buckets_of_files(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> tuple[int, int]:
+    """Return the bucket size B for which position // B == bucket, and the largest bucket, in a sample of files.
 
-    Every row bounds B from both sides; among possible numbers, the one divisible by the highest power of two is chosen.
+    Each row bounds B from below and above; of the possible numbers, the one divisible by the highest power of two is B.
     """
-    low, high, top = 1, np.iinfo(np.int32).max, 0
-    names = [(layer, head, side) for side, heads in files.items() for layer, head in sorted(heads)]
-    for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
-        table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
-        place = root / layout.folder(layer, head, side) / layout.FILE
-        bucket = _integer_column(place, table, "bucket").astype(np.int64)
-        position = _integer_column(place, table, "position").astype(np.int64)
+    low, high, last = 1, np.iinfo(np.int32).max, 0
+    folders = [layout.folder(layer, head, letter) for letter, heads in files.items() for layer, head in sorted(heads)]
+    for folder in folders[:: max(1, len(folders) // SAMPLED_FILES)]:
+        path = root / folder / layout.FILE
+        table = _table(path, ["bucket", "position"])
+        bucket = _integer_column(path, table, "bucket").astype(np.int64)
+        position = _integer_column(path, table, "position").astype(np.int64)
         if not len(bucket):
             continue
         low = max(low, int((position // (bucket + 1)).max()) + 1)
-        not_first = bucket > 0
-        if not_first.any():
-            high = min(high, int((position[not_first] // bucket[not_first]).min()))
-        top = max(top, int(bucket.max()))
-    if top == 0:
+        in_later_bucket = bucket > 0
+        if in_later_bucket.any():
+            high = min(high, int((position[in_later_bucket] // bucket[in_later_bucket]).min()))
+        last = max(last, int(bucket.max()))
+    if last == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
     if low > high:
         raise DataError(f"{root}: no size B makes every bucket position // B; this is another layout")
     power = 1
     while (high // (power * 2)) * power * 2 >= low:
         power *= 2
-    return high // power * power, top
+    return high // power * power, last
 
 
 def _download_capture(place: str, branch: str | None) -> Path:
@@ -388,7 +389,7 @@ def _download_capture(place: str, branch: str | None) -> Path:
     hub = need("huggingface_hub", f"to fetch {place}")
     try:
         return Path(hub.snapshot_download(place, repo_type="dataset", revision=branch))
-    except Exception as error:  # the Hub raises many kinds of errors; all mean that the capture is not available
+    except Exception as error:  # huggingface_hub raises many kinds of errors
         message = (str(error) or type(error).__name__).splitlines()[0]
         where = f" (branch {branch})" if branch else ""
         raise DataError(
@@ -400,15 +401,15 @@ def _download_capture(place: str, branch: str | None) -> Path:
 def _table(path: Path, columns: Sequence[str]) -> Any:
     arrow, parquet = need("pyarrow", "to read captures"), need("pyarrow.parquet", "to read captures")
     try:
-        with parquet.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:  # nothing is far
+        with parquet.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:
             table = file.read(columns=list(columns))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file in this capture") from None
     except (arrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
-    absent = sorted(set(columns) - set(table.column_names))
-    if absent:
-        raise DataError(f"{path}: no column {absent[0]!r}; this is not a capture's file")
+    missing = sorted(set(columns) - set(table.column_names))
+    if missing:
+        raise DataError(f"{path}: no column {missing[0]!r}; this is not a capture's file")
     return table
 
 

@@ -1,7 +1,8 @@
-"""Record the drawn tokens of the drawn heads while a document passes through the model."""
+"""Record the vectors of the drawn tokens and heads while documents pass through the model."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -15,15 +16,15 @@ from keyquery.models.architecture import Layer, run_forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
 from keyquery.models.captures.parts import DocumentPart
-from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side, tokens
+from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Letter, tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
     from transformers import PreTrainedModel
 
-WORDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, side in PARTS.items()}}
-PENDING = 64 << 20  # bytes buffered on the device: one transfer per layer would stall a GPU
+KIND_NAMES: dict[Letter, str] = {"q": "queries", "k": "keys", **{letter: name for name, letter in PARTS.items()}}
+PENDING = 64 << 20  # bytes buffered on the device, since one transfer per layer would stall a GPU
 
 
 class _StopForward(Exception):
@@ -33,11 +34,11 @@ class _StopForward(Exception):
 class VectorRecorder:
     """Writes queries and keys of a forward pass into the documents' parts on disk.
 
-    For a layer l with chosen heads, a document's part gets `q{l}` (heads, n, d) and `k{l}` (key heads, n, d),
-    float32, and the positions `qp{l}`, `kp{l}`, int32; other captured parts likewise, with the letters in `PARTS`.
-    `layers` are all attention layers, and `heads` the chosen heads. Queries and keys before rotation come from
-    `projections`; if None, those after it are kept. `why_undefined` returns, for a place such as "layer 3", why
-    vectors may not be finite, for the error.
+    For a layer l with drawn heads, a document's part gets the arrays `q{l}` (heads, n, d) and `k{l}` (key heads, n, d),
+    float32, and their positions `qp{l}` and `kp{l}`, int32. The other kinds of vectors, `part_names`, have the letters
+    of `PARTS` in the names of their arrays. `layers` are all attention layers, and `heads` the drawn heads. Queries and
+    keys before rotation come from `projections`; if it is None, those after rotation are recorded. `why_undefined`
+    returns, for a place such as "layer 3", why vectors may not be finite.
     """
 
     def __init__(
@@ -54,33 +55,36 @@ class VectorRecorder:
         self._queries, self._keys = heads_by_layer(heads)
         self._buckets, self._seed, self._projections = buckets, seed, projections
         self._why_undefined = why_undefined
-        self._sides = {PARTS[name] for name in part_names}
+        self._letters = {PARTS[name] for name in part_names}
         self._parts: dict[int, DocumentPart] = {}
-        self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
-        self._seen: set[tuple[int, str]] = set()
-        self._wanted = {(layer, side) for layer in self._queries for side in ("q", "k", *self._sides)}
+        self._waiting: list[tuple[int, int, Letter, Any, NDArray[np.int64]]] = []
+        self._recorded: set[tuple[int, str]] = set()
+        self._to_record = {(layer, letter) for layer in self._queries for letter in ("q", "k", *self._letters)}
         self._lengths: dict[int, int] = {}
-        self.padded = 0  # tokens of the longest text that was tried with padding, which changed nothing
-        self._finished = 0  # tokens of the longest document that was run to its end
+        self.padded = 0  # tokens of the longest text whose states were the same with padding
+        self._finished = 0  # tokens of the longest document that passed through all layers
 
     def begin(self, documents: Mapping[int, DocumentPart], lengths: Sequence[int]) -> None:
-        """Begin to record a forward pass: number and tokens of each document, in the order of the rows of the batch."""
-        self._parts, self._waiting, self._seen = dict(documents), [], set()
+        """Begin to record a forward pass; `documents` maps numbers to parts, and both arguments are in order of rows.
+
+        `lengths` are the documents' numbers of tokens.
+        """
+        self._parts, self._waiting, self._recorded = dict(documents), [], set()
         self._lengths = dict(zip(documents, lengths, strict=True))
 
     @property
     def longest(self) -> tuple[int, int]:
-        """The row and the tokens of the longest document of the forward pass; 0 tokens outside of one."""
+        """Row and number of tokens of the longest document; (0, 0) if no forward pass is being recorded."""
         lengths = list(self._lengths.values()) if self._parts else [0]
         return lengths.index(max(lengths)), max(lengths)
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
-        """Run the documents' forward pass: to its end if none was as long, else to the last recorded part."""
+        """Run the documents' forward pass, which stops early if one as long has passed through all layers before."""
         with suppress(_StopForward):
             run_forward(model, tokens)
 
     def __call__(self, call: Call) -> None:
-        """Store the drawn tokens of one attention call."""
+        """Record the drawn tokens of an attention call."""
         if not self._is_drawn(call):
             return
         layer = call.layer
@@ -94,61 +98,61 @@ class VectorRecorder:
         query, key = call.query, call.key
         if self._projections is not None:
             query, key = self._projections.before(call)
-        self._keep_tokens(layer, "q", query, self._queries[layer])
-        self._keep_tokens(layer, "k", key, self._keys[layer])
-        if "v" in self._sides:
-            self._keep_tokens(layer, "v", call.value, self._keys[layer])
+        self._record(layer, "q", query, self._queries[layer])
+        self._record(layer, "k", key, self._keys[layer])
+        if "v" in self._letters:
+            self._record(layer, "v", call.value, self._keys[layer])
 
-    def look(self, call: Call, output: Tensor) -> None:
-        """Store the drawn tokens of the output of one attention call, shape (B, T, H, d_v)."""
-        if "z" in self._sides and self._is_drawn(call) and call.layer is not None:
-            self._keep_tokens(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
+    def record_output(self, call: Call, output: Tensor) -> None:
+        """Record the drawn tokens of the output of an attention call, of shape (B, T, H, d_v)."""
+        if "z" in self._letters and self._is_drawn(call) and call.layer is not None:
+            self._record(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
 
     @contextmanager
-    def watch_stream(self, model: PreTrainedModel) -> Iterator[None]:
-        """Store the drawn tokens of the residual stream and of MLP outputs, if requested.
+    def record_stream(self, model: PreTrainedModel) -> Iterator[None]:
+        """In this block, record the drawn tokens of the residual stream and of MLP outputs, if requested.
 
-        Raises ModelError if a layer does not expose the part.
+        Raises ModelError if a layer has no MLP, or several parts that could be the MLP.
         """
         with ExitStack() as stack:
-            for block in blocks(model) if self._sides & {"r", "m"} else ():
-                if block.layer in self._queries and "r" in self._sides:
-                    stack.callback(block.module.register_forward_hook(self._hook_of(block.layer, "r")).remove)
-                if block.layer in self._queries and "m" in self._sides:
-                    stack.callback(block.mlp.register_forward_hook(self._hook_of(block.layer, "m")).remove)
+            for block in blocks(model) if self._letters & {"r", "m"} else ():
+                if block.layer in self._queries and "r" in self._letters:
+                    stack.callback(block.module.register_forward_hook(self._stream_hook(block.layer, "r")).remove)
+                if block.layer in self._queries and "m" in self._letters:
+                    stack.callback(block.mlp.register_forward_hook(self._stream_hook(block.layer, "m")).remove)
             yield
 
-    def _hook_of(self, layer: int, side: Side) -> Callable[[Any, Any, Any], None]:
-        def keep(module: Any, inputs: Any, output: Any) -> None:
+    def _stream_hook(self, layer: int, letter: Letter) -> Callable[[Any, Any, Any], None]:
+        def record(module: Any, inputs: Any, output: Any) -> None:
             if self._parts:
                 vectors = output[0] if isinstance(output, tuple) else output
-                rows = (len(self._parts), 1, self.longest[1], vectors.shape[-1])
-                if vectors.numel() != rows[0] * rows[2] * rows[3]:
+                shape = (len(self._parts), 1, self.longest[1], vectors.shape[-1])
+                if vectors.numel() != math.prod(shape):
                     raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
-                self._keep_tokens(layer, side, vectors.reshape(rows), [0])
+                self._record(layer, letter, vectors.reshape(shape), [0])
 
-        return keep
+        return record
 
     def _is_drawn(self, call: Call) -> bool:
         return call.layer in self._queries and not call.cross and bool(self._parts)
 
-    def _keep_tokens(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
-        """Store the drawn tokens of one side of a layer, shape (B, H, T, d)."""
-        if (layer, side) in self._seen:
-            task = "computed attention" if side in ("q", "k", "v", "z") else "ran"
+    def _record(self, layer: int, letter: Letter, tensor: Tensor, heads: list[int]) -> None:
+        """Buffer the drawn tokens of a layer's vectors (B, H, T, d) of one kind, and stop the pass if it may stop."""
+        if (layer, letter) in self._recorded:
+            task = "computed attention" if letter in ("q", "k", "v", "z") else "ran"
             raise ModelError(f"layer {layer} {task} twice in one forward pass")
-        self._seen.add((layer, side))
+        self._recorded.add((layer, letter))
         torch = libraries.torch
         columns = torch.tensor(heads, device=tensor.device)
         for row, document in enumerate(self._parts):
-            positions = tokens(self._buckets, self._seed, document, layer, side)
+            positions = tokens(self._buckets, self._seed, document, layer, letter)
             positions = positions[positions < self._lengths[document]]
             rows = torch.from_numpy(positions).to(tensor.device)
-            sampled = tensor[row].index_select(1, rows).index_select(0, columns)
-            self._waiting.append((document, layer, side, sampled, positions))
-        if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
+            drawn_vectors = tensor[row].index_select(1, rows).index_select(0, columns)
+            self._waiting.append((document, layer, letter, drawn_vectors, positions))
+        if sum(vectors.nbytes for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._write_waiting()
-        if self._seen == self._wanted and self.longest[1] <= self._finished:
+        if self._recorded == self._to_record and self.longest[1] <= self._finished:
             raise _StopForward
 
     def abandon(self) -> None:
@@ -156,34 +160,34 @@ class VectorRecorder:
         self._parts, self._waiting = {}, []
 
     def end(self) -> None:
-        """Write buffered vectors; raises ModelError if a chosen layer did not run."""
+        """Write buffered vectors; raise ModelError if a layer with drawn heads did not run."""
         self._write_waiting()
-        for side in ("q", *sorted(self._sides)):
-            absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
-            if absent:
-                task = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
-                raise ModelError(f"layers {absent} did not {task} in this forward pass")
+        for letter in ("q", *sorted(self._letters)):
+            missing = sorted(layer for layer in self._queries if (layer, letter) not in self._recorded)
+            if missing:
+                task = "compute attention" if letter in ("q", "v", "z") else f"give its part {letter!r}"
+                raise ModelError(f"layers {missing} did not {task} in this forward pass")
         self._finished = max(self._finished, self.longest[1])
         self._parts = {}
 
     def _write_waiting(self) -> None:
-        for document, layer, side, tensor, positions in self._waiting:
+        for document, layer, letter, tensor, positions in self._waiting:
             vectors = tensor.float().cpu().numpy()
             scale = self._layers[layer].query_scale
-            if side == "q" and scale is not None and self._projections is None:
+            if letter == "q" and scale is not None and self._projections is None:
                 vectors = vectors / scale.at(positions)[None, :, None]
             if not np.isfinite(vectors).all():
                 raise ModelError(
-                    f"layer {layer} has infinite or undefined {WORDS[side]} in document {document}; "
+                    f"layer {layer} has infinite or undefined {KIND_NAMES[letter]} in document {document}; "
                     f"{self._why_undefined(f'layer {layer}')}"
                 )
-            self._parts[document].add(f"{side}{layer:02d}", vectors)
-            self._parts[document].add(f"{side}p{layer:02d}", positions.astype(np.int32))
+            self._parts[document].add(f"{letter}{layer:02d}", vectors)
+            self._parts[document].add(f"{letter}p{layer:02d}", positions.astype(np.int32))
         self._waiting = []
 
 
 def heads_by_layer(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """Return the unique query heads and key heads by layer, sorted: the rows of a part's arrays."""
+    """Return the query heads and the key heads by layer, sorted, in the order of the rows of a part's arrays."""
     queries: dict[int, set[int]] = {}
     keys: dict[int, set[int]] = {}
     for head in heads:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from boundpaper.errors import ModelError
 from keyquery.models.architecture import Layer
 
-Side = Literal["q", "k", "v", "z", "r", "m"]
-PARTS: dict[str, Side] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
-"""Optional parts of a capture besides queries and keys, and the letter of each part's files.
+Letter = Literal["q", "k", "v", "z", "r", "m"]
+PARTS: dict[str, Letter] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
+"""Kinds of vectors that a capture may have besides queries and keys, and the letter of each kind in names of files.
 
-Values are stored at the tokens of keys, one file per key head. Other parts are stored at the tokens of queries: a
-head's attention output before the output projection, one file per query head; the residual stream after a layer and
-the MLP's output, one file per layer (head 0).
+Values are stored at the tokens of keys, in one file per key head. The other kinds are stored at the tokens of queries:
+the attention output of a head before the output projection, in one file per query head, and the residual stream after a
+layer and the output of its MLP, in one file per layer (as head 0).
 """
 HEAD_SEED = 0  # the published captures draw their heads with this seed
 
@@ -36,8 +36,8 @@ class HeadIndex:
 class Buckets:
     """A context divided into equal buckets.
 
-    The number of buckets divides the context; `rate` is the mean number of queries, and of keys, kept per bucket of a
-    document.
+    The number of buckets divides the context. `rate` is the mean number of tokens per bucket of a document whose
+    queries are kept, and likewise of keys.
     """
 
     context: int
@@ -57,7 +57,7 @@ class Buckets:
 
     @property
     def size(self) -> int:
-        """Number of tokens in a bucket (B)."""
+        """Number B of tokens in a bucket."""
         return self.context // self.count
 
     def of(self, positions: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -65,14 +65,14 @@ class Buckets:
         return (positions // self.size).astype(np.int32)
 
 
-def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -> NDArray[np.int64]:
-    """Return the sorted positions of one document that are kept for all heads of one layer.
+def tokens(buckets: Buckets, seed: int, document: int, layer: int, letter: Letter) -> NDArray[np.int64]:
+    """Return the sorted positions of one document whose vectors of one kind are kept, for all heads of one layer.
 
-    Each token is kept with probability min(1, rate / B), independently for queries and keys. The generator is seeded by
-    all four numbers, so a resumed or sharded capture draws what an uninterrupted one would. `buckets` has the context
-    and the rate. `side` is queries, keys, or a part, which uses the tokens of either.
+    Each token is kept with probability min(1, rate / B), independently for queries and keys; other kinds have the
+    tokens of queries or of keys. The arguments seed the generator, so a resumed or sharded capture draws the same
+    tokens as an uninterrupted one.
     """
-    generator = np.random.default_rng([seed, document, layer, 1 if side in ("k", "v") else 0])
+    generator = np.random.default_rng([seed, document, layer, 1 if letter in ("k", "v") else 0])
     chance = min(1.0, buckets.rate / buckets.size)
     return np.flatnonzero(generator.random(buckets.context) < chance).astype(np.int64)
 
@@ -85,15 +85,14 @@ def draw_heads(
     only_layers: Collection[int] = (),
     only_heads: Collection[tuple[int, int]] = (),
 ) -> tuple[HeadIndex, ...]:
-    """Return the heads to capture, in layer-major order.
+    """Return the heads to capture, sorted by layer and query head.
 
-    Draws `count` (layer, query head) pairs with `random.Random(0).sample` over all layers in layer-major order, or
-    takes all pairs if there are fewer. Sliding-window layers are removed before the draw; cross-attention layers
-    after it, which lowers the number of heads.
+    `random.Random(0).sample` draws `count` (layer, query head) pairs; if there are fewer, or `count` is None, all pairs
+    are used. Layers with a sliding window or chunks take no part in the draw, except with `sliding`. Heads of
+    cross-attention layers are removed after the draw, so fewer heads than `count` may remain.
 
-    With `sliding`, sliding-window layers stay in the draw. With `only_layers`, only these layers, of any kind, are
-    used; `only_heads`, as (layer, query head), are used without a draw. A `count` of None takes all. Raises
-    ModelError if no head is left, or a named layer or head does not exist.
+    With `only_layers`, heads are drawn from these layers, of any kind. The heads `only_heads`, as (layer, query head),
+    are used without a draw. Raises ModelError if no head is left, or a named layer or head does not exist.
     """
     if only_heads:
         return _named_heads(layers, only_heads)
@@ -101,20 +100,18 @@ def draw_heads(
     for index in only_layers:
         if index not in indices:
             raise ModelError(f"--layers {index}: no attention layer of the model; it has {_numbers_as_text(indices)}")
-    drawn_from = [
+    eligible = [
         layer
         for layer in layers
         if (layer.index in only_layers if only_layers else sliding or layer.kind not in ("sliding", "chunked"))
     ]
-    if not any(layer.kind != "cross" for layer in drawn_from):
+    if not any(layer.kind != "cross" for layer in eligible):
         raise ModelError(
             "every attention layer of this model has a sliding window or chunks, and such layers are left out; "
             "--sliding includes them"
         )
     pairs = [
-        (layer, head)
-        for layer in sorted(drawn_from, key=lambda layer: layer.index)
-        for head in range(layer.query_heads)
+        (layer, head) for layer in sorted(eligible, key=lambda layer: layer.index) for head in range(layer.query_heads)
     ]
     if count is not None and count < len(pairs):
         pairs = random.Random(HEAD_SEED).sample(pairs, count)
@@ -124,10 +121,10 @@ def draw_heads(
     return tuple(heads)
 
 
-def _named_heads(layers: Sequence[Layer], named: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
-    """Return the named heads without duplicates."""
+def _named_heads(layers: Sequence[Layer], heads: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
+    """Return heads that are given as (layer, query head), sorted and without duplicates."""
     by_index = {layer.index: layer for layer in layers}
-    for index, head in named:
+    for index, head in heads:
         where = f"--heads {index}.{head}"
         if index not in by_index:
             raise ModelError(
@@ -137,11 +134,11 @@ def _named_heads(layers: Sequence[Layer], named: Collection[tuple[int, int]]) ->
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:
             raise ModelError(f"{where}: layer {index} has only the heads 0 to {by_index[index].query_heads - 1}")
-    return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in named}))
+    return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in heads}))
 
 
 def _numbers_as_text(numbers: Collection[int]) -> str:
-    """Return whole numbers as text: only both ends if they are consecutive."""
-    numbers_in_order = sorted(numbers)
-    whole = len(numbers_in_order) > 2 and numbers_in_order == list(range(numbers_in_order[0], numbers_in_order[-1] + 1))
-    return f"{numbers_in_order[0]} to {numbers_in_order[-1]}" if whole else ", ".join(map(str, numbers_in_order))
+    """Return distinct whole numbers as text: `0 to 9` if they are consecutive, else with commas."""
+    smallest, largest = min(numbers), max(numbers)
+    consecutive = len(numbers) > 2 and largest - smallest == len(numbers) - 1
+    return f"{smallest} to {largest}" if consecutive else ", ".join(map(str, sorted(numbers)))

@@ -1,7 +1,7 @@
 """Apply a rotation that the user states for a capture without one, after checking it against the capture's vectors.
 
-A statement is a JSON or YAML file with the frequencies or the base of the rotation, or a model's config.json (or its
-folder), from which a narrow model with random weights is built and inspected.
+A statement is a JSON or YAML file with the frequencies or the base of the rotation. It may also be a model's
+config.json, or a folder with one; then a narrow model with random weights is built from it and inspected.
 """
 
 from collections.abc import Mapping
@@ -30,30 +30,31 @@ RULE = mapping(
         "unturned": flag,
     }
 )
-"""Keys of a statement, or of an entry in one."""
-CHECKED_HEADS = 8  # heads whose queries a statement is held against
-BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
+"""Keys of a statement, or of each mapping in a list of them."""
+CHECKED_HEADS = 8  # number of heads, or a few more, whose queries are compared with a statement
+# A statement is refused if another rotation aligns queries better by this factor, and by this share more
+BETTER_FACTOR, BETTER_SHARE = 1.5, 0.02
 
 
 def with_stated_rotation(capture: Capture, path: Path) -> Capture:
     """Return a capture with the rotation that the user states.
 
     Raises DataError if the capture records its rotation, the statement is malformed or omits a layer, or the vectors
-    contradict it: undoing it aligns queries less than another pairing does, or than no change.
+    contradict it. They do if undoing another pairing, or no rotation, aligns the queries of a head better.
 
     Parameters
     ----------
     capture : Capture
         A capture without a recorded rotation.
     path : Path
-        A statement: one mapping for all layers, or a list of mappings, each with `layers`. Keys are
+        A statement: a mapping for all layers, or a list of mappings, each with its `layers`. Keys are
 
-        - `theta`, the base, with `dimensions`, how many dimensions rotate (default: all from `start` on); or
-          `frequencies`, radians per token, one per pair of dimensions; or `unturned: true`;
-        - `layout`: `half` (dimension p with p + m of m pairs, as in Llama) or `interleaved` (2p with 2p + 1, GPT-J);
+        - `theta`, the base, and `dimensions`, the number of rotated dimensions (default: all from `start` on); or
+          `frequencies`, the radians per token of each pair of dimensions; or `unturned: true`, for no rotation;
+        - `layout`: `half` pairs dimensions p and p + m of m pairs (Llama), `interleaved` 2p and 2p + 1 (GPT-J);
         - optionally `start` (first rotated dimension, default 0) and `factor` (YaRN's attention factor, default 1).
 
-        Or a model's config.json, or a folder that has one.
+        It may also be a model's config.json, or a folder that has one.
     """
     if capture.rotations is not None:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
@@ -62,11 +63,11 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
     content = _statement_content(path)
     if isinstance(content, Mapping) and "model_type" in content:
         by_layer = _rotations_of_config(path, dict(content), capture.context)
-        absent = [layer for layer in layers if layer not in by_layer]
     else:
-        by_layer, absent = _of_statement(path, content, widths)
-    if absent:
-        raise DataError(f"{path}: does not state layer {absent[0]} (layers not stated: {len(absent)})")
+        by_layer = _rotations_of_statement(path, content, widths)
+    missing = [layer for layer in layers if layer not in by_layer]
+    if missing:
+        raise DataError(f"{path}: does not state layer {missing[0]} (layers not stated: {len(missing)})")
     for layer in layers:
         rotary = by_layer[layer]
         if isinstance(rotary, Rotary) and rotary.end > widths[layer]:
@@ -92,22 +93,21 @@ def _vector_width(capture: Capture, layer: int) -> int:
     return int(capture.queries(next(head for head in capture.heads if head.layer == layer)).vectors.shape[1])
 
 
-def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
-    """Return each layer's rotation from a statement, and the layers that it omits."""
+def _rotations_of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> dict[int, Rotary | str]:
+    """Return the rotation of each layer that a statement names; `widths` has the dimension of the layers' vectors."""
     rows = statement if isinstance(statement, list) else [statement]
     by_layer: dict[int, Rotary | str] = {}
-    for place_in_list, row in enumerate(rows):
-        where = f"{path}: entry {place_in_list + 1}" if isinstance(statement, list) else str(path)
+    for index, row in enumerate(rows):
+        where = f"{path}: entry {index + 1}" if isinstance(statement, list) else str(path)
         require(row, RULE, where)
         if isinstance(statement, list) and "layers" not in row:
             raise DataError(f"{where}: no layers; each of several entries must name its layers")
-        layers = row.get("layers", list(widths))
-        for layer in layers:
+        for layer in row.get("layers", list(widths)):
             if layer in by_layer:
                 raise DataError(f"{where}: layer {layer} has two entries; keep one")
             if layer in widths:
                 by_layer[layer] = _rotation_of_row(where, row, widths[layer])
-    return by_layer, [layer for layer in widths if layer not in by_layer]
+    return by_layer
 
 
 def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
@@ -128,8 +128,8 @@ def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
                     f"{where}: {len(row['frequencies'])} frequencies rotate {2 * len(row['frequencies'])} dimensions, "
                     f"not {row['dimensions']}"
                 )
-            numbers = tuple(float(angle) for angle in row["frequencies"])
-            return Rotary(frequencies=numbers, layout=layout, start=int(start), factor=float(factor))
+            frequencies = tuple(float(frequency) for frequency in row["frequencies"])
+            return Rotary(frequencies=frequencies, layout=layout, start=int(start), factor=float(factor))
         dimensions = int(row.get("dimensions", width - int(start)))
         return from_theta(float(row["theta"]), dimensions, layout=layout, start=int(start), factor=float(factor))
     except (TypeError, ValueError) as error:
@@ -137,7 +137,7 @@ def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
 
 
 def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> dict[int, Rotary | str]:
-    """Return the rotations of a model with this configuration, read from a narrow version of it."""
+    """Return the rotations, by layer, of a narrow version of a model with this configuration."""
     from keyquery.models.attention.rotations import rotations
     from keyquery.models.checkpoints.narrow import narrow_model
 
@@ -148,10 +148,10 @@ def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> 
 
 
 def _require_agreement(capture: Capture, path: Path) -> None:
-    """Raise DataError if undoing a stated rotation aligns queries less than another pairing, or no change, does."""
+    """Raise DataError if undoing another pairing, or no rotation, aligns queries better than undoing the stated one."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // CHECKED_HEADS)]
-    shares: dict[str, list[float]] = {}
+    alignments: dict[str, list[float]] = {}
     for layer in layers:
         stated = capture.rotation(layer)
         if not isinstance(stated, Rotary) or stated.still:
@@ -161,23 +161,23 @@ def _require_agreement(capture: Capture, path: Path) -> None:
         positions = queries.position.astype(np.int64)
         for name, rotary in (("stated", stated), (f"layout {other}", replace(stated, layout=other)), ("", NO_ROTATION)):
             unrotated = rotary.turned(queries.vectors, -positions)[:, stated.start : stated.end]
-            shares.setdefault(name, []).append(_alignment(unrotated))
-    if not shares:
+            alignments.setdefault(name, []).append(_alignment(unrotated))
+    if not alignments:
         return
-    means = {name: float(np.mean(values)) for name, values in shares.items()}
+    means = {name: float(np.mean(values)) for name, values in alignments.items()}
     largest = max(means, key=lambda name: means[name])
-    if means[largest] > BETTER * means["stated"] + LEAST:
-        way = f"with {largest}" if largest else "as they are"
+    if means[largest] > BETTER_FACTOR * means["stated"] + BETTER_SHARE:
+        other_way = f"with {largest}" if largest else "as they are"
         raise DataError(
             f"{path}: the vectors contradict this rotation: rotated back as stated, the mean of a head's queries keeps "
-            f"{means['stated']:.2g} of their squared length, {way} {means[largest]:.2g}; check layout and frequencies"
+            f"{means['stated']:.2g} of their squared length, {other_way} {means[largest]:.2g}; check layout and frequencies"
         )
 
 
 def _alignment(vectors: NDArray[np.floating[Any]]) -> float:
-    """Return the squared length of the mean over the mean squared length, minus its chance value; at least 0."""
-    exact = vectors.astype(np.float64)
-    mean_square = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
+    """Return the squared length of the mean of vectors over their mean squared length, minus 4 / n; at least 0."""
+    double = vectors.astype(np.float64)
+    mean_square = float(np.einsum("ij,ij->", double, double)) / len(double)
     if not mean_square:
         return 0.0
-    return max(0.0, float(np.sum(exact.mean(axis=0) ** 2)) / mean_square - 4.0 / len(exact))
+    return max(0.0, float(np.sum(double.mean(axis=0) ** 2)) / mean_square - 4.0 / len(double))

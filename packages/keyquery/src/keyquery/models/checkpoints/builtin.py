@@ -1,4 +1,4 @@
-"""Find models by name: small ones shipped with the project, and trained ones in installed packages."""
+"""Find models by name: small models shipped with the project, and trained models in installed packages."""
 
 from pathlib import Path
 
@@ -16,26 +16,26 @@ def builtin_folder(root: Path, name: str) -> Path:
 
 
 def resolve(root: Path, name: str) -> str:
-    """Resolve a name for `ModelSource`: a known model or GGUF file becomes its folder; a folder or Hub id stays.
+    """Return the name for `ModelSource`: the folder of a known model or GGUF file; `name` if it is a folder or Hub id.
 
     Raises ModelError when a built-in model has not been trained, a GGUF file cannot be read, or a name is neither known
-    nor a folder; MissingDependency when a packaged model is not installed.
+    nor a folder, and MissingDependency when a packaged model is not installed.
     """
     if name in NAMES:
-        place = builtin_folder(root, name)
-        if not (place / "config.json").is_file():
+        folder = builtin_folder(root, name)
+        if not (folder / "config.json").is_file():
             raise ModelError(f"{name}: not in {FOLDER}; write it there: python build.py lab population --export")
-        return str(place)
+        return str(folder)
     if name in PACKAGES:
         return str(from_package(root, name))
     path = Path(name).expanduser()
     if name.lower().endswith(".gguf") or (path.is_file() and _is_gguf(path)):
         return str(from_file(root, path))
     if path.is_file():
-        mend = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
-        raise ModelError(f"{name}: is a file, not a model; a model is a folder, a GGUF file or a Hub id; {mend}")
+        advice = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
+        raise ModelError(f"{name}: is a file, not a model; a model is a folder, a GGUF file or a Hub id; {advice}")
     if name.startswith((".", "/", "~")) and not path.is_dir():
-        siblings = [str(each) for each in path.parent.glob("*") if each.is_dir()]
+        siblings = [str(folder) for folder in path.parent.glob("*") if folder.is_dir()]
         raise ModelError(f"{name}: no such folder{or_known(path, siblings) if siblings else ''}")
     if "/" in name or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name

@@ -9,6 +9,7 @@ from typing import Any
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 
+# Names of settings: factors on scores, other steps of scores, and position encodings
 FACTORS = re.compile(
     r"^(softmax|attention|attn|qk|query_key|scores?)_(scale|scaling|scaling_factor|multiplier|temperature)$"
     r"|^(qk|attn)_logit_scale$|^query_pre_attn_scalar$"
@@ -19,13 +20,13 @@ UNROTATED = re.compile(
     r"^(use_|is_)?(drope|nope)$|^no_rope(_layers?|_layer_interval)?$|^(no|drop)_pos(itional)?_?emb.*$"
 )
 # Settings that transformers renames, or reads outside of the class
-ELSEWHERE = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_rotary_factor", "quantization_config"}
+NOT_IGNORED = {"auto_map", "torch_dtype", "rope_theta", "rope_scaling", "partial_rotary_factor", "quantization_config"}
 
 
 def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
-    """Raise ModelError for a checkpoint with custom code that would silently be replaced by a standard class.
+    """Raise ModelError for a checkpoint whose custom code transformers would silently replace by a standard class.
 
-    This is so if config.json refers to code and names an architecture that transformers does not have.
+    Such a checkpoint's config.json, `raw`, refers to code and names an architecture that transformers does not have.
     """
     transformers = libraries.transformers
     custom = [class_name for class_name in raw.get("architectures") or () if not hasattr(transformers, class_name)]
@@ -38,56 +39,57 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
 
 
 def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
-    """Return the configuration of a standard class, with the settings of a checkpoint made by a custom class.
+    """Return a configuration of the standard class `load_as` with the settings `raw` of a custom class's checkpoint.
 
     Raises ModelError if transformers has no such causal language model.
     """
     transformers = libraries.transformers
-    config_of = transformers.AutoConfig.for_model
     try:
-        family = type(config_of(load_as))
+        config_class = type(transformers.AutoConfig.for_model(load_as))
     except ValueError:
         raise ModelError(
             f"{name}: load_as {load_as!r} is not a model type of transformers; give one such as llama"
         ) from None
-    if family not in transformers.AutoModelForCausalLM._model_mapping:
-        raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model")
+    if config_class not in transformers.AutoModelForCausalLM._model_mapping:
+        raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model; give one such as llama")
     settings = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}
-    return family.from_dict(settings)
+    return config_class.from_dict(settings)
 
 
 def ignored_settings(raw: dict[str, Any], config: Any) -> dict[str, Any]:
-    """Return the settings of config.json, with values, that the class of `config` does not know."""
+    """Return the settings of config.json, `raw`, that the class of `config` does not know, with their values."""
     names = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
     names |= set(getattr(config, "attribute_map", None) or ())
     if dataclasses.is_dataclass(config):
         names |= {field.name for field in dataclasses.fields(config)}
-    return {key: value for key, value in raw.items() if key not in names | ELSEWHERE and not key.startswith("_")}
+    return {key: value for key, value in raw.items() if key not in names | NOT_IGNORED and not key.startswith("_")}
 
 
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
-    """Raise ModelError for settings that change scores or positions but would be ignored by the class of `config`.
+    """Raise ModelError if the class of `config` would ignore a setting of config.json that changes scores or positions.
 
     `scaled` and `placed` say whether the caller gave the factor on scores, and the position encoding. The error names
     the setting.
     """
-    text = config.get_text_config()
-    parts = [(raw, config)]
-    if text is not config:
-        parts += [(part, text) for key in ("text_config", "llm_config") if isinstance(part := raw.get(key), dict)]
-    for settings, owner in parts:
+    text_config = config.get_text_config()
+    pairs = [(raw, config)]
+    if text_config is not config:
+        pairs += [
+            (part, text_config) for key in ("text_config", "llm_config") if isinstance(part := raw.get(key), dict)
+        ]
+    for settings, owner in pairs:
         for key, value in ignored_settings(settings, owner).items():
-            if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text):
-                setting, mend = "the factor on its scores", "give the intended factor on q.k (scaling)"
+            if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text_config):
+                effect, advice = "the factor on its scores", "give the intended factor on q.k (scaling)"
             elif STEPS.match(key) and value:
-                setting, mend = "its scores", "its model_type differs from the architecture it was trained with"
+                effect, advice = "its scores", "its model_type differs from the architecture it was trained with"
             elif not placed and ((ROTATED.match(key) and value is False) or (UNROTATED.match(key) and value)):
-                setting, mend = "how it encodes positions", "say how it does (position rope or drope)"
+                effect, advice = "how it encodes positions", "say how it does (position rope or drope)"
             else:
                 continue
             raise ModelError(
                 f"{name}: config.json sets {key} = {value}, which {type(owner).__name__} would ignore although it "
-                f"changes {setting}; {mend}"
+                f"changes {effect}; {advice}"
             )
 
 
@@ -98,18 +100,18 @@ def rescale_attention(model: Any, scaling: float) -> None:
     """
     if not (math.isfinite(scaling) and scaling > 0):
         raise ModelError(f"scaling {scaling} is not a factor on scores; give a positive number, usually head_dim^-0.5")
-    parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _is_attention(part)]
-    if not parts or any(not isinstance(getattr(module, "scaling", None), float) for module in parts):
+    modules = [
+        module
+        for module in model.modules()
+        if getattr(module, "layer_idx", None) is not None and "ttention" in type(module).__name__
+    ]
+    if not modules or any(not isinstance(getattr(module, "scaling", None), float) for module in modules):
         raise ModelError(f"{type(model).__name__} does not store its factor on scores where it can be changed")
-    for part in parts:
-        part.scaling = float(scaling)
+    for module in modules:
+        module.scaling = float(scaling)
 
 
-def _is_attention(module: Any) -> bool:
-    return "ttention" in type(module).__name__
-
-
-def _is_usual_factor(value: Any, text: Any) -> bool:
-    """Return whether a factor on scores is missing, or equals the default d^-1/2."""
-    width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+def _is_usual_factor(value: Any, config: Any) -> bool:
+    """Return whether a factor on scores is None, or equals the default d^-1/2."""
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     return value is None or (isinstance(value, float) and math.isclose(value, width**-0.5, rel_tol=1e-3))

@@ -1,4 +1,4 @@
-"""Load models from GGUF files: dequantise them once into an ordinary model folder, and record the origin."""
+"""Load models from GGUF files: dequantise a file once into an ordinary model folder, and record the file there."""
 
 import io
 import json
@@ -23,26 +23,26 @@ from keyquery.models.checkpoints.reasons import explain_failure
 
 CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
-CHECK = "1"  # version of the checks: folders made with another version are made again
+CHECK = "1"  # version of this module's checks; folders made with another version are made again
 
 
-def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
-    """Return the folder with a GGUF file's float32 weights, configuration and tokenizer; create it on first use.
+def dequantise(file: Path, folder: Path, sha256: str, message: str = "") -> Path:
+    """Return `folder` with a GGUF file's float32 weights, configuration and tokenizer; create it on first use.
 
     float32 represents the file's values exactly, so forward passes are unchanged. An existing folder is reused if it
-    was made from a file with this hash by these library versions, and has not changed since. `folder` is the folder
-    to create, `sha256` the file's hash. `say` is printed on standard error before the conversion. Raises ModelError
-    if the file is not a GGUF file, is truncated, has an architecture that transformers does not read, or has a key or
-    tensor that model and tokenizer would ignore; the message names it. Raises MissingDependency when torch,
-    transformers or gguf are absent.
+    was made from a file with the hash `sha256` by the installed library versions; it must not have changed since then.
+    `message` is printed on standard error before the conversion. Raises ModelError if the folder has changed, or if the
+    file is not a GGUF file, is truncated, has an architecture that transformers does not read, or has a key or tensor
+    that model and tokenizer would ignore; the error names it. Raises MissingDependency when torch, transformers or gguf
+    are absent.
     """
     if is_current(folder, sha256):
         if fingerprint(folder) == gguf_card(folder)["weights"]:
             return folder
         raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
     description, header = _describe_file(file)
-    if say:
-        print(say, file=sys.stderr)
+    if message:
+        print(message, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with temporary(folder.parent) as draft:
         _convert(file, draft, header)
@@ -67,11 +67,11 @@ def is_current(folder: Path, sha256: str) -> bool:
 
 @dataclass(frozen=True)
 class _GgufHeader:
-    """Header of a file: keys, number of values per tensor, and divisors of the rotation's frequencies."""
+    """Header of a file: keys with values, numbers of values by tensor, and divisors of the rotation's frequencies."""
 
     keys: dict[str, Any]
     sizes: dict[str, int]
-    frequencies: list[float] | None
+    frequency_factors: list[float] | None
 
 
 def _library_versions() -> dict[str, str | None]:
@@ -94,7 +94,7 @@ def gguf_origin(folder: Path) -> dict[str, Any] | None:
 
 
 def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
-    """Return the quantisation according to the header, tensors by type, and the header to compare with the model."""
+    """Return the file's quantisation and its numbers of tensors by type, as facts for the card, and its header."""
     gguf = libraries.need("gguf", "to read GGUF files")
     try:
         reader = gguf.GGUFReader(file)
@@ -105,32 +105,33 @@ def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
     except (ValueError, IndexError, OSError, EOFError) as error:
         raise ModelError(f"{file}: not a GGUF file, or cut short ({error}); get it again") from None
     try:
-        name = gguf.LlamaFileType(int(keys["general.file_type"])).name.removeprefix("MOSTLY_")
+        quantization = gguf.LlamaFileType(int(keys["general.file_type"])).name.removeprefix("MOSTLY_")
     except (KeyError, TypeError, ValueError):
-        name = None
+        quantization = None
     types = Counter(tensor.tensor_type.name for tensor in reader.tensors)
     sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
-    described = {"quantization": name, "tensors": dict(sorted(types.items()))}
-    return described, _GgufHeader(keys, sizes, factors[0] if factors else None)
+    facts = {"quantization": quantization, "tensors": dict(sorted(types.items()))}
+    return facts, _GgufHeader(keys, sizes, factors[0] if factors else None)
 
 
-def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
-    """Let transformers read the file, compare the result with the file, and save it as an ordinary model."""
+def _convert(file: Path, folder: Path, header: _GgufHeader) -> None:
+    """Let transformers read the file, compare the model with the file's header, and save it as an ordinary model."""
     torch, transformers = libraries.torch, libraries.transformers
     transformers.utils.logging.disable_progress_bar()
     with explain_failure(str(file)), redirect_stderr(io.StringIO()):  # the conversion's bar ignores settings
-        place, options = str(file.parent), {"gguf_file": file.name}
+        source, options = str(file.parent), {"gguf_file": file.name}
         auto_class: Any = transformers.AutoModelForCausalLM
-        model, report = auto_class.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
-        absent = sorted(report.get("missing_keys") or ())
-        if absent:
-            raise ModelError(f"{file}: lacks {counted(len(absent), 'weight')} of its architecture (first: {absent[0]})")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+        model, report = auto_class.from_pretrained(source, dtype=torch.float32, output_loading_info=True, **options)
+        missing = sorted(report.get("missing_keys") or ())
+        if missing:
+            weights = counted(len(missing), "weight")
+            raise ModelError(f"{file}: lacks {weights} of its architecture (first: {missing[0]}); get it again")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)
         try:
-            gguf_keys.apply_keys(content.keys, content.frequencies, model.config)
-            parameters = sum(parameter.numel() for parameter in model.parameters())  # shared ones once
-            gguf_keys.refuse_unused_tensors(content.sizes, _known_tensors(model, content), parameters)
-            notes = gguf_keys.tokenizer_notes(content.keys, tokenizer)
+            gguf_keys.apply_keys(header.keys, header.frequency_factors, model.config)
+            parameters = sum(parameter.numel() for parameter in model.parameters())  # shared parameters count once
+            gguf_keys.refuse_unused_tensors(header.sizes, _known_tensors(model, header), parameters)
+            notes = gguf_keys.tokenizer_notes(header.keys, tokenizer)
         except ModelError as error:
             raise ModelError(f"{file}: {error}") from None
         # A model read from GGUF counts as quantised and cannot be saved; its weights are plain float32 by now.
@@ -149,12 +150,12 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
         print(f"{file.name}: {note}", file=sys.stderr)
 
 
-def _known_tensors(model: Any, content: _GgufHeader) -> set[str]:
+def _known_tensors(model: Any, header: _GgufHeader) -> set[str]:
     """Return the names of the tensors that transformers converts to weights."""
     conversion = libraries.need("transformers.modeling_gguf_pytorch_utils")
-    architecture = str(content.keys.get("general.architecture"))
+    architecture = str(header.keys.get("general.architecture"))
     if architecture in libraries.need("transformers.integrations.gguf").GGUF_ARCHS:
-        return set(content.sizes)  # converted by special rules; their values are counted as well
-    make = conversion.TENSOR_PROCESSORS.get(architecture, conversion.TensorProcessor)
-    names = set(conversion.get_gguf_hf_weights_map(model, make(config={})))
+        return set(header.sizes)  # special rules convert them; the numbers of their values are compared
+    processor_class = conversion.TENSOR_PROCESSORS.get(architecture, conversion.TensorProcessor)
+    names = set(conversion.get_gguf_hf_weights_map(model, processor_class(config={})))
     return names | ({"output.weight"} if model.get_output_embeddings() is not None else set())

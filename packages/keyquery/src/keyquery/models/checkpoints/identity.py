@@ -1,10 +1,10 @@
-"""Compute hashes that identify the files of a model."""
+"""Compute a hash that identifies a model by the content of its files."""
 
 import functools
 import hashlib
 from pathlib import Path
 
-IDENTIFYING = (  # files of a folder that determine a model's output
+IDENTIFYING = (  # patterns of the files in a folder that determine a model's output
     *("*.safetensors", "config.json", "generation_config.json", "*.py"),
     *("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model"),
 )
@@ -22,6 +22,6 @@ def fingerprint(folder: Path) -> str:
 
 @functools.cache
 def _file_hash(path: Path, size: int, changed: int, inode: int) -> str:
-    """Return the SHA-256 of a file; cached while its size, time and inode stay the same."""
+    """Return the SHA-256 of a file; the other arguments make the cache forget the hash of a changed file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

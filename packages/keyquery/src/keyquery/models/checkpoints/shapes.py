@@ -1,4 +1,4 @@
-"""List the shapes of published models, for estimating memory and testing small versions without a download."""
+"""Describe models by their shapes, to estimate memory and to test small versions without a download."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.checkpoints.estimate import MemoryEstimate, of_config
 
-SMALL = 32  # divisor of the widths in a small version, which has as many heads
-SMALL_HEAD = 8
-SMALL_WORDS = 256
+SMALL = 32  # divisor of the widths in a small version, whose numbers of heads are unchanged
+SMALL_HEAD_DIM = 8
+SMALL_VOCABULARY = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +21,9 @@ class Shape:
     """Facts of a model's config.json that determine its memory and architecture.
 
     `inner` is the inner width of the MLP, `tied` says whether input and output embeddings are shared, and `rope` has
-    further rotary parameters (`rope_type` and its settings). Cross-attention layers (`cross_layers`) do not run on
-    text; `besides` is the number of parameters of an image tower that is loaded but unused on text.
+    further rotary parameters (`rope_type` and its settings). `cross_layers` are the indices of cross-attention layers,
+    which do not run on text. `besides` is the number of parameters of an image tower, which is loaded but not run on
+    text.
     """
 
     type: str
@@ -66,18 +67,18 @@ class Shape:
             ) from error
 
     def shallow(self, layers: int = 2) -> Shape:
-        """Return a shape with the same widths and fewer layers; one layer has cross-attention if the model has any."""
+        """Return a shape with the same widths and `layers` layers; the last has cross-attention if any layer has it."""
         return dataclasses.replace(self, layers=layers, cross_layers=(layers - 1,) if self.cross_layers else ())
 
     def small(self) -> Shape:
         """Return a small version: same class, heads, key heads and kind of rotation, but narrow and shallow."""
-        whole = self.width == self.heads * self.head_dim  # some classes derive the head dimension from this alone
+        derived = self.width == self.heads * self.head_dim  # some classes can only derive the head dimension
         return dataclasses.replace(
             self.shallow(),
-            width=self.heads * SMALL_HEAD if whole else self.width // SMALL,
+            width=self.heads * SMALL_HEAD_DIM if derived else self.width // SMALL,
             inner=self.inner // SMALL,
-            head_dim=SMALL_HEAD,
-            vocabulary=SMALL_WORDS,
+            head_dim=SMALL_HEAD_DIM,
+            vocabulary=SMALL_VOCABULARY,
             besides=0,
         )
 
@@ -91,12 +92,14 @@ class Shape:
         quantize: str | None = None,
         double: bool = False,
     ) -> MemoryEstimate:
-        """Return the memory for one text (arguments of `of_config`); additional weights have the type of the others."""
+        """Return the memory for one text (arguments of `of_config`), with the weights of an image tower in `dtype`."""
         dtype = "bf16" if dtype == "auto" else dtype
-        plain = of_config(
+        estimated = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double_quantized=double
         )
-        bytes_each = 4 if dtype == "fp32" else 2
+        itemsize = 4 if dtype == "fp32" else 2
         return dataclasses.replace(
-            plain, parameters=plain.parameters + self.besides, weights=plain.weights + bytes_each * self.besides
+            estimated,
+            parameters=estimated.parameters + self.besides,
+            weights=estimated.weights + itemsize * self.besides,
         )

@@ -1,6 +1,6 @@
 """Keep a model's blocks on disk: a forward pass reads each weight when needed, and discards it.
 
-A forward pass reads each weight at most once: N documents need N reads of the checkpoint, or one with `--batch N`.
+A forward pass reads each weight at most once, so N documents need N reads of the checkpoint, or one with `--batch N`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "BOOL": "bool"}
 
 M_MMAP_THRESHOLD, LEAST_MAPPED = -3, 1 << 16
-"""A setting of Linux's C library and its value: freed blocks of so many bytes go back to the system at once."""
+"""A setting of Linux's C library, and its value: larger blocks of memory go back to the system as soon as freed."""
 
 
 def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
@@ -30,22 +30,27 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
 
     Raises ModelError if the model has no list with as many blocks as its configuration states.
     """
-    blocks, tied_too = _block_list_name(model), model.named_parameters(remove_duplicate=False)
-    parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
-    return {blocks: "disk", **{place: device for place in parts if not f"{place}.".startswith(f"{blocks}.")}}
+    blocks, parameters = _block_list_name(model), model.named_parameters(remove_duplicate=False)  # tied ones as well
+    owners = {name.rpartition(".")[0] for name, _ in (*parameters, *model.named_buffers())}
+    return {blocks: "disk", **{owner: device for owner in owners if not f"{owner}.".startswith(f"{blocks}.")}}
 
 
 def least_held(model: PreTrainedModel) -> int:
-    """Return the bytes of weights in memory at once: those outside of blocks, plus the largest weight in a block."""
-    largest, besides, blocks = 0, 0, _block_list_name(model)
+    """Return the bytes of weights in memory at once: all weights outside of blocks, and the largest one in a block."""
+    largest, outside, blocks = 0, 0, _block_list_name(model)
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-        size = tensor.numel() * tensor.element_size()
-        largest, besides = (max(largest, size), besides) if name.startswith(f"{blocks}.") else (largest, besides + size)
-    return largest + besides
+        if name.startswith(f"{blocks}."):
+            largest = max(largest, tensor.nbytes)
+        else:
+            outside += tensor.nbytes
+    return largest + outside
 
 
 def _block_list_name(model: PreTrainedModel) -> str:
-    """Return the name of the list of blocks; the largest if an image tower has as many."""
+    """Return the name of the list of blocks; if an image tower has a list of the same length, that with more weights.
+
+    Raises ModelError if there is no list of that length.
+    """
     count = int(model.config.get_text_config().num_hidden_layers)
     lists = {
         name: sum(parameter.numel() for parameter in module.parameters())
@@ -58,7 +63,7 @@ def _block_list_name(model: PreTrainedModel) -> str:
 
 
 class _StreamedFile:
-    """A safetensors file read tensor by tensor; the library's reader would map the whole file into memory."""
+    """A reader of single tensors of a safetensors file; the library's reader would map the whole file into memory."""
 
     def __init__(self, file: str, *_: Any, **__: Any) -> None:
         self.file = file
@@ -86,10 +91,10 @@ class _StreamedFile:
         if entry["dtype"] not in TYPES:
             raise ModelError(f"{self.file}: {name} is of type {entry['dtype']}; leave --stream out")
         raw = torch.empty(end - start, dtype=torch.uint8)
-        room: Any = raw.numpy()
+        buffer: Any = raw.numpy()
         with open(self.file, "rb") as stream:
             stream.seek(self._begin + start)
-            if stream.readinto(room) != end - start:
+            if stream.readinto(buffer) != end - start:
                 raise ModelError(f"{self.file}: cut short at {name}; download it again")
         tensor: Tensor = raw.view(getattr(torch, TYPES[entry["dtype"]])).reshape(entry["shape"])
         return tensor
@@ -97,31 +102,31 @@ class _StreamedFile:
 
 @dataclass(frozen=True)
 class _StreamedTensor:
-    """A tensor of a file that is read when it is indexed."""
+    """A tensor of a safetensors file, which is read when it is indexed."""
 
-    held: _StreamedFile
+    file: _StreamedFile
     name: str
 
     def get_shape(self) -> Any:
-        return self.held.tensors[self.name]["shape"]
+        return self.file.tensors[self.name]["shape"]
 
     def get_dtype(self) -> Any:
-        return self.held.tensors[self.name]["dtype"]
+        return self.file.tensors[self.name]["dtype"]
 
     def __getitem__(self, index: Any) -> Any:
-        return self.held.get_tensor(self.name)[index]
+        return self.file.get_tensor(self.name)[index]
 
 
 @contextmanager
 def stream_weights(name: str) -> Iterator[None]:
     """In this block, make libraries read weights one by one when they load a model.
 
-    Otherwise they map the whole file into memory, which a shell limit (`ulimit -v`) may forbid. Raises ModelError if
-    the loader converts weights to another form than the file has.
+    Otherwise they map the whole file into memory, which a limit of the shell (`ulimit -v`) may forbid. Raises
+    ModelError, with `name`, if the loader needs weights in another arrangement than the file's.
     """
-    places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
-    modules: list[Any] = [libraries.need(place) for place in places]
-    mapped = modules[0].safe_open
+    names = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
+    modules: list[Any] = [libraries.need(module_name) for module_name in names]
+    safe_open = modules[0].safe_open
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # of Linux's C library
         mallopt(M_MMAP_THRESHOLD, LEAST_MAPPED)
     for module in modules:
@@ -136,5 +141,5 @@ def stream_weights(name: str) -> Iterator[None]:
             "does not support; leave --stream out"
         ) from None
     finally:
-        for patched in modules[:-1]:  # the last patch reads weights in every forward pass
-            patched.safe_open = mapped
+        for module in modules[:-1]:  # the last module reads weights in every forward pass
+            module.safe_open = safe_open

@@ -1,1 +1,1 @@
-"""Surveys: measurements of a model's internals in one forward pass of one text."""
+"""Measure a model's internals in one forward pass of each text."""

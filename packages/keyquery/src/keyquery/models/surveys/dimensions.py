@@ -1,4 +1,4 @@
-"""Measure the norm of each dimension of queries and keys over texts, and its norm around the mean."""
+"""Measure the norm of each dimension of queries and keys over texts, and the norm of its deviation from the mean."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ SIDES = ("q", "k")
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Sizes of the dimensions of queries and keys in every layer, averaged over texts.
+    """Norms of the dimensions of queries and keys in every layer, averaged over texts.
+
+    Both map "q" and "k" to a mapping of layers to arrays of shape (H, d), float64; keys have one row per key head.
 
     Parameters
     ----------
-    norms : mapping of side ("q", "k") to mapping of layer to array, shape (H, d), float64
-        L2 norm over the sequence, M[h, d]. Keys have one row per key head.
-    spreads : the same
-        L2 norm over the sequence of the deviation from the sequence mean: what filling with the mean removes, as
-        `norms` is what filling with zero removes.
+    norms : mapping
+        L2 norm of a dimension over the sequence: the norm of what filling it with zero removes.
+    spreads : mapping
+        L2 norm of its deviation from the mean over the sequence: the norm of what filling it with the mean removes.
     """
 
     norms: dict[str, dict[int, NDArray[np.float64]]]
@@ -40,37 +41,38 @@ class Dimensions:
 
 
 def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["pre", "post"] = "pre") -> Dimensions:
-    """Measure dimensions over texts, one forward pass each; sums in float32, means over texts in float64.
+    """Return the norms of dimensions over texts, with one forward pass for each text.
 
-    `texts` are token ids (1, T); `where` is before the rotary embedding or after it. Raises DataError if there are no
-    texts; ModelError if the architecture does not expose queries and keys before the rotation.
+    Sums over a text are in float32, means over texts in float64. `texts` are token ids (1, T); `where` says whether to
+    measure before ("pre") or after ("post") the rotary embedding. Raises DataError if there are no texts, and
+    ModelError if queries and keys cannot be read, before the rotation for "pre".
     """
     if not texts:
         raise DataError("0 texts to find dimensions on; give --texts 1 or more")
-    sums: dict[tuple[str, str, int], Any] = {}
+    sums: dict[str, dict[tuple[str, int], Any]] = {"norms": {}, "spreads": {}}
     with ExitStack() as stack:
-        sides = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None
+        projections = None
+        if where == "pre":
+            projections = stack.enter_context(projecting(model, max(text.shape[1] for text in texts)))
 
-        def see(call: Call) -> None:
+        def add_norms(call: Call) -> None:
             if call.layer is None or call.cross:
                 return
-            pair = (call.query, call.key) if sides is None else sides.before(call)
-            for side, tensors in zip(SIDES, pair, strict=True):
-                exact = tensors[0].float()  # (H, T, d)
-                centred = exact - exact.mean(dim=1, keepdim=True)
-                for kind, tensor in (("norms", exact), ("spreads", centred)):
+            pair = (call.query, call.key) if projections is None else projections.before(call)
+            for side, vectors in zip(SIDES, pair, strict=True):
+                single = vectors[0].float()  # (H, T, d)
+                centred = single - single.mean(dim=1, keepdim=True)
+                for kind, tensor in (("norms", single), ("spreads", centred)):
                     norms = tensor.square().sum(dim=1).sqrt().cpu().double().numpy()
-                    place = (kind, side, call.layer)
-                    sums[place] = sums.get(place, 0.0) + norms
+                    sums[kind][side, call.layer] = sums[kind].get((side, call.layer), 0.0) + norms
 
-        stack.enter_context(recording(model, see))
+        stack.enter_context(recording(model, add_norms))
         for text in texts:
             run_forward(model, text)
-    if not sums:
+    if not sums["norms"]:
         raise ModelError(unsupported_message(model))
-    gathered: dict[str, dict[str, dict[int, Any]]] = {
-        kind: {side: {} for side in SIDES} for kind in ("norms", "spreads")
-    }
-    for (kind, side, layer), total in sorted(sums.items()):
-        gathered[kind][side][layer] = total / len(texts)
-    return Dimensions(gathered["norms"], gathered["spreads"])
+    means: dict[str, dict[str, dict[int, Any]]] = {kind: {side: {} for side in SIDES} for kind in sums}
+    for kind, by_side_and_layer in sums.items():
+        for (side, layer), total in sorted(by_side_and_layer.items()):
+            means[kind][side][layer] = total / len(texts)
+    return Dimensions(**means)

@@ -1,4 +1,4 @@
-"""Measure in one forward pass per text what six experiments need: massive values, sinks, values, patterns, content."""
+"""Measure in one forward pass per text what six experiments need, such as massive values, sinks and layer content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyquery.models.anatomy import Block, blocks, why_hidden
 from keyquery.models.architecture import run_forward
 from keyquery.models.attention.calls import Call, recording
 from keyquery.models.attention.projections import Projections, projecting
-from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
+from keyquery.models.attention.statistics import attention_statistics
 from keyquery.models.surveys.hidden_entropy import hidden_entropy
 from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
 from keyquery.models.undefined import NotFinite
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PER_HEAD = ("first", "first_later", "local", "self", "entropy", "entropy_share", "top_first", "top_changes")
-NO_VALUES = {
-    name: np.full(3, np.nan) for name in ("attention_norm", "mlp_norm", "share", "cosine_attention", "cosine_mlp")
+NO_CONTENT = {  # content measures of a block whose MLP cannot be separated from its other parts
+    **dict.fromkeys(("attention_norm", "mlp_norm", "share", "cosine_attention", "cosine_mlp"), np.full(3, np.nan)),
+    "unexplained": np.asarray(np.nan),
 }
-NO_VALUES |= {"unexplained": np.asarray(np.nan)}  # for blocks whose MLP cannot be separated from their other terms
 PER_LAYER = ("null", "null_later", "pairs", "pairs_content", "decay", "decay_content")
-AFTER = (  # norms between a part and the residual stream, in some architectures
+NORMS_AFTER = (  # norms after attention and MLP, before the residual stream, in some architectures
     ("post_attention_layernorm", "post_feedforward_layernorm"),
     ("post_self_attn_layernorm", "post_mlp_layernorm"),
 )
@@ -42,9 +42,9 @@ AFTER = (  # norms between a part and the residual stream, in some architectures
 class SurveyOptions:
     """Options for what a survey measures.
 
-    `where` is before the rotary embedding or after it; `entropy` computes the entropy of hidden states, an eigenvalue
-    problem of min(T, D) per layer; `bos` is the beginning-of-sequence token (None: the one in the model's
-    configuration).
+    `where` says whether norms of queries and keys are those before ("pre") or after ("post") the rotary embedding.
+    `entropy` says whether to compute the entropy of hidden states, an eigenvalue problem of size min(T, D) per layer.
+    `bos` is the beginning-of-sequence token; if None, the one in the model's configuration.
     """
 
     where: Literal["pre", "post"] = "pre"
@@ -56,40 +56,38 @@ DEFAULT = SurveyOptions()
 
 
 def survey_text(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT, text: str = "") -> TextSurvey:
-    """Measure one text in one forward pass.
+    """Return the measurements of one text, with id `text`, in one forward pass.
 
-    Interventions applied around the call take effect, except those that rewrite attention calls, since only one
-    recording can be active.
-
-    `tokens` (1, T) usually begin with the beginning-of-sequence token; all reductions are in float32 or better.
-    Raises ModelError if the architecture does not expose a measured quantity, layers differ in their heads, or values
-    are not finite.
+    `tokens` (1, T) usually begin with the beginning-of-sequence token. Interventions that are applied around the call
+    take effect, except those that rewrite attention calls, since only one recording can be active. All reductions are
+    in float32 or better. Raises ModelError if a quantity cannot be measured in this architecture, layers differ in
+    their heads, or values are not finite.
     """
     if tokens.ndim != 2 or tokens.shape[0] != 1 or tokens.shape[1] < 2:
         raise ModelError(f"a survey takes one text of two tokens or more, not token ids of shape {tuple(tokens.shape)}")
-    parts = blocks(model)
-    watch = _SurveyHooks(parts, options, whole=not why_hidden(model, "mlp"))
+    model_blocks = blocks(model)
+    hooks = _SurveyHooks(model_blocks, options, separable=not why_hidden(model, "mlp"))
     with ExitStack() as stack:
         if options.where == "pre":
-            watch.projections = stack.enter_context(projecting(model, tokens.shape[1]))
-        for block in parts:
-            for hook in watch.hooks(block):
+            hooks.projections = stack.enter_context(projecting(model, tokens.shape[1]))
+        for block in model_blocks:
+            for hook in hooks.add(block):
                 stack.callback(hook.remove)
-        stack.enter_context(recording(model, watch.attend))
+        stack.enter_context(recording(model, hooks.measure_call))
         run_forward(model, tokens)
-    layers = watch.finished()
-    start = options.bos if options.bos is not None else model.config.get_text_config().bos_token_id
+    layers = hooks.measurements()
+    bos = options.bos if options.bos is not None else model.config.get_text_config().bos_token_id
     arrays: dict[str, NDArray[Any]] = {
         name: _stack_layers([layer[name] for layer in layers], name) for name in layers[0] if name != "edges"
     }
     for name in ("residual_first", "residual_mean", "residual_median", "hidden_entropy", "hidden_rank"):
-        arrays[name] = np.concatenate([watch.start[name][None], arrays[name]])
+        arrays[name] = np.concatenate([hooks.first_residual[name][None], arrays[name]])
     return TextSurvey(
         text=text,
         tokens=int(tokens.shape[1]),
-        first_is_bos=start is not None and int(tokens[0, 0]) in np.atleast_1d(start),
+        first_is_bos=bos is not None and int(tokens[0, 0]) in np.atleast_1d(bos),
         where=options.where,
-        layers=np.array([block.layer for block in parts], dtype=np.int64),
+        layers=np.array([block.layer for block in model_blocks], dtype=np.int64),
         edges=layers[0]["edges"],
         **arrays,
     )
@@ -104,19 +102,21 @@ def _stack_layers(values: Sequence[Any], name: str) -> NDArray[Any]:
 
 
 class _SurveyHooks:
-    """Hooks and recorder of a forward pass, which reduce the data of each layer as soon as it ends."""
+    """Hooks and recorder of a forward pass, which reduce the tensors of each layer to measurements as soon as it ends.
 
-    def __init__(self, parts: Sequence[Block], options: SurveyOptions, *, whole: bool) -> None:
-        self._whole = whole  # whether each block's MLP can be separated from its other terms
+    `separable` says whether the MLP of each block can be separated from the block's other parts.
+    """
+
+    def __init__(self, model_blocks: Sequence[Block], options: SurveyOptions, *, separable: bool) -> None:
+        self._separable = separable
         self.projections: Projections | None = None
-        self.start: dict[str, NDArray[Any]] = {}
+        self.first_residual: dict[str, NDArray[Any]] = {}  # measurements before the first block
         self._options = options
-        self._layers: dict[int, dict[str, Any]] = {block.layer: {} for block in parts}
-        self._order = [block.layer for block in parts]
-        self._held: dict[tuple[int, str], Tensor] = {}
+        self._layers: dict[int, dict[str, Any]] = {block.layer: {} for block in model_blocks}
+        self._outputs: dict[tuple[int, str], Tensor] = {}  # of modules in blocks that have not ended
 
-    def attend(self, call: Call) -> None:
-        """Reduce one attention call."""
+    def measure_call(self, call: Call) -> None:
+        """Measure one attention call."""
         if call.cross or call.layer is None:
             return
         if call.layer not in self._layers or "first" in self._layers[call.layer]:
@@ -125,68 +125,69 @@ class _SurveyHooks:
         if self.projections is not None:
             query, key = self.projections.before(call)
         row = self._layers[call.layer]
-        row |= _attention_arrays(attention_statistics(call))
+        statistics = attention_statistics(call)
+        row |= {name: getattr(statistics, name) for name in (*PER_HEAD, *PER_LAYER, "edges")}
         for side, tensor in (("q", query), ("k", key), ("v", call.value)):
-            exact = tensor[0].float()  # (H, T, d)
-            squares = exact.square()
+            squares = tensor[0].float().square()  # (H, T, d)
             row[f"norms_{side}"] = squares.sum(dim=1).sqrt().cpu().numpy()
             row[f"{side}_norm"] = _mean_of_tokens(squares.sum(dim=(0, 2)).sqrt())
         lengths = call.value[0].float().norm(dim=-1)  # (K, T)
         row["value_first"] = _float64_array(lengths[:, 0])
         row["value_content"] = _float64_array(lengths[:, 1:].mean(dim=1))
 
-    def hooks(self, block: Block) -> list[Any]:
-        """Hook one block and, if known, the two parts that add to the residual stream."""
+    def add(self, block: Block) -> list[Any]:
+        """Hook a block and, if they are known, the two modules that add to the residual stream; return the hooks."""
         self._width = block.width
-        parts = zip(("attention", "mlp"), _writing_modules(block) if self._whole else (), strict=False)
+        writers = zip(("attention", "mlp"), _writing_modules(block) if self._separable else (), strict=False)
         return [
-            block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
-            *(module.register_forward_hook(self._keeping(block.layer, name)) for name, module in parts),
-            block.module.register_forward_hook(self._leaving(block.layer)),
+            block.module.register_forward_pre_hook(self._input_hook(block.layer), with_kwargs=True),
+            *(module.register_forward_hook(self._output_hook(block.layer, name)) for name, module in writers),
+            block.module.register_forward_hook(self._block_hook(block.layer)),
         ]
 
-    def finished(self) -> list[dict[str, Any]]:
-        """Return the measurements, layer by layer."""
-        absent = [layer for layer, row in self._layers.items() if "first" not in row or "share" not in row]
-        if absent:
-            raise ModelError(f"layers {absent} did not compute attention or did not end in this forward pass")
-        return [self._layers[layer] for layer in self._order]
+    def measurements(self) -> list[dict[str, Any]]:
+        """Return the measurements, layer by layer; raise ModelError if a layer lacks some."""
+        missing = [layer for layer, row in self._layers.items() if "first" not in row or "share" not in row]
+        if missing:
+            raise ModelError(f"layers {missing} did not compute attention or did not end in this forward pass")
+        return list(self._layers.values())
 
-    def _entering(self, layer: int) -> Callable[..., None]:
+    def _input_hook(self, layer: int) -> Callable[..., None]:
         def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
             stream = inputs[0] if inputs else options.get("hidden_states")
             if stream is None:
                 raise ModelError(f"{type(module).__name__}: its input, the residual stream, was not found")
-            self._held[layer, "before"] = stream[0].float()
-            if layer == self._order[0]:
-                self.start = self._residual(stream[0].float())
+            self._outputs[layer, "before"] = stream[0].float()
+            if layer == next(iter(self._layers)):
+                self.first_residual = self._residual(stream[0].float())
 
         return hook
 
-    def _keeping(self, layer: int, name: str) -> Callable[..., None]:
+    def _output_hook(self, layer: int, name: str) -> Callable[..., None]:
         def hook(module: Module, inputs: Any, output: Any) -> None:
             states = output[0] if isinstance(output, tuple) else output
-            self._held[layer, name] = states.reshape(-1, states.shape[-1]).float()  # experts may flatten (1, T, D)
+            self._outputs[layer, name] = states.reshape(-1, states.shape[-1]).float()  # experts may flatten (1, T, D)
 
         return hook
 
-    def _leaving(self, layer: int) -> Callable[..., None]:
+    def _block_hook(self, layer: int) -> Callable[..., None]:
         def hook(module: Module, inputs: Any, output: Any) -> None:
             after = (output[0] if isinstance(output, tuple) else output)[0].float()
-            names = ("before", "attention", "mlp") if self._whole else ("before",)
+            names = ("before", "attention", "mlp") if self._separable else ("before",)
             try:
-                before, *parts = (self._held.pop((layer, name)) for name in names)
+                before, *updates = (self._outputs.pop((layer, name)) for name in names)
             except KeyError as error:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
             self._layers[layer] |= self._residual(after)
-            self._layers[layer] |= _content_measures(before, parts[0], parts[1], after) if parts else NO_VALUES
+            self._layers[layer] |= _content_measures(before, *updates, after) if updates else NO_CONTENT
 
         return hook
 
     def _residual(self, states: Tensor) -> dict[str, Any]:
-        if states.ndim != 2 or states.shape[1] != self._width:  # or side by side (Qwen4)
+        """Return the measurements of the residual stream (T, D) at one place."""
+        if states.ndim != 2 or states.shape[1] != self._width:  # several streams are in a third axis or side by side
             shape = tuple(states.shape)
             raise ModelError(
                 f"its blocks pass on several residual streams per token (shape {shape}); only one can be measured"
@@ -207,26 +208,25 @@ class _SurveyHooks:
 
 
 def _writing_modules(block: Block) -> tuple[Module, Module]:
-    """Return the modules whose outputs are added to the residual stream: attention and MLP, or the norms after them."""
-    for attention, mlp in AFTER:
+    """Return the two modules whose outputs are added to the residual stream: attention and MLP, or the norms after."""
+    for attention, mlp in NORMS_AFTER:
         if hasattr(block.module, attention) and hasattr(block.module, mlp):
             return getattr(block.module, attention), getattr(block.module, mlp)
     return block.attention, block.mlp
 
 
-def _attention_arrays(statistics: AttentionStatistics) -> dict[str, Any]:
-    return {name: getattr(statistics, name) for name in (*PER_HEAD, *PER_LAYER, "edges")}
-
-
 def _content_measures(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
-    """Return norms, shares and cosines of what a block adds to the residual stream, from float32 tensors (T, D)."""
+    """Return norms, shares and cosines of the outputs that a block adds to the residual stream.
+
+    All tensors are float32, of shape (T, D); `before` and `after` are the residual stream around the block.
+    """
     update = attention + mlp
-    a, m = attention.norm(dim=-1), mlp.norm(dim=-1)
+    attention_norm, mlp_norm = attention.norm(dim=-1), mlp.norm(dim=-1)
     scale = (before.norm(dim=-1) + after.norm(dim=-1)).clamp(min=1e-20)
     return {
-        "attention_norm": _mean_of_tokens(a),
-        "mlp_norm": _mean_of_tokens(m),
-        "share": _mean_of_tokens(a / (a + m)),
+        "attention_norm": _mean_of_tokens(attention_norm),
+        "mlp_norm": _mean_of_tokens(mlp_norm),
+        "share": _mean_of_tokens(attention_norm / (attention_norm + mlp_norm)),
         "cosine_attention": _mean_of_tokens(_token_cosine(attention, update)),
         "cosine_mlp": _mean_of_tokens(_token_cosine(mlp, update)),
         "unexplained": _float64_array(((after - before - update).norm(dim=-1) / scale).mean()),
@@ -234,13 +234,13 @@ def _content_measures(before: Tensor, attention: Tensor, mlp: Tensor, after: Ten
 
 
 def _token_cosine(first: Tensor, second: Tensor) -> Tensor:
-    """Return the cosine per token, NaN for a zero vector."""
+    """Return the cosine of two vectors for each token; NaN if one of them is 0."""
     cosine: Tensor = (first * second).sum(dim=-1) / (first.norm(dim=-1) * second.norm(dim=-1))
     return cosine
 
 
 def _mean_of_tokens(values: Tensor) -> NDArray[np.float64]:
-    """Return means over all tokens, the first, and the later ones, ignoring undefined values; else NaN."""
+    """Return the mean over all tokens, the value of the first, and the mean over later tokens; means ignore NaN."""
     torch = libraries.torch
     means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
     return _float64_array(means)

@@ -1,4 +1,4 @@
-"""Measure how many directions a text's hidden states span, by three variants of the entropy of singular values."""
+"""Measure the entropy of the singular values of a text's hidden states, in three variants, and their rank."""
 
 from __future__ import annotations
 
@@ -15,49 +15,50 @@ if TYPE_CHECKING:
 
 
 def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the entropy of hidden states X, for all tokens and for those after the first.
+    """Return the entropies (2, 3) of the singular values of hidden states (T, D), and the ranks (2,).
 
-    Squared singular values come from the smaller Gram matrix in float64; `states` are of shape (T, D). Return entropies
-    of shape (2, 3), with rows for all tokens and for the content, and columns as in `entropies`, and ranks of shape
-    (2,). Raises NotFinite if a state is not finite.
+    The first row is that of all tokens, the second that of the tokens after the first; columns are those of
+    `entropies`. Squared singular values come from the smaller Gram matrix, in float64. Raises NotFinite if a state is
+    not finite.
     """
     torch = libraries.torch
     if not bool(torch.isfinite(states).all()):
         raise NotFinite("hidden states are infinite or undefined")
-    exact = (states.cpu() if states.device.type == "mps" else states).double()  # MPS has no float64
-    tokens, width = exact.shape
+    double = (states.cpu() if states.device.type == "mps" else states).double()  # MPS has no float64
+    tokens, width = double.shape
     if tokens <= width:
-        all_tokens = exact @ exact.T
+        all_tokens = double @ double.T
         content = all_tokens[1:, 1:]
     else:
-        content = exact[1:].T @ exact[1:]
-        all_tokens = content + torch.outer(exact[0], exact[0])
-    by_layer = []
+        content = double[1:].T @ double[1:]
+        all_tokens = content + torch.outer(double[0], double[0])
+    rows = []
     for gram, count in ((all_tokens, tokens), (content, tokens - 1)):
         squares = torch.linalg.eigvalsh(gram).cpu().numpy()
-        by_layer.append(entropies(squares, max(count, width)))
-    return np.array([values for values, _ in by_layer]), np.array([rank for _, rank in by_layer], dtype=np.int64)
+        rows.append(entropies(squares, max(count, width)))
+    return np.array([row for row, _ in rows]), np.array([rank for _, rank in rows], dtype=np.int64)
 
 
 def entropies(squares: NDArray[np.float64], size: int) -> tuple[list[float], int]:
-    """Return three entropies of squared singular values, and the rank.
+    """Return three entropies of the singular values of a matrix, and its rank.
 
-    `squares` are sigma^2, possibly slightly negative from rounding; `size` is the larger side of the matrix: values
-    below size * 2.2e-16 times the largest count as 0.
+    `squares` are the squared singular values, possibly slightly negative from rounding. `size` is the larger number of
+    rows or columns: values below size * 2.2e-16 times the largest value count as 0.
 
     Returns
     -------
     list of three floats
-        -sum p log p with p = sigma^2 / sum sigma^2 (nats); the same divided by the log of the rank, NaN for rank 1;
-        and -sum p log p with p = sigma / sum sigma (nats). All NaN for a matrix of zeros.
+        -sum p log p with p = sigma^2 / sum sigma^2 (nats); this entropy divided by the log of the rank, NaN for rank 1;
+        and -sum p log p with p = sigma / sum sigma (nats). All are NaN for a matrix of zeros.
     int
         The rank.
     """
-    kept = squares[squares > max(squares.max() * size * np.finfo(np.float64).eps, 0.0)]
-    if not len(kept):
+    positive = squares[squares > max(squares.max() * size * np.finfo(np.float64).eps, 0.0)]
+    rank = len(positive)
+    if not rank:
         return [np.nan, np.nan, np.nan], 0
-    squared = _entropy(kept)
-    return [squared, squared / np.log(len(kept)) if len(kept) > 1 else np.nan, _entropy(np.sqrt(kept))], len(kept)
+    squared = _entropy(positive)
+    return [squared, squared / np.log(rank) if rank > 1 else np.nan, _entropy(np.sqrt(positive))], rank
 
 
 def _entropy(weights: NDArray[np.float64]) -> float:

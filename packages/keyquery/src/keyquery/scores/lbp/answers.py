@@ -1,9 +1,9 @@
-"""Extract the answer from a model's output: lines after the last mark, in lower case, with collapsed spaces."""
+"""Extract the answer from a model's output: the lines after the last mark, in lower case with collapsed spaces."""
 
 MARKS = ("[Answer]", "[答案]")
 
 
-def area(text: str) -> str:
+def answer_text(text: str) -> str:
     """Return the text after the last `[Answer]`, else after the last `[答案]`; without either, the whole text.
 
     If both occur, the English mark has priority, as in the benchmark's official scoring.
@@ -15,10 +15,10 @@ def area(text: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, with white space stripped at the ends and collapsed to single blanks."""
+    """Return a text in lower case, without white space at the ends, and with single blanks inside."""
     return " ".join(text.lower().split())
 
 
 def answer_lines(text: str) -> list[str]:
-    """Return the answer's lines with collapsed spaces; inner empty lines count, as in the official scoring."""
-    return [squeezed(line) for line in area(text).split("\n")]
+    """Return the answer's lines, each as `squeezed` returns it; inner empty lines count, as in the official scoring."""
+    return [squeezed(line) for line in answer_text(text).split("\n")]

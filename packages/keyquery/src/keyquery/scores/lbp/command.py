@@ -25,6 +25,7 @@ from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.predictions import Prediction
 from keyquery.scores.lbp.table import ROLES, write_scores
 from keyquery.scores.lbp.tasks import DATA, LENGTHS, MODES
+from keyquery.scores.records import settings_beside
 
 LIBRARIES = ("jieba", "numpy", "scikit-learn")
 EMBEDDING = ("sentence-transformers", "torch", "transformers")
@@ -54,28 +55,27 @@ def run(
     device: str = "auto",
     **loading: Any,
 ) -> list[str]:
-    """Score predictions, or answer the benchmark and score that.
+    """Score predictions, or let a model answer and score its answers; return the tables' paths in the project.
 
     Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` is the name of the data
     in tables; `loading` are further fields of `ModelSource`. The model's answers are kept in `out/bench/lbp/NAME`, so
-    a stopped run can be resumed. Return the paths of the tables relative to the project. Raises DataError, ModelError
-    or MissingDependency.
+    a stopped run can be resumed. Raises DataError, ModelError or MissingDependency.
     """
     if generate == bool(predictions):
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
     for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
-    key = checked_name(name or slug(model))
+    name = checked_name(name or slug(model))
     selected = _parse_lengths(lengths)
     answers = lbp_predictions.read_predictions(predictions, mode)  # first, since samples may need a download
     samples = lbp_data.load_samples(data, selected)
-    folder = root / "out/bench/lbp" / key
+    folder = root / "out/bench/lbp" / name
     settings: dict[str, Any] = {}
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
-    words = ["--predictions FILE..."]
+    command_options = ["--predictions FILE..."]
     if generate:
-        place = resolve(root, model)
-        source = ModelSource(place, device=device, **loading)
+        path_or_id = resolve(root, model)
+        source = ModelSource(path_or_id, device=device, **loading)
         options = lbp_run.LbpSettings(
             mode=mode or MODES[0],
             runs=runs,
@@ -85,12 +85,12 @@ def run(
             temperature=temperature,
             seed=seed,
         )
-        with about(place, ModelError), open_bar("answers") as progress:
+        with about(path_or_id, ModelError), open_bar("answers") as progress:
             path = lbp_run.answer(load(source), samples, options, folder, progress)
         answers = lbp_predictions.read_predictions([path], options.mode)
-        settings = {"answers": lbp_run.settings_of(path)}
+        settings = {"answers": settings_beside(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
-        words = lbp_run.options_text(options)
+        command_options = lbp_run.command_options(options)
     by_mode = lbp_predictions.predictions_by_mode(answers, samples, str(data))
     compare = load_similarity(embedder, device) if embedder else None
     tables = {}
@@ -107,19 +107,20 @@ def run(
     }
     paths = []
     for label, table in tables.items():
-        line = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {label}", f"--data {facts['data']}"]
-        line += [f"--lengths {','.join(selected)}"] * (selected != LENGTHS)
-        line += [f"--embedder {embedder}"] * bool(embedder)
-        line += ["--partial"] * partial + ["--null-reference"] * null
-        note = {
-            "command": f"python build.py bench lbp {' '.join(line)}",
+        arguments = [*command_options, f"--model {facts['checkpoint']}", f"--name {name}", f"--mode {label}"]
+        arguments += [f"--data {facts['data']}"]
+        arguments += [f"--lengths {','.join(selected)}"] * (selected != LENGTHS)
+        arguments += [f"--embedder {embedder}"] * bool(embedder)
+        arguments += ["--partial"] * partial + ["--null-reference"] * null
+        manifest = {
+            "command": f"python build.py bench lbp {' '.join(arguments)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
             **_scoring_manifest(samples, by_mode[label]),
             **_count_thoughts(label, by_mode[label]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
-        paths.append(write_scores(root, key, label, table, facts, note, replace=replace))
+        paths.append(write_scores(root, name, label, table, facts, manifest, replace=replace))
         _print_score(label, table)
     return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
 
@@ -133,25 +134,25 @@ def _parse_lengths(text: str | None) -> tuple[str, ...]:
 
 
 def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Return a manifest of the scored data, without times or facts of the machine."""
-    answers = hashlib.blake2b(digest_size=16)
-    for prediction in sorted(predictions, key=lambda answer: (answer.id, answer.run)):
-        answers.update(f"{prediction.id}\0{prediction.run}\0{prediction.text}\0".encode())
-    return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": answers.hexdigest()}
+    """Return the number of samples, and hashes of the questions and the predictions, for a manifest."""
+    state = hashlib.blake2b(digest_size=16)
+    for prediction in sorted(predictions, key=lambda prediction: (prediction.id, prediction.run)):
+        state.update(f"{prediction.id}\0{prediction.run}\0{prediction.text}\0".encode())
+    return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": state.hexdigest()}
 
 
 def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Count predictions with thinking (not part of an answer) for the manifest; also print the count."""
-    thinking = [prediction for prediction in predictions if prediction.thoughts]
-    if not thinking:
+    """Return, for the manifest, the number of predictions with thinking and those without an answer; print both."""
+    with_thoughts = [prediction for prediction in predictions if prediction.thoughts]
+    if not with_thoughts:
         return {}
-    silent = sum(not answer.text for answer in thinking)
+    unanswered = sum(not prediction.text for prediction in with_thoughts)
     print(
-        f"{mode}: {len(thinking)} of {len(predictions)} predictions have thinking, which is left out; {silent} of "
-        "them have no answer",
+        f"{mode}: {len(with_thoughts)} of {len(predictions)} predictions have thinking, which is left out; "
+        f"{unanswered} of them have no answer",
         file=sys.stderr,
     )
-    return {"with_thoughts": len(thinking), "with_thoughts_alone": silent}
+    return {"with_thoughts": len(with_thoughts), "with_thoughts_alone": unanswered}
 
 
 def _print_score(mode: str, table: pd.DataFrame) -> None:

@@ -30,9 +30,8 @@ SPLIT = "test"
 class Sample:
     """One question of the benchmark.
 
-    `length` is one of `LENGTHS`, according to the benchmark's tokenizer, and `task` is the code of the secondary
-    task, such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the gold lines, or gold
-    summaries.
+    `length` is one of `LENGTHS`, counted by the benchmark's tokenizer, and `task` is the code of the secondary task,
+    such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the right lines or summaries (gold).
     """
 
     id: str
@@ -44,28 +43,27 @@ class Sample:
     answer: tuple[str, ...]
 
 
-def load_samples(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
-    """Read the samples of the given lengths.
+def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
+    """Return the samples of the given lengths, which are some of `LENGTHS`.
 
-    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files; `lengths` are the
-    `LENGTHS` to keep. Raises DataError if the data cannot be read, lacks a column, or has an invalid sample; the
-    message names the row.
+    `path_or_id` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files. Raises DataError if the
+    data cannot be read, lacks a column, or has an invalid sample; the message names the row.
     """
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown:
         raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
     samples: dict[str, Sample] = {}
-    for line, row in _sample_rows(place):
+    for line, row in _sample_rows(path_or_id):
         sample = _read_sample(row, line)
         if sample.id in samples:
             raise DataError(f"{line}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
-        raise DataError(f"{place}: no samples")
+        raise DataError(f"{path_or_id}: no samples; give other --data")
     selected = [sample for sample in samples.values() if sample.length in lengths]
     absent = [length for length in lengths if length not in {sample.length for sample in selected}]
     if absent:
-        raise DataError(f"{place}: no samples of length {', '.join(absent)}; give the others with --lengths")
+        raise DataError(f"{path_or_id}: no samples of length {', '.join(absent)}; give the others with --lengths")
     return selected
 
 
@@ -73,20 +71,20 @@ def fingerprint(samples: Sequence[Sample]) -> str:
     """Return a hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
     state = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
-        text = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
-        parts = [sample.id, sample.task, sample.length, sample.language, text, sample.questions, list(sample.answer)]
-        state.update(json.dumps(parts, sort_keys=True).encode())
+        context = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
+        labels = [sample.id, sample.task, sample.length, sample.language]
+        state.update(json.dumps([*labels, context, sample.questions, list(sample.answer)], sort_keys=True).encode())
     return state.hexdigest()
 
 
-def _read_sample(row: Any, place: str) -> Sample:
+def _read_sample(row: Any, where: str) -> Sample:
     if not isinstance(row, dict):
-        raise DataError(f"{place}: a {type(row).__name__} where a sample should be")
+        raise DataError(f"{where}: a {type(row).__name__} instead of an object with the columns of a sample")
     absent = [name for name in COLUMNS if name not in row]
     if absent:
-        raise DataError(f"{place}: no column {', '.join(absent)}; it has {cut_to_line(', '.join(map(str, row)))}")
+        raise DataError(f"{where}: no column {', '.join(absent)}; it has {cut_to_line(', '.join(map(str, row)))}")
     if nulls := [name for name in COLUMNS if row[name] is None]:
-        raise DataError(f"{place}: {', '.join(nulls)} is null; fill it in, or remove the sample")
+        raise DataError(f"{where}: {', '.join(nulls)} is null; fill it in, or remove the sample")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
     answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
     faults = {
@@ -95,11 +93,11 @@ def _read_sample(row: Any, place: str) -> Sample:
         "token_length": row["token_length"] not in LENGTHS,
         "answer": not isinstance(answer, list) or not answer or not all(isinstance(line, str) for line in answer),
     }
-    for name, wrong in faults.items():
-        if wrong:
+    for name, is_wrong in faults.items():
+        if is_wrong:
             allowed = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
             values = ", ".join(allowed.get(name, ("T1.1 ... to T11.2 ...",)))
-            raise DataError(f"{place}: {name} is {short(row[name])}; it should be {values}")
+            raise DataError(f"{where}: {name} is {short(row[name])}; it should be {values}")
     assert task is not None
     return Sample(
         id=str(row["id"]),
@@ -112,8 +110,8 @@ def _read_sample(row: Any, place: str) -> Sample:
     )
 
 
-def _sample_rows(place: str) -> Iterator[tuple[str, Any]]:
-    path = Path(place)
+def _sample_rows(path_or_id: str) -> Iterator[tuple[str, Any]]:
+    path = Path(path_or_id)
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
         if not files:
@@ -122,10 +120,10 @@ def _sample_rows(place: str) -> Iterator[tuple[str, Any]]:
             yield from _rows_of_file(file)
     elif path.is_file():
         yield from _rows_of_file(path)
-    elif path.suffix or path.is_absolute() or place.count("/") != 1:
-        raise DataError(f"{place}: no such file or folder; give one, or a Hub id OWNER/NAME")
+    elif path.suffix or path.is_absolute() or path_or_id.count("/") != 1:
+        raise DataError(f"{path_or_id}: no such file or folder; give one, or a Hub id OWNER/NAME")
     else:
-        yield from _rows_of_hub(place)
+        yield from _rows_of_hub(path_or_id)
 
 
 def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
@@ -150,14 +148,14 @@ def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
         yield from line_values(path)
 
 
-def _rows_of_hub(place: str) -> Iterator[tuple[str, Any]]:
-    library = need("datasets", f"to read {place} from the Hub")
+def _rows_of_hub(path_or_id: str) -> Iterator[tuple[str, Any]]:
+    library = need("datasets", f"to read {path_or_id} from the Hub")
     try:
-        rows = library.load_dataset(place, split=SPLIT)
+        rows = library.load_dataset(path_or_id, split=SPLIT)
     except Exception as error:  # the library raises many kinds of errors; all mean that the data are not available
         cause = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
-            f"{place}: the Hub data set cannot be read ({cause}); check the id and the connection, or give a local "
-            "copy with --data"
+            f"{path_or_id}: the Hub data set cannot be read ({cause}); check the id and the connection, or give a "
+            "local copy with --data"
         ) from error
-    yield from ((f"{place}: row {number}", row) for number, row in enumerate(rows, 1))
+    yield from ((f"{path_or_id}: row {number}", row) for number, row in enumerate(rows, 1))

@@ -1,7 +1,7 @@
-"""Compute the metrics of LongBench Pro: a prediction against the gold lines of its sample, 0 to 1.
+"""Compute the metrics of LongBench Pro, 0 to 1, of a prediction against the gold (right) lines of its sample.
 
-Definitions: arXiv 2601.02872; where the paper is silent, the benchmark's official scoring: a line predicted twice
-counts at its last position, and inner empty lines of an answer count as predictions.
+The paper (arXiv 2601.02872) defines the metrics. What it leaves open is as in the benchmark's official scoring: a line
+predicted twice counts at its last position, and inner empty lines of an answer count as predictions.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,63 +11,63 @@ import numpy as np
 
 from keyquery.models.libraries import need
 from keyquery.scores.lbp import rouge
-from keyquery.scores.lbp.answers import answer_lines, area, squeezed
+from keyquery.scores.lbp.answers import answer_lines, answer_text, squeezed
 from keyquery.scores.lbp.tasks import EXACT, F1, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
 Similarity = Callable[[Sequence[str], str], float]
-"""Best cosine similarity of gold texts with a prediction."""
+"""Returns the best cosine similarity of gold texts with a prediction."""
 
 Gold = Sequence[str]
 
 
 def score(task: str, gold: Gold, prediction: str, language: str, similarity: Similarity | None = None) -> float:
-    """Score one prediction.
+    """Return the score of one prediction, 0 to 1.
 
-    `prediction` is the model's whole output: summaries are scored on all of it, other tasks on the lines after the
-    last mark. Chinese summaries are segmented with jieba. With `similarity`, a summary's score is the mean of
-    similarity and ROUGE-L. The score is 0 to 1.
+    `prediction` is the model's whole output: a summary is scored as a whole, including marks, and other tasks on the
+    lines after the last mark. Chinese summaries are segmented with jieba. With `similarity`, a summary's score is the
+    mean of similarity and ROUGE-L.
     """
     gold = [squeezed(line) for line in gold]
-    kind = TASKS[task]
-    answer = squeezed(prediction) if kind == SUMMARY else area(prediction)  # a summary is scored whole, including marks
+    metric = TASKS[task]
+    answer = squeezed(prediction) if metric == SUMMARY else answer_text(prediction)
     if not gold or not answer:
         return 0.0
-    if kind == SUMMARY:
+    if metric == SUMMARY:
         return score_summary(gold, answer, language, similarity)
-    return _BY_LINES[kind](gold, answer_lines(prediction))
+    return _BY_LINES[metric](gold, answer_lines(prediction))
 
 
 def ndcg(gold: Gold, predicted: Gold) -> float:
     """Return the normalised discounted cumulative gain, cut off at the number of gold lines.
 
-    The first gold line has the largest gain, the last one gain 1; other lines have gain 0.
+    The first gold line has the largest gain and the last gold line gain 1; other lines have gain 0.
     """
     metrics = need("sklearn.metrics", "to score retrieval")
     k = len(gold)
-    gains = {line: k - place for place, line in enumerate(gold)}
-    ranks = {line: len(predicted) - place for place, line in enumerate(predicted)}
-    missed = [line for line in gains if line not in ranks]
+    gains = {line: k - index for index, line in enumerate(gold)}
+    scores = {line: len(predicted) - index for index, line in enumerate(predicted)}
+    missed = [line for line in gains if line not in scores]
     # put k lines of gain 0 between predicted and missed lines, so that a short list does not profit from ties
-    truth = [*(gains.get(line, 0) for line in ranks), *[0] * k, *(gains[line] for line in missed)]
-    order = [*ranks.values(), *[0.5] * k, *[0.0] * len(missed)]
-    return float(metrics.ndcg_score(np.array([truth]), np.array([order]), k=k))
+    true_gains = [*(gains.get(line, 0) for line in scores), *[0] * k, *(gains[line] for line in missed)]
+    all_scores = [*scores.values(), *[0.5] * k, *[0.0] * len(missed)]
+    return float(metrics.ndcg_score(np.array([true_gains]), np.array([all_scores]), k=k))
 
 
 def pairwise_order(gold: Gold, predicted: Gold) -> float:
-    """Return the pairs of gold lines predicted in the gold order, as a share of all pairs of predicted lines.
+    """Return the number of pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
 
-    So predicted lines that are not gold lower the score; a single predicted or gold line forms no pair and scores 0.
-    A repeated gold line forms pairs twice, as in the benchmark's official scoring.
+    Predicted lines that are not gold lines thus lower the score; a single predicted or gold line forms no pair and
+    scores 0. A repeated gold line forms pairs twice, as in the benchmark's official scoring.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
-    places = {line: place for place, line in enumerate(predicted)}
-    found_places = [places[line] for line in gold if line in places]
-    right = sum(first < second for first, second in combinations(found_places, 2))
+    ranks = {line: rank for rank, line in enumerate(predicted)}
+    gold_ranks = [ranks[line] for line in gold if line in ranks]
+    right = sum(first < second for first, second in combinations(gold_ranks, 2))
     return min(1.0, right / (len(predicted) * (len(predicted) - 1) / 2))
 
 
-def is_exact(gold: Gold, predicted: Gold) -> float:
+def exact_match(gold: Gold, predicted: Gold) -> float:
     """Return 1 if the first predicted line is the first gold line, else 0."""
     return float(predicted[0] == gold[0])
 
@@ -79,7 +79,7 @@ def f1(gold: Gold, predicted: Gold) -> float:
 
 
 def share_present(gold: Gold, predicted: Gold) -> float:
-    """Return the share of gold lines that were predicted, in any order; additional lines cost nothing."""
+    """Return the share of gold lines that were predicted, in any order; other predicted lines do not count."""
     return sum(line in predicted for line in gold) / len(gold)
 
 
@@ -110,7 +110,7 @@ def split_in_words(text: str, language: str) -> str:
 _BY_LINES: dict[str, Callable[[Gold, Gold], float]] = {
     NDCG: ndcg,
     PAIRS: pairwise_order,
-    EXACT: is_exact,
+    EXACT: exact_match,
     F1: f1,
     PRESENT: share_present,
 }

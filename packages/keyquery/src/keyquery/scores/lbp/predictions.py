@@ -14,7 +14,7 @@ from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.tasks import MODES
 
 MAX_SHOWN = 3  # ids that a message lists
-NULL = {
+NULL_ADVICE = {
     "id": "write the id of the sample that was answered",
     "mode": f"write how it was asked: {' or '.join(MODES)}",
     "prediction": "write an empty text for no answer",
@@ -26,8 +26,8 @@ NULL = {
 class Prediction:
     """A model's answer to one sample in one run.
 
-    `run` counts from 1; `text` is the answer without thoughts, and `thoughts` is the thinking before it, if the file
-    has it.
+    `run` counts from 1; `text` is the answer without thoughts, and `thoughts` is the thinking before the answer, empty
+    if the file has none.
     """
 
     id: str
@@ -38,54 +38,52 @@ class Prediction:
 
 
 def read_predictions(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
-    """Read predictions from files, each with file and line; all predictions of a file have the same prompt mode.
+    """Return the predictions in files, each with its file and line.
 
-    `mode` is the required prompt mode; None accepts any. Raises DataError if a file is missing or empty, a line is
-    not JSON or lacks a field, or a mode is wrong or mixed; the message names the line.
+    `mode` is the required prompt mode; None accepts any, if it is the same in the whole file. Raises DataError if a
+    file is missing or empty, a line is not JSON or lacks a field, or a mode is wrong or mixed; the message names the
+    line.
     """
     return [row for path in paths for row in _lines(path, mode)]
 
 
 def predictions_by_mode(
-    read: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
+    predictions: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
 ) -> dict[str, list[Prediction]]:
     """Return predictions by mode, after checking them against the samples.
 
-    `read` are predictions from `read_predictions`, and `samples` the known samples; `data` is the data set's name in
+    `predictions` come from `read_predictions`, and `samples` are the known samples; `data` is the data set's name in
     messages. Raises DataError if an id is unknown, or a prediction occurs twice; the message names the line.
     """
     ids = {sample.id for sample in samples}
-    places: dict[tuple[str, str, int], str] = {}
-    modes: dict[str, list[Prediction]] = {}
-    for place, prediction in read:
+    origins: dict[tuple[str, str, int], str] = {}
+    by_mode: dict[str, list[Prediction]] = {}
+    for where, prediction in predictions:
         if prediction.id not in ids:
             raise DataError(
-                f"{place}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
+                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
                 "pass the data set that the model answered as --data, and its lengths as --lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
-        if key in places:
+        if key in origins:
             raise DataError(
-                f"{place}: sample {short(prediction.id)}, run {short(prediction.run)} is at {places[key]} already; "
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} is at {origins[key]} already; "
                 "remove one, or number the runs with `run`"
             )
-        places[key] = place
-        modes.setdefault(prediction.mode, []).append(prediction)
-    return modes
+        origins[key] = where
+        by_mode.setdefault(prediction.mode, []).append(prediction)
+    return by_mode
 
 
 def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
-    """Return samples and runs without a prediction; every sample must have every run that any sample has."""
+    """Return the samples without a prediction, each with the run; all samples must have the same runs."""
     runs = sorted({prediction.run for prediction in predictions})
     answered = {(prediction.id, prediction.run) for prediction in predictions}
     return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in answered]
 
 
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
-    """Raise DataError if samples lack predictions.
-
-    The error names lengths without any prediction, else the first missing samples.
-    """
+    """Raise DataError if samples lack predictions, with the lengths that have none, else the first missing samples."""
     answered = {prediction.id for prediction in predictions}
     absent = missing_predictions(samples, predictions)
     if not absent:
@@ -98,17 +96,17 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
             "--lengths, or score what is there with --partial"
         )
     shown = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:MAX_SHOWN])
-    rest = f" and {len(absent) - MAX_SHOWN} more" if len(absent) > MAX_SHOWN else ""
+    more = f" and {len(absent) - MAX_SHOWN} more" if len(absent) > MAX_SHOWN else ""
     raise DataError(
-        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {shown}{rest}; give them, "
+        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {shown}{more}; give them, "
         "or score the existing ones with --partial"
     )
 
 
 def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     if not path.exists():
-        raise DataError(f"{path}: no such prediction file")
-    rows = [(place, parse_prediction(row, place)) for place, row in line_values(path)]
+        raise DataError(f"{path}: no such prediction file; give one with --predictions")
+    rows = [(where, parse_prediction(row, where)) for where, row in line_values(path)]
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object per line")
     expected = mode or rows[0][1].mode
@@ -122,27 +120,27 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     return rows
 
 
-def parse_prediction(row: Any, place: str) -> Prediction:
+def parse_prediction(row: Any, where: str) -> Prediction:
     """Return the prediction in one line of a file.
 
     Raises DataError if it is not an object with all fields, or a field is null.
     """
     if not isinstance(row, dict):
-        raise DataError(f"{place}: a {type(row).__name__} instead of an object")
+        raise DataError(f"{where}: a {type(row).__name__} instead of an object")
     absent = [name for name in ("id", "mode", "prediction") if name not in row]
     if absent:
-        raise DataError(f"{place}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
+        raise DataError(f"{where}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
-            raise DataError(f"{place}: {name} is null; {NULL[name]}")
-    if SEAL in row and (wrong := broken(row)):
-        raise DataError(f"{place}: the prediction {wrong}; restore it, or remove the line and run again")
+            raise DataError(f"{where}: {name} is null; {NULL_ADVICE[name]}")
+    if SEAL in row and (fault := broken(row)):
+        raise DataError(f"{where}: the prediction {fault}; restore it, or remove the line and run again")
     if row["mode"] not in MODES:
-        raise DataError(f"{place}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
+        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
-        raise DataError(f"{place}: run is {short(run)}; runs are numbered from 1")
+        raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
-        raise DataError(f"{place}: prediction is a {type(row['prediction']).__name__}, not a text")
-    parts = split_thoughts(row["prediction"])
-    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=parts.answer, thoughts=parts.thoughts)
+        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
+    answer, thoughts = split_thoughts(row["prediction"])
+    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=answer, thoughts=thoughts)

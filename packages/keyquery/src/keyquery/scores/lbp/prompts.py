@@ -7,8 +7,8 @@ from keyquery.scores.lbp.data import Sample
 
 GAP = "\n\n\n\n"  # between context and question
 NEW_TOKENS = {"nonthinking": 1024, "thinking": 8192}
-LONG = 262_144  # number of positions from which models may think for longer
-LONG_THOUGHTS = 32_768
+LONG = 262_144  # positions; models with at least as many may give long answers when they think
+LONG_NEW_TOKENS = 32_768
 LIMITS = ((262_144, 224_000), (131_072, 120_000))  # positions of a model, tokens of a prompt
 MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt may add
 
@@ -19,18 +19,18 @@ def user_turn(sample: Sample, mode: str) -> str:
 
 
 def new_tokens_for(mode: str, positions: int | None) -> int:
-    """Return the token limit of an answer: 1,024; with thinking 8,192, or 32,768 for context lengths of 256k."""
+    """Return the token limit of an answer: 1,024, or with thinking 8,192 (32,768 for models of 256k positions)."""
     if mode == "thinking" and positions is not None and positions >= LONG:
-        return LONG_THOUGHTS
+        return LONG_NEW_TOKENS
     return NEW_TOKENS[mode]
 
 
 def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
-    """Return the token limit of a prompt: 120,000 for a context length of 128k, 224,000 for 256k, or `asked`.
+    """Return the token limit of a prompt: `asked`, or 120,000 for a model of 128k positions and 224,000 for 256k.
 
     `positions` is the number of positions that the model was made for, None if unknown; `new_tokens` is the limit of
     an answer, `asked` the requested limit, and `model` a name for messages. Raises ModelError if prompt and answer
-    would not fit, or the model is too small for the benchmark and `asked` is None.
+    would not fit, or if `asked` is None and the model is too small for the benchmark.
     """
     if positions is not None and new_tokens >= positions:
         raise ModelError(
@@ -56,10 +56,7 @@ def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, mode
 
 
 def cut_prompt(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
-    """Cut a prompt to its first and last tokens, half of the limit each.
-
-    Return the prompt, how many tokens it had, and whether it was cut.
-    """
+    """Return a prompt, cut in the middle to `limit` tokens, its number of tokens before, and whether it was cut."""
     tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
     if len(tokens) <= limit:
         return prompt, len(tokens), False

@@ -18,9 +18,9 @@ def rouge_l(reference: str, prediction: str) -> float:
     expected, predicted = words_by_sentence(reference), words_by_sentence(prediction)
     if not expected or not predicted:
         return 0.0
-    shared = {word for one in expected for other in predicted for word in longest_common(one, other)}
-    recall = len(shared) / len({word for one in expected for word in one})
-    precision = len(shared) / len({word for other in predicted for word in other})
+    shared = {word for first in expected for second in predicted for word in longest_common(first, second)}
+    recall = len(shared) / len({word for sentence in expected for word in sentence})
+    precision = len(shared) / len({word for sentence in predicted for word in sentence})
     return 2 * precision * recall / (precision + recall + EPSILON)
 
 
@@ -32,22 +32,22 @@ def words_by_sentence(text: str) -> list[list[str]]:
 def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Return the longest common subsequence of two sentences.
 
-    If there are several, return the one found by backtracking from the end; if either sentence may be shortened
-    without loss, the second one is.
+    If there are several, it is the subsequence found by backtracking from the end, where the second sentence is
+    shortened if either could be without loss.
     """
     lengths = [[0] * (len(second) + 1)]
     for word in first:
         previous, row = lengths[-1], [0]
-        for place, second_word in enumerate(second):
-            row.append(previous[place] + 1 if word == second_word else max(previous[place + 1], row[place]))
+        for index, second_word in enumerate(second):
+            row.append(previous[index] + 1 if word == second_word else max(previous[index + 1], row[index]))
         lengths.append(row)
-    tokens, left, right = [], len(first), len(second)
-    while left and right:
-        if first[left - 1] == second[right - 1]:
-            tokens.append(first[left - 1])
-            left, right = left - 1, right - 1
-        elif lengths[left - 1][right] > lengths[left][right - 1]:
-            left -= 1
+    words, i, j = [], len(first), len(second)
+    while i and j:
+        if first[i - 1] == second[j - 1]:
+            words.append(first[i - 1])
+            i, j = i - 1, j - 1
+        elif lengths[i - 1][j] > lengths[i][j - 1]:
+            i -= 1
         else:
-            right -= 1
-    return tokens[::-1]
+            j -= 1
+    return words[::-1]

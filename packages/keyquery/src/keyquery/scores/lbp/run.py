@@ -21,12 +21,12 @@ from keyquery.scores.lbp.tasks import LENGTHS
 
 @dataclass(frozen=True, kw_only=True)
 class LbpSettings:
-    """Settings for asking a model.
+    """Settings for asking a model the questions of the benchmark.
 
-    `mode` selects the score. Models with a thinking mode get the plain question and think by themselves; others get a
-    question that asks them to reason. `runs` is the number of answers per sample, `batch` that of prompts per batch.
-    None for `limit` and `new_tokens` means the benchmark's limits for models of 128k and 256k positions; None for
-    `temperature` means the model's default. Raises DataError if the temperature is invalid.
+    `mode` is the prompt mode. In the mode "thinking", models with a thinking mode of their own get the plain question,
+    and other models a question that asks them to reason. `runs` is the number of answers per sample, and `batch` the
+    number of prompts per batch. None for `limit` and `new_tokens` means the benchmark's limits for models of 128k and
+    256k positions; None for `temperature` means the model's default. Raises DataError if the temperature is invalid.
     """
 
     mode: str = "nonthinking"
@@ -43,7 +43,7 @@ class LbpSettings:
 
 
 def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings, folder: Path, progress: Bar) -> Path:
-    """Answer every sample `settings.runs` times; return the prediction file `FOLDER/MODE.jsonl`.
+    """Let a model answer every sample `settings.runs` times; return the prediction file `FOLDER/MODE.jsonl`.
 
     Answers of an earlier run with the same settings, model and data are kept. Batches and seeds do not depend on
     interruptions, so answers equal those of an uninterrupted run. Raises DataError if the folder has answers made
@@ -51,14 +51,13 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
     runs out.
     """
     if loaded.tokenizer is None:
-        raise ModelError(f"{loaded.facts['model']}: no tokenizer")
+        raise ModelError(f"{loaded.facts['model']}: no tokenizer; give a model with its tokenizer")
     plan = _answer_plan(loaded, samples, settings)
     path = folder / f"{settings.mode}.jsonl"
     records.write_or_match_settings(path, plan, free=("runs",))  # runs may be added
     answered = saved_runs(path)
-    jobs = list(_sample_batches(samples, settings))
     total, earlier, start = len(samples) * settings.runs, len(answered), time.monotonic()
-    for number, (run, batch) in enumerate(jobs):
+    for number, (run, batch) in enumerate(_sample_batches(samples, settings)):
         missing = [sample for sample in batch if (sample.id, run) not in answered]
         if missing:
             rows = _answer_batch(loaded, batch, run, settings, plan, number)
@@ -74,12 +73,12 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
     Raises DataError when another line is damaged.
     """
-    given = (parse_prediction(record, place) for place, record in records.saved_records(path))
-    return {(reply.id, reply.run) for reply in given}
+    predictions = (parse_prediction(record, where) for where, record in records.saved_records(path))
+    return {(prediction.id, prediction.run) for prediction in predictions}
 
 
 def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
-    """Yield batches of similar lengths, longest inputs first, so that a lack of memory shows immediately."""
+    """Yield run and samples of each batch, the longest samples first, so that a lack of memory shows immediately."""
     order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
     for run in range(1, settings.runs + 1):
         for start in range(0, len(order), settings.batch):
@@ -88,7 +87,7 @@ def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterato
 
 def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
     """Return everything that determines the answers, as JSON values."""
-    native = chat.has_thinking_mode(loaded.tokenizer)
+    has_thinking_mode = chat.has_thinking_mode(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
     new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
     facts = loaded.facts
@@ -99,7 +98,7 @@ def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSe
         },
         "data": fingerprint(samples),
         "mode": settings.mode,
-        "question": "nonthinking" if native else settings.mode,
+        "question": "nonthinking" if has_thinking_mode else settings.mode,
         "chat_template": getattr(loaded.tokenizer, "chat_template", None) is not None,
         "runs": settings.runs,
         "batch": settings.batch,
@@ -134,27 +133,22 @@ def _answer_batch(
             )
     answers = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
     rows = {}
-    for sample, turn, fact, (text, length) in zip(batch, turns, facts, answers, strict=True):
-        reply, thoughts = split_thoughts(text, opened=turn.thinking)
+    for sample, turn, prompt_facts, (text, length) in zip(batch, turns, facts, answers, strict=True):
+        prediction, thoughts = split_thoughts(text, opened=turn.thinking)
         rows[sample.id] = {
             "id": sample.id,
             "run": run,
             "mode": settings.mode,
-            "prediction": reply,
+            "prediction": prediction,
             **({"thoughts": thoughts} if thoughts else {}),
-            **fact,
+            **prompt_facts,
             "new_tokens": length,
         }
     return rows
 
 
-def settings_of(path: Path) -> dict[str, Any]:
-    """Return the settings of a prediction file's answers, as `answer` wrote them."""
-    return records.settings_beside(path)
-
-
-def options_text(settings: LbpSettings) -> list[str]:
+def command_options(settings: LbpSettings) -> list[str]:
     """Return command-line options for these settings, without defaults."""
-    names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
-    given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(LbpSettings(), name)}
-    return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in given.items())]
+    values = {name: getattr(settings, name) for name in ("runs", "batch", "limit", "new_tokens", "temperature", "seed")}
+    changed = {name: value for name, value in values.items() if value != getattr(LbpSettings(), name)}
+    return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in changed.items())]

@@ -20,7 +20,7 @@ OVERALL = "overall"
 def score_samples(
     samples: Sequence[Sample], predictions: Sequence[Prediction], similarity: Similarity | None = None
 ) -> pd.DataFrame:
-    """Score predictions, one row per sample: the mean of its runs.
+    """Return scores of predictions, one row per sample with the mean of its runs.
 
     Returns
     -------
@@ -63,8 +63,8 @@ def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool
     DataFrame
         Columns slice, key, metric, value, ci_low, ci_high, n (predictions), samples, reason. Intervals are 95 %
         percentile intervals from 2,000 resamples of samples within each length, or Student's, clipped to 0 and 100,
-        if a length has fewer than 20 samples: they cover the choice of questions, not of training or prompts. The
-        overall mean is given for samples of all six lengths only.
+        if a length has fewer than 20 samples: they cover the choice of questions, not of training or prompts. Without
+        samples of all six lengths, the overall mean is missing.
     """
     expected = pd.DataFrame([{"length": s.length, "task": s.task, "language": s.language} for s in samples])
     rows = [_mean_row(OVERALL, OVERALL, scores, expected, embedded)]
@@ -80,20 +80,20 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
     reasons = []
     if len(scores) < len(expected):
         reasons.append(f"{len(expected) - len(scores)} of {len(expected)} samples have no prediction")
-    absent = [length for length in LENGTHS if length not in set(scores["length"])]
-    scored = bool(len(scores)) and not (kind == OVERALL and absent)
-    if kind == OVERALL and absent and len(scores):
+    absent = [length for length in LENGTHS if length not in set(scores["length"])] if kind == OVERALL else []
+    if absent and len(scores):
         reasons.append(f"no predictions of length {', '.join(absent)}")
+    has_mean = bool(len(scores)) and not absent
     low = high = float("nan")
-    if scored and len(scores) == 1:
+    if has_mean and len(scores) == 1:
         reasons.append("no interval: a single sample")
-    elif scored and scores["score"].nunique() > 1:
+    elif has_mean and scores["score"].nunique() > 1:
         low, high = _interval_ends(scores)
-    elif scored:
+    elif has_mean:
         reasons.append("no interval: all samples score the same")
-    summaries = any(is_summary(task) for task in expected["task"])
-    metric = SCORE_ROUGE if summaries and not embedded else SCORE
-    value = 100 * float(scores["score"].mean()) if scored else float("nan")
+    has_summaries = any(is_summary(task) for task in expected["task"])
+    metric = SCORE_ROUGE if has_summaries and not embedded else SCORE
+    value = 100 * float(scores["score"].mean()) if has_mean else float("nan")
     counts = {"n": int(scores["runs"].sum()), "samples": len(scores), "reason": "; ".join(reasons)}
     return {"slice": kind, "key": key, "metric": metric, "value": value, "ci_low": low, "ci_high": high, **counts}
 
@@ -104,24 +104,25 @@ def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     if min(map(len, by_length)) < LEAST_BOOTSTRAPPED:
         return _student_over_lengths(by_length)
     totals = np.zeros(DRAWS)
-    for place, values in enumerate(by_length):
-        totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=place)])
+    for index, values in enumerate(by_length):
+        totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=index)])
     low, high = percentile_interval(100 * totals / len(scores))
-    # another order of summation may differ from the mean of equal scores by rounding
+    # rounded, since sums in another order may differ from the mean of equal scores in the last digits
     return round(low, 10), round(high, 10)
 
 
 def _student_over_lengths(by_length: list[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return Student's interval of a mean over lengths, with Satterthwaite's degrees of freedom.
+    """Return Student's interval of a mean over lengths, times 100, with Satterthwaite's degrees of freedom.
 
-    If a length has a single sample, or no length has any variance, all lengths are pooled: differences between
-    lengths then count as noise, so the interval is too wide rather than too narrow.
+    If a length has a single sample, or no length has any variance, all lengths are pooled. Differences between lengths
+    then count as noise, so that the interval is too wide rather than too narrow.
     """
     count = sum(map(len, by_length))
     mean = np.concatenate(by_length).mean()
     if min(map(len, by_length)) < 2 or all(np.ptp(values) == 0 for values in by_length):
         by_length = [np.concatenate(by_length)]
-    parts = np.array([len(values) * values.var(ddof=1) for values in by_length]) / count**2
-    df = parts.sum() ** 2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, by_length, strict=True))
-    half = float(half_width(np.sqrt(parts.sum()), np.asarray(df)))
+    variances = np.array([len(values) * values.var(ddof=1) for values in by_length]) / count**2
+    total = variances.sum()
+    df = total**2 / sum(variance**2 / (len(values) - 1) for variance, values in zip(variances, by_length, strict=True))
+    half = float(half_width(np.sqrt(total), np.asarray(df)))
     return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)

@@ -3,8 +3,8 @@
     python -m keyquery.scores.lbp.smoke FOLDER
 
 writes `FOLDER/smoke-set.jsonl`, identical in every run: one sample for each of the 25 tasks, 2 languages and 6
-lengths. A context lists where numbered things are kept in `LENGTH / 256` words, so lengths are only proportional to
-their labels; the things are words that the null model's tokenizer knows.
+lengths. A context of `LENGTH / 256` words lists where things are kept, so the lengths are in the right proportions, but
+much shorter than their labels; the things are words that the null model's tokenizer knows.
 """
 
 import json
@@ -71,10 +71,10 @@ def make_set(folder: Path) -> Path:
 
 def _sample(generator: np.random.Generator, language: str, kind: str, words: int) -> tuple[list[str], list[str]]:
     """Return the lines of a context and the gold answer."""
-    form = LINE[language]
-    count = max(LINE_COUNT, words // len(form.split()))
+    pattern = LINE[language]
+    count = max(LINE_COUNT, words // len(pattern.split()))
     names = [f"w{number + 1}" for number in generator.permutation(WORD_COUNT)[:count]]
-    lines = [form.format(word, shelf) for word, shelf in zip(names, generator.integers(1, 9, count), strict=True)]
+    lines = [pattern.format(name, shelf) for name, shelf in zip(names, generator.integers(1, 9, count), strict=True)]
     if kind == SUMMARY:
         return lines, [lines[0]]
     return lines, names[:1] if kind == EXACT else names[:LINE_COUNT]

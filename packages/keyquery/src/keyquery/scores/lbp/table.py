@@ -1,4 +1,4 @@
-"""Store scores as a measurement: rows of one model, one block per prompt mode, and rules for updating the file."""
+"""Store the scores of a model as a measurement, with one block of rows per prompt mode."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +15,7 @@ from keyquery.scores.lbp.tasks import MODES
 
 TABLE = "measured_lbp"
 ROLES = ("model", "null reference")
+COLUMNS = tuple("mode slice key metric value ci_low ci_high n samples data checkpoint role reason".split())
 
 
 def write_scores(
@@ -29,12 +30,12 @@ def write_scores(
 ) -> Path:
     """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; keep those of the other mode.
 
-    `scores` is the result of `aggregate`, `facts` are `data`, `checkpoint` and `role`, equal in all rows, and the
-    manifest records how the scores of this mode were made. Raises DataError if the file has other scores of this
-    mode, unless `replace` is set.
+    `scores` is the result of `aggregate`; `facts` are `data`, `checkpoint` and `role`, equal in all rows; `manifest`
+    records how the scores of this mode were made. Raises DataError if the file has other scores of this mode, unless
+    `replace` is set.
     """
     path = path_of(root, TABLE, name)
-    rows = _ordered_columns(scores.assign(mode=mode, **facts))
+    rows = scores.assign(mode=mode, **facts)[list(COLUMNS)]
     manifests = {mode: dict(manifest)}
     if path.is_file():
         stored = read(root, TABLE)
@@ -49,26 +50,19 @@ def write_scores(
         earlier = kept_manifest(root, path.relative_to(root).as_posix())
         manifests = {**earlier.get("modes", {}), **manifests}
     rows = rows.sort_values("mode", key=lambda modes: modes.map(MODES.index), kind="stable", ignore_index=True)
-    note = {
+    file_manifest = {
         "command": "; ".join(manifests[mode]["command"] for mode in MODES if mode in manifests),
         "versions": manifest["versions"],
         "modes": manifests,
     }
-    return save(root, {TABLE: rows}, name, note)[0]
+    return save(root, {TABLE: rows}, name, file_manifest)[0]
 
 
-COLUMNS = tuple("mode slice key metric value ci_low ci_high n samples data checkpoint role reason".split())
-
-
-def _ordered_columns(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[list(COLUMNS)]
-
-
-def _tables_equal(one: pd.DataFrame, two: pd.DataFrame) -> bool:
+def _tables_equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     """Return whether two tables have equal rows; numbers are compared to the precision stored in CSV."""
     try:
         pd.testing.assert_frame_equal(
-            one.reset_index(drop=True), two.reset_index(drop=True), check_dtype=False, rtol=1e-6, atol=1e-9
+            first.reset_index(drop=True), second.reset_index(drop=True), check_dtype=False, rtol=1e-6, atol=1e-9
         )
     except AssertionError:
         return False

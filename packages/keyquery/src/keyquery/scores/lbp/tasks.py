@@ -1,4 +1,4 @@
-"""LongBench Pro's tasks, languages and lengths, and the metric that each task is scored by (arXiv 2601.02872)."""
+"""LongBench Pro's tasks, languages and lengths, and the metric by which each task is scored (arXiv 2601.02872)."""
 
 from collections.abc import Mapping
 
@@ -31,5 +31,5 @@ SCORE_ROUGE = "lbp_rouge_t4"
 
 
 def is_summary(task: str) -> bool:
-    """Return whether a task's metric needs the embedding model."""
+    """Return whether a task asks for a summary, whose score needs the embedding model."""
     return TASKS[task] == SUMMARY

@@ -1,4 +1,4 @@
-"""Run the command `bench ruler`: read results of lm-evaluation-harness or run it, or search for needles in noise."""
+"""Run the command `bench ruler`: score results of lm-evaluation-harness, or answers to needles in generated noise."""
 
 import importlib.metadata
 import sys
@@ -44,27 +44,31 @@ def run(
     seed: int = ruler_needles.SEED,
     **loading: Any,
 ) -> list[str]:
-    """Read results of lm-evaluation-harness, run it, or search for needles in generated noise.
+    """Score given results of lm-evaluation-harness, or results of running it, or answers to needles in generated noise.
 
     Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`.
-    Finished work is kept in `out/bench/ruler/NAME`, so a stopped run can be resumed. Return the paths of the tables
-    relative to the project. Raises DataError, ModelError or MissingDependency.
+    Finished work is kept in `out/bench/ruler/NAME`, so a stopped run can be resumed. Return the path of the table,
+    relative to the project, in a list. Raises DataError, ModelError or MissingDependency.
     """
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
-    key = checked_name(name or slug(model))
-    selected, wanted = lengths_of(lengths), _parse_tasks(tasks, generate)
-    folder = root / "out/bench/ruler" / key
-    place = resolve(root, model) if generate else model
-    source = ModelSource(place, **loading)
-    noise = wanted[0] in ruler_needles.TASKS
-    words = ["--run"] if generate else ["--results FILE..."]
+    name = checked_name(name or slug(model))
+    selected_lengths, selected_tasks = lengths_of(lengths), _parse_tasks(tasks, generate)
+    folder = root / "out/bench/ruler" / name
+    path_or_id = resolve(root, model) if generate else model
+    source = ModelSource(path_or_id, **loading)
+    in_noise = selected_tasks[0] in ruler_needles.TASKS
     settings: dict[str, Any]
-    if generate and noise:
+    if generate and in_noise:
         options = ruler_run.RulerSettings(
-            tasks=wanted, lengths=selected, samples=samples, seed=seed, batch=batch, chat_template=chat_template
+            tasks=selected_tasks,
+            lengths=selected_lengths,
+            samples=samples,
+            seed=seed,
+            batch=batch,
+            chat_template=chat_template,
         )
-        with about(place, ModelError), open_bar("needles") as progress:
+        with about(path_or_id, ModelError), open_bar("needles") as progress:
             loaded = load(source)
             path = ruler_run.answer_needles(loaded, options, folder, progress)
         cells = ruler_run.score_records(path, options)
@@ -73,46 +77,48 @@ def run(
     else:
         if generate:
             program = ruler_harness.harness_command(harness)
-            _require_positions(source, selected)
+            _require_positions(source, selected_lengths)
             results = ruler_harness.run_harness(
                 program,
                 source,
-                wanted,
-                selected,
+                selected_tasks,
+                selected_lengths,
                 samples=samples,
                 batch=batch,
                 chat_template=chat_template,
                 seed=seed,
                 folder=folder / "harness",
             )
-        content = ruler_results.read(results)
-        if slug(content.model) != slug(model):
+        harness_results = ruler_results.read(results)
+        if slug(harness_results.model) != slug(model):
             raise DataError(
-                f"{results[0]}: has results of {content.model}, not of {model}; give --model as in the file, and "
-                "--name for the name of the measurements"
+                f"{results[0]}: has results of {harness_results.model}, not of {model}; give --model as in the file, "
+                "and --name for the name of the measurements"
             )
-        cells = [cell for cell in content.cells if lengths is None or cell.length in selected]
+        cells = [cell for cell in harness_results.cells if lengths is None or cell.length in selected_lengths]
         if not partial:
-            ruler_results.require_complete(cells, wanted, selected)
-        settings = content.facts
-        versions = {"lm_eval": ", ".join(content.facts["harness"])}
+            ruler_results.require_complete(cells, selected_tasks, selected_lengths)
+        settings = harness_results.facts
+        versions = {"lm_eval": ", ".join(harness_results.facts["harness"])}
+    arguments = ["--run"] if generate else ["--results FILE..."]
     if generate:
-        words += [f"--tasks {NEEDLES if wanted == ruler_needles.TASKS else ','.join(wanted)}"] * (wanted != TASKS)
-        words += [f"--samples {samples}"] * (samples != ruler_harness.SAMPLES)
-        words += [f"--seed {seed}"] * (seed != ruler_needles.SEED) + [f"--batch {batch}"] * (batch != 1)
-        words += ["--chat-template"] * chat_template
-    words += [f"--lengths {','.join(selected)}"] * (lengths is not None)
-    words += ["--partial"] * partial + ["--null-reference"] * null
+        task_names = NEEDLES if selected_tasks == ruler_needles.TASKS else ",".join(selected_tasks)
+        arguments += [f"--tasks {task_names}"] * (selected_tasks != TASKS)
+        arguments += [f"--samples {samples}"] * (samples != ruler_harness.SAMPLES)
+        arguments += [f"--seed {seed}"] * (seed != ruler_needles.SEED) + [f"--batch {batch}"] * (batch != 1)
+        arguments += ["--chat-template"] * chat_template
+    arguments += [f"--lengths {','.join(selected_lengths)}"] * (lengths is not None)
+    arguments += ["--partial"] * partial + ["--null-reference"] * null
     checkpoint = Path(model).name if Path(model).is_dir() else model
-    table = tabulate(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
-    write(folder / ("needles.scores.csv" if noise else "scores.csv"), table.to_csv(index=False).encode())
-    facts = {"data": NOISE if noise else BENCHMARK, "checkpoint": checkpoint, "role": ROLES[1] if null else ROLES[0]}
-    note = {
-        "command": f"python build.py bench ruler --model {checkpoint} {' '.join(words)} --name {key}",
+    table = tabulate(cells, ruler_needles.TASKS if in_noise else TASKS, ruler_needles.MEAN if in_noise else MEAN)
+    write(folder / ("needles.scores.csv" if in_noise else "scores.csv"), table.to_csv(index=False).encode())
+    facts = {"data": NOISE if in_noise else BENCHMARK, "checkpoint": checkpoint, "role": ROLES[1 if null else 0]}
+    manifest = {
+        "command": f"python build.py bench ruler --model {checkpoint} {' '.join(arguments)} --name {name}",
         "versions": versions,
         **settings,
     }
-    path = write_scores(root, key, table, facts, note, replace=replace)
+    path = write_scores(root, name, table, facts, manifest, replace=replace)
     _print_scores(table)
     return [path.relative_to(root).as_posix()]
 
@@ -142,7 +148,8 @@ def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
             source.name, revision=source.revision, trust_remote_code=source.trust_remote_code
         )
     except (OSError, ValueError) as error:
-        raise ModelError(f"{source.name}: its configuration cannot be read ({str(error).splitlines()[0]})") from error
+        reason = str(error).splitlines()[0]
+        raise ModelError(f"{source.name}: its configuration cannot be read ({reason}); check --model") from error
     positions = getattr(config.get_text_config(), "max_position_embeddings", None)
     ruler_run.require_positions(source.name, positions, [(length, length_tokens(length)) for length in lengths])
 
@@ -150,6 +157,6 @@ def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
 def _print_scores(table: pd.DataFrame) -> None:
     for _, row in table[table["slice"].isin(["mean", "summary"])].iterrows():
         span = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
-        value = "none" if pd.isna(row["value"]) else f"{row['value']:,.0f}" if row["unit"] == "tokens" else None
-        value = value or f"{row['value']:.1f}"
+        pattern = "{:,.0f}" if row["unit"] == "tokens" else "{:.1f}"
+        value = "none" if pd.isna(row["value"]) else pattern.format(row["value"])
         print(f"{row['key']} {row['length']}: {value}{span}; {row['reason']}".rstrip("; "), file=sys.stderr)

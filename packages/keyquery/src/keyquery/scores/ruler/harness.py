@@ -1,7 +1,7 @@
 """Run RULER's 13 tasks with the program lm-evaluation-harness, one length at a time; finished lengths are kept.
 
-The harness is run as a program, not imported, so that it may be installed in another environment: it loads quantized
-weights in a way that transformers 5, which this project needs, does not support.
+The harness is run as a program, not imported, so that it may be installed in another environment. This project needs
+transformers 5, with which the harness cannot load quantized weights.
 """
 
 import hashlib
@@ -22,8 +22,9 @@ from keyquery.scores.ruler.results import NAMES
 from keyquery.scores.ruler.scores import length_tokens
 
 SEED = 42
-SAMPLES = 500  # what the harness makes a length
-TAIL = 3  # lines of its log in an error
+LOG = "log.txt"
+SAMPLES = 500  # samples that the harness makes per task and length
+TAIL = 3  # last lines of the log that an error quotes
 HINTS = (
     (
         ("argument 'load_in_4bit'", "argument 'load_in_8bit'"),
@@ -69,9 +70,9 @@ def run_harness(
 ) -> list[Path]:
     """Run tasks at every length and return the result files, one per length.
 
-    Lengths are run separately, since a sample limit takes the first samples over all lengths, so the longer lengths
-    would get none. Answers of an unfinished length are in the harness's cache. Raises DataError if more samples are
-    requested than the harness makes, or if it fails; the message ends with its log.
+    Lengths are run separately: the harness applies a sample limit to the samples of all lengths together, so the longer
+    lengths would get none. Answers of an unfinished length are in the harness's cache. Raises DataError if more samples
+    are requested than the harness makes, or if it fails; the message ends with the last lines of its log.
     """
     if samples > SAMPLES:
         raise DataError(f"--samples {samples} is too many; the harness makes {SAMPLES} per task and length")
@@ -79,18 +80,15 @@ def run_harness(
     paths = []
     for length in lengths:
         argv = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
-        place = folder / f"{length}-{_hash(argv)}"  # other options use another folder and other answers
-        result = is_finished(place)
+        length_folder = folder / f"{length}-{_hash(argv)}"  # other options use another folder and other answers
+        log = length_folder / LOG
+        result = result_file(length_folder)
         if result is None:
-            print(
-                f"{length}: {counted(len(tasks), 'task')}; the log is {place / 'log.txt'}", file=sys.stderr, flush=True
-            )
-            _start_harness(program, argv, place)
-            result = is_finished(place)
+            print(f"{length}: {counted(len(tasks), 'task')}; the log is {log}", file=sys.stderr, flush=True)
+            _start_harness(program, argv, length_folder)
+            result = result_file(length_folder)
         if result is None:
-            raise DataError(
-                f"{length}: the harness ended without a result file; its log is {place / 'log.txt'}: {_log_tail(place)}"
-            )
+            raise DataError(f"{length}: the harness ended without a result file; its log is {log}: {_log_tail(log)}")
         paths.append(result)
     return paths
 
@@ -119,8 +117,8 @@ def harness_arguments(
     return argv
 
 
-def is_finished(folder: Path) -> Path | None:
-    """Return the result file of a finished run, or the newest of several; None if unfinished."""
+def result_file(folder: Path) -> Path | None:
+    """Return the newest result file of a run; None if the run is not finished."""
     return max(folder.glob("**/results_*.json"), key=lambda path: path.name, default=None)
 
 
@@ -131,27 +129,26 @@ def _hash(argv: Sequence[str]) -> str:
 def _start_harness(program: Sequence[str], argv: Sequence[str], folder: Path) -> None:
     write(folder / "options.json", (json.dumps(list(argv)) + "\n").encode())
     outputs = ["--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "answers")]
+    log = folder / LOG
     try:
-        with (folder / "log.txt").open("wb") as log:
-            returncode = process.run_shown([*program, *argv, *outputs], Path.cwd(), log)
+        with log.open("wb") as stream:
+            returncode = process.run_shown([*program, *argv, *outputs], Path.cwd(), stream)
     except (MissingDependency, OSError) as error:
         raise DataError(f"{program[0]}: cannot be run ({error})") from error
     if returncode:
-        raise DataError(
-            f"the harness ended with {returncode}; log: {folder / 'log.txt'}: {_log_tail(folder)}{_advice(folder)}"
-        )
+        raise DataError(f"the harness ended with {returncode}; log: {log}: {_log_tail(log)}{_advice(log)}")
 
 
-def _advice(folder: Path) -> str:
-    """Return advice for a known failure in the log; empty for others."""
-    log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
+def _advice(log: Path) -> str:
+    """Return advice for a known failure in the log; empty for other failures."""
+    text = log.read_text(encoding="utf-8", errors="replace").lower()
     for words, hint in HINTS:
-        if any(word in log for word in words):
+        if any(word in text for word in words):
             return f". {hint}"
     return ""
 
 
 def _log_tail(log: Path) -> str:
-    lines = (log / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     messages = [line.strip() for line in lines if line.strip()]
     return " / ".join(messages[-TAIL:]) or "it is empty"

@@ -1,10 +1,12 @@
-"""Make needles in generated noise, the part of RULER that needs no download, with our own sentences, for any tokenizer.
+"""Make samples of needles in generated noise for any tokenizer; they need no download.
 
-The tasks follow the benchmark's needle tasks (Hsieh et al. 2024): a needle is placed at one of 40 depths of a
-repetitive text; the prompt ends with a question about it and the beginning of the answer. Wording and noise differ
-from the benchmark's, so the tasks have other names, and their scores are not part of any mean of its 13 tasks.
+The tasks follow RULER's needle tasks (Hsieh et al. 2024): a needle, a sentence with a number, is placed at one of 40
+depths of a repetitive text; the prompt ends with a question about the number and the beginning of the answer. Wording
+and noise differ from the benchmark's, so the tasks have other names, and their scores are not part of any mean of its
+13 tasks.
 """
 
+import functools
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -19,7 +21,7 @@ MEAN = "mean_noise_4"
 NEW_TOKENS = 128
 DEPTHS = tuple(int(depth) for depth in np.round(np.linspace(0, 100, 40)))
 SEED = 42
-MANY = 4  # number of keys, of values per key, and of requested keys in tasks with several
+MANY = 4  # number of keys, of values per key, or of requested keys in tasks with more than one
 
 NOISE = "Rain taps at the window. A cart rolls past the gate. Somewhere a door is shut. Nobody looks up."
 HEAD = "Read the text below and keep the locker numbers that it names. A question about them follows."
@@ -46,8 +48,8 @@ Count = Callable[[str, str], int]
 class Needle:
     """One sample.
 
-    `id`, such as `noise_single-4k-0007`, is stable over runs and models. `question` has text and question, `begin` is
-    the beginning of the answer, which the model continues, and `references` are the expected numbers. `depth` is the
+    `id`, such as `noise_single-4k-0007`, is the same in all runs and models. `question` has text and question, `begin`
+    is the beginning of the answer, which the model continues, and `references` are the expected numbers. `depth` is the
     position of the (first) requested needle in percent of the noise. `tokens` is the number of tokens of question and
     beginning together.
     """
@@ -70,89 +72,90 @@ class _NeedlePlan:
     references: tuple[str, ...]
     depth: int
 
-    def text(self, units: int) -> str:
-        """Return the noise with the needles at their depths, and the question below."""
-        lines = [NOISE] * units
+    def text(self, noise_lines: int) -> str:
+        """Return that many lines of noise with the needles at their depths, and the question below."""
+        lines = [NOISE] * noise_lines
         # deepest first, so that the other positions stay valid
         for depth, sentence in sorted(self.needles, reverse=True):
-            lines.insert(math.floor(units * depth / 100 + 0.5), sentence)
+            lines.insert(math.floor(noise_lines * depth / 100 + 0.5), sentence)
         return "\n".join([HEAD, *lines, self.question])
 
 
 def make_samples(task: str, length: str, tokens: int, number: int, count: Count, seed: int = SEED) -> list[Needle]:
-    """Make the samples of one task and length.
+    """Return the first `number` samples of one task and length.
 
     `tokens` is the budget for prompt and answer together. Sample i asks for a needle at depth i modulo 40, so depths
-    occur equally often. A sample depends only on seed, task, length and index, so a smaller set is a prefix of a
-    larger one. Raises DataError if the task is unknown, or the budget is too small for the needles and one line of
-    noise.
+    occur equally often. A sample depends only on tokenizer, seed, task, length and i. Raises DataError if the task is
+    unknown, or the budget is too small for the needles and one line of noise.
     """
     if task not in TASKS:
         raise DataError(f"no needle task {task!r}; they are {', '.join(TASKS)}")
     needles: list[Needle] = []
-    units = 1
-    unit = max(1, count("\n".join([NOISE] * 9), "") - count("\n".join([NOISE] * 8), ""))
-    for place in range(number):
-        plan = _plan_sample(task, DEPTHS[place % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{place}"))
-        name = f"{task}-{length}-{place:04d}"
-        units, used = _fill_budget(plan, units, unit, tokens - NEW_TOKENS, count, name)
-        needles.append(Needle(name, task, length, plan.text(units), plan.begin, plan.references, plan.depth, used))
+    lines = 1
+    line_tokens = max(1, count("\n".join([NOISE] * 9), "") - count("\n".join([NOISE] * 8), ""))
+    for i in range(number):
+        plan = _plan_sample(task, DEPTHS[i % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{i}"))
+        name = f"{task}-{length}-{i:04d}"
+        lines, used = _fill_budget(plan, lines, line_tokens, tokens - NEW_TOKENS, count, name)
+        needles.append(Needle(name, task, length, plan.text(lines), plan.begin, plan.references, plan.depth, used))
     return needles
 
 
-def _fill_budget(plan: _NeedlePlan, start: int, unit: int, budget: int, count: Count, name: str) -> tuple[int, int]:
-    """Return the largest number of noise lines that fits the budget, and the number of tokens of that prompt."""
-    sizes: dict[int, int] = {}
+def _fill_budget(
+    plan: _NeedlePlan, start: int, line_tokens: int, budget: int, count: Count, name: str
+) -> tuple[int, int]:
+    """Return the largest number of noise lines that fits the budget, and the number of tokens of that prompt.
 
-    def size(units: int) -> int:
-        if units not in sizes:
-            sizes[units] = count(plan.text(units), plan.begin)
-        return sizes[units]
+    The search begins with `start` lines; `line_tokens` is about the number of tokens of one.
+    """
+
+    @functools.cache
+    def size(lines: int) -> int:
+        return count(plan.text(lines), plan.begin)
 
     if size(1) > budget:
         raise DataError(
             f"{name}: the needles, the question and one line of noise take {size(1) + NEW_TOKENS} tokens with this "
             f"tokenizer (with {NEW_TOKENS} for the answer), but the length is {budget + NEW_TOKENS}; give a longer one"
         )
-    low, high, units = 1, 0, max(1, start)  # invariant: low fits; high, if known, does not
+    low, high, lines = 1, 0, max(1, start)  # `low` lines fit; `high` lines, if above 0, do not
     while True:
-        if size(units) <= budget:
-            low = units
+        if size(lines) <= budget:
+            low = lines
         else:
-            high = units
+            high = lines
         if high and high - low <= 1:
             return low, size(low)
-        units = low + max(1, (budget - size(low)) // unit)
+        lines = low + max(1, (budget - size(low)) // line_tokens)
         if high:
-            units = min(units, high - 1)
+            lines = min(lines, high - 1)
 
 
 def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
-    many = task != "noise_single"
     keys = rng.sample(KEYS, MANY if task in ("noise_multikey", "noise_multiquery") else 1)
     per_key = MANY if task == "noise_multivalue" else 1
     values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * per_key)]
-    values_by_key = {key: values[place * per_key : (place + 1) * per_key] for place, key in enumerate(keys)}
-    other_depths = rng.sample([place for place in DEPTHS if place != depth], len(values) - 1) if many else []
+    values_by_key = {key: values[i * per_key : (i + 1) * per_key] for i, key in enumerate(keys)}
+    other_depths = rng.sample([other for other in DEPTHS if other != depth], len(values) - 1)
     sentences = [NEEDLE.format(key=key, value=value) for key, numbers in values_by_key.items() for value in numbers]
     needles = tuple(zip([depth, *other_depths], sentences, strict=True))
-    asked_keys = keys if task == "noise_multiquery" else keys[:1]
+    requested = keys if task == "noise_multiquery" else keys[:1]
     if task == "noise_multivalue":
         question, begin = ASK_VALUES, BEGIN_VALUES
     else:
-        question, begin = ASK[min(2, len(asked_keys))], BEGIN[min(2, len(asked_keys))]
-    phrase = asked_keys[0] if len(asked_keys) == 1 else f"{', the '.join(asked_keys[:-1])} and the {asked_keys[-1]}"
-    references = tuple(value for key in asked_keys for value in values_by_key[key])
+        question, begin = ASK[min(2, len(requested))], BEGIN[min(2, len(requested))]
+    phrase = requested[0] if len(requested) == 1 else f"{', the '.join(requested[:-1])} and the {requested[-1]}"
+    references = tuple(value for key in requested for value in values_by_key[key])
     return _NeedlePlan(needles, question.format(keys=phrase), begin.format(keys=phrase), references, depth)
 
 
-def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
-    """Raise DataError if a tokenizer cannot encode the answers, since no model could be right with it.
+def require_numbers(round_trip: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
+    """Raise DataError if a tokenizer changes numbers, since no answer could then be right.
 
-    `back` encodes and decodes a text; each number must survive this.
+    `round_trip` encodes and decodes a text.
     """
     for value in values:
-        decoded = back(f"the number {value}.")
+        decoded = round_trip(f"the number {value}.")
         if value not in decoded:
             raise DataError(
                 f"the tokenizer cannot write the numbers of the needles ({value} comes back as {decoded!r}); no answer "

@@ -1,8 +1,8 @@
 """Read and check RULER results from files of lm-evaluation-harness, which runs its 13 tasks.
 
-Its scores differ from RULER's in the two question-answering tasks, whose references are wordings of one answer: the
-harness gives the share of references found, RULER a full score for any one. These tasks are rescored from the samples
-that the harness writes beside its results.
+The harness scores the two question-answering tasks, whose references are wordings of one answer, by the share of
+references found; RULER gives the full score if any reference is found. These tasks are scored again, as in RULER, from
+the samples that the harness writes beside its results.
 """
 
 import json
@@ -16,7 +16,7 @@ from boundpaper.errors import DataError
 from boundpaper.store.files import digest
 from boundpaper.store.json_lines import line_values
 from boundpaper.store.json_text import parsed
-from keyquery.scores.ruler.scores import TASKS, Score, length_key, length_tokens, share_contained
+from keyquery.scores.ruler.scores import QA, TASKS, Score, length_key, length_tokens, share_contained
 
 # The harness' name of each task
 NAMES = {
@@ -28,8 +28,7 @@ NAMES = {
     "ruler_qa_hotpot": "qa_2",
 }
 SETTINGS = ("model_name", "chat_template_sha", "system_instruction_sha")  # equal in all files of one model
-NOT_RUN = -1
-QUESTIONS = ("qa_1", "qa_2")  # any reference is enough
+NOT_RUN = -1  # the harness's score of a length without samples
 NO_SAMPLES = (
     "value: no samples of the questions beside the results, where the harness scores shares of the references and "
     "RULER any of them; run it with --log_samples"
@@ -50,52 +49,49 @@ class Results:
 
 
 def read(paths: Sequence[Path]) -> Results:
-    """Read result files (`results_*.json`) of one model into scores by task and length.
+    """Return the scores by task and length from result files (`results_*.json`) of one model.
 
-    Raises DataError if a file is missing, not JSON, not a result file, of another model or setting than the first,
-    has no RULER task or a score outside 0 to 1, if a prompt was cut to fit the model, if two files have the same task
-    and length, or if tasks at one length have different numbers of samples.
+    Raises DataError if a file is missing, not JSON or not a result file, is of another model or setting than the first
+    file, or has no RULER task or a score outside 0 to 1; if a prompt was cut to fit the model; if two files have the
+    same task and length; or if tasks at one length have different numbers of samples.
     """
     if not paths:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
     cells: dict[tuple[str, str], Score] = {}
-    origin: dict[tuple[str, str], Path] = {}
-    base: dict[str, Any] | None = None
+    sources: dict[tuple[str, str], Path] = {}
+    first: dict[str, Any] = {}
     versions, seeds, hashes = set(), set(), []
     for path in paths:
         content = _read_json(path)
-        if base is None:
-            base = content
+        first = first or content
         for name in SETTINGS:
-            if content.get(name) != base.get(name):
+            if content.get(name) != first.get(name):
                 raise DataError(
-                    f"{path}: {name} is {content.get(name)!r}, but {base.get(name)!r} in {paths[0]}; give the files "
-                    "of one model and one way of asking"
+                    f"{path}: {name} is {content.get(name)!r}, but {first.get(name)!r} in {paths[0]}; give the files "
+                    "of one model with the same template and instruction"
                 )
         for cell in _scores_of_file(content, path):
-            place = (cell.length, cell.task)
-            if place in cells:
-                raise DataError(f"{path}: {cell.task} at {cell.length} is already in {origin[place]}; give one")
-            cells[place], origin[place] = cell, path
+            key = (cell.length, cell.task)
+            if key in cells:
+                raise DataError(
+                    f"{path}: {cell.task} at {cell.length} is already in {sources[key]}; give one of the files"
+                )
+            cells[key], sources[key] = cell, path
         versions.add(str(content.get("lm_eval_version", "unknown")))
         seeds.add(str(content.get("config", {}).get("random_seed", "unknown")))
         hashes.append(digest(path))
-    assert base is not None
-    _require_equal_lengths(list(cells.values()))
+    _require_equal_counts(list(cells.values()))
     facts = {
         "harness": sorted(versions),
         "seeds": sorted(seeds),
         "files": sorted(hashes),
-        "chat_template": bool(base.get("chat_template_sha")),
+        "chat_template": bool(first.get("chat_template_sha")),
     }
-    return Results(list(cells.values()), str(base.get("model_name") or "unknown"), facts)
+    return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
 
 
 def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
-    """Raise DataError if a task lacks a length.
-
-    The error names both, and how to accept incomplete results.
-    """
+    """Raise DataError, with each length and its missing tasks, if a task has no score at one of the lengths."""
     scored = {(cell.task, cell.length) for cell in cells if cell.value is not None}
     by_length = {length: [task for task in tasks if (task, length) not in scored] for length in lengths}
     gaps = [
@@ -106,7 +102,7 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
     if gaps:
         note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(gaps)}{note}. Give --lengths for the ones that were run, or --partial "
+            f"without a score at {'; '.join(gaps)}{note}. Give --lengths with the lengths that were run, or --partial "
             "to accept incomplete results (a mean needs every task)"
         )
 
@@ -130,13 +126,13 @@ def _read_json(path: Path) -> dict[str, Any]:
             f"{path}: {kind}, not results of lm-evaluation-harness (results and configs are missing); give a "
             "results_*.json file"
         )
-    if wrong := _misshapen_part(content):
-        raise DataError(f"{path}: {wrong}; this is not what lm-evaluation-harness writes")
+    if fault := _wrong_type(content):
+        raise DataError(f"{path}: {fault}; lm-evaluation-harness does not write such files: give another")
     return content
 
 
-def _misshapen_part(content: dict[str, Any]) -> str:
-    """Return the part of a results file that has the wrong shape; empty if there is none."""
+def _wrong_type(content: dict[str, Any]) -> str:
+    """Return which part of a results file has the wrong type; empty if there is none."""
     for section in ("results", "configs", "n-samples"):
         rows = content.get(section, {})
         if not isinstance(rows, dict):
@@ -165,16 +161,15 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
     results = content["results"]
     names = [name for name in results if name in NAMES]
     if not names:
-        others = ", ".join(sorted(results)) or "nothing"
-        raise DataError(f"{path}: not a task of RULER, which has {others}")
+        raise DataError(f"{path}: has no task of RULER, only {', '.join(sorted(results)) or 'nothing'}")
     limit = content.get("max_length")
     cells = []
     for name in names:
-        sampled = _lengths_of_samples(content, name)
+        requested_lengths = _requested_lengths(content, name)
         for length, value in _scores_of_row(results[name], name, path).items():
             if value == NOT_RUN:
-                # every file has an entry for 4096; only requested lengths can be missing
-                if length in sampled:
+                # every file has an entry for 4096, also if this length was not requested
+                if length in requested_lengths:
                     reason = "asked for, no sample was run; a limit takes the first ones, of the shortest length"
                     cells.append(Score(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
@@ -185,27 +180,27 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
                     "score at that length; run it again with a larger max_length, or leave the length out"
                 )
-            n = _sample_count(content, name, length, sampled)
+            n = _sample_count(content, name, length, requested_lengths)
             reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"
-            scored: float | None = float(value)
-            if NAMES[name] in QUESTIONS:
-                scored = _mean_of_any_reference(path, name, length, float(value))
-                reason = reason if scored is not None else NO_SAMPLES
-            percent = None if scored is None else 100 * scored
+            share: float | None = float(value)
+            if NAMES[name] in QA:
+                share = _mean_of_any_reference(path, name, length, float(value))
+                reason = reason if share is not None else NO_SAMPLES
+            percent = None if share is None else 100 * share
             cells.append(Score(task=NAMES[name], length=length_key(length), value=percent, n=n, reason=reason))
     return cells
 
 
 def _mean_of_any_reference(results: Path, name: str, length: int, share: float) -> float | None:
-    """Return a question-answering task's mean score if any one reference suffices; None without samples.
+    """Return the share of samples in which any reference is found; None without samples.
 
-    Raises DataError if samples cannot be read, or do not reproduce the harness's score.
+    `share` is the harness's score. Raises DataError if samples cannot be read, or do not reproduce this score.
     """
     path = results.with_name(f"samples_{name}_{results.stem.removeprefix('results_')}.jsonl")
     if not path.is_file():
         return None
     shares, any_of = [], []
-    for place, sample in line_values(path):
+    for where, sample in line_values(path):
         try:
             if int(sample["doc"]["max_length"]) != length:
                 continue
@@ -214,51 +209,52 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
             shares.append(share_contained(answer, references))
             any_of.append(share_contained(answer, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
-            raise DataError(f"{place}: no sample of the harness ({error!r})") from None
+            raise DataError(f"{where}: no sample of the harness ({error!r})") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
-        answer = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
+        mean = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
-            f"{path}: its samples give {answer} at {length}, but {results.name} has {share:.6g}; give those of one run"
+            f"{path}: its samples give {mean} at {length}, but {results.name} has {share:.6g}; give files of one run"
         )
     return sum(any_of) / len(any_of)
 
 
 def _scores_of_row(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
-    """Return scores by length, from keys such as `4096,none`: metric, comma, filter."""
+    """Return scores by length, from keys such as `4096,none`: length, comma, filter."""
     by_length: dict[int, Any] = {}
     for key, value in row.items():
-        metric, _, _ = key.partition(",")
-        if not metric.isdecimal() or len(metric) > 9:
+        length, _, _ = key.partition(",")
+        if not length.isdecimal() or len(length) > 9:
             continue
-        if int(metric) in by_length:
-            raise DataError(f"{path}: {name} at {metric}: results of two filters; keep one")
-        by_length[int(metric)] = value
+        if int(length) in by_length:
+            raise DataError(f"{path}: {name} at {length}: results of two filters; keep one")
+        by_length[int(length)] = value
     if not by_length:
         raise DataError(f"{path}: {name}: no score by length; keys such as '4096,none' are missing")
     return by_length
 
 
-def _lengths_of_samples(content: dict[str, Any], name: str) -> list[int]:
-    """Return the lengths for which samples were made, in order."""
+def _requested_lengths(content: dict[str, Any], name: str) -> list[int]:
+    """Return the lengths for which the harness made samples of a task, in order."""
     metadata = content["configs"].get(name, {}).get("metadata") or {}
     lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None
     return [int(length) for length in lengths] if lengths else [4096]
 
 
-def _sample_count(content: dict[str, Any], name: str, length: int, asked: list[int]) -> int | None:
-    """Return the number of samples of one length, from the harness's count over equal blocks of lengths.
+def _sample_count(content: dict[str, Any], name: str, length: int, lengths: list[int]) -> int | None:
+    """Return the number of samples of one length; None if the file does not tell it.
 
-    A sample limit takes the first samples over all lengths.
+    The harness makes equally many samples for each of `lengths`, and runs the first ones up to a limit.
     """
     counts = content.get("n-samples", {}).get(name, {})
-    original, effective = counts.get("original"), counts.get("effective")
-    if not (isinstance(original, int) and isinstance(effective, int)) or length not in asked or original % len(asked):
+    made, run = counts.get("original"), counts.get("effective")
+    if not (isinstance(made, int) and isinstance(run, int)) or length not in lengths or made % len(lengths):
         return None
-    block = original // len(asked)
-    return max(0, min(block, effective - block * asked.index(length)))
+    per_length = made // len(lengths)
+    return max(0, min(per_length, run - per_length * lengths.index(length)))
 
 
-def _require_equal_lengths(cells: Sequence[Score]) -> None:
+def _require_equal_counts(cells: Sequence[Score]) -> None:
+    """Raise DataError if tasks at one length have different numbers of samples."""
     by_length: dict[str, dict[int, list[str]]] = {}
     for cell in cells:
         if cell.value is not None and cell.n is not None:

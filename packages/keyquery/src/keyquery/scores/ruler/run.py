@@ -21,7 +21,7 @@ from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 
 @dataclass(frozen=True, kw_only=True)
 class RulerSettings:
-    """Settings for asking a model.
+    """Settings for asking a model for needles.
 
     A length limits the tokens of prompt and answer together. `samples` is the number per task and length; with a
     multiple of 40, all depths occur equally often. `seed` is for making the needles. `chat_template` puts the
@@ -64,10 +64,9 @@ def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, p
                 task, length, length_tokens(length), settings.samples, prompts.count, settings.seed
             )
             unanswered = [sample for sample in needles if sample.id not in answered]
-            old = len(needles) - len(unanswered)
-            finished += old
-            for at in range(0, len(unanswered), settings.batch):
-                batch = unanswered[at : at + settings.batch]
+            finished += len(needles) - len(unanswered)
+            for first in range(0, len(unanswered), settings.batch):
+                batch = unanswered[first : first + settings.batch]
                 records.append(path, _answer_batch(loaded, prompts, batch))
                 finished += len(batch)
                 rate = finished / max(time.monotonic() - start, 1e-9)
@@ -76,31 +75,31 @@ def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, p
 
 
 def score_records(path: Path, settings: RulerSettings) -> list[Score]:
-    """Score the records of a run, task by task and length by length.
+    """Return the scores of a run's records by task and length.
 
     Raises DataError if records are damaged, duplicated or missing.
     """
-    by_place: dict[tuple[str, str], dict[str, float]] = {}
+    score_of_id: dict[str, float] = {}
     for where, record in records.saved_records(path):
         task, length, prediction = (record.get(name) for name in ("task", "length", "prediction"))
         references = record.get("references")
-        texts = isinstance(task, str) and isinstance(length, str) and isinstance(prediction, str)
-        if not (texts and isinstance(references, list) and references and all(isinstance(x, str) for x in references)):
+        are_texts = all(isinstance(value, str) for value in (task, length, prediction))
+        if not are_texts or not isinstance(references, list) or not references:
             raise DataError(f"{where}: not a record of a needle; remove the line")
-        scores = by_place.setdefault((str(task), str(length)), {})
-        if record["id"] in scores:
+        if not all(isinstance(reference, str) for reference in references):
+            raise DataError(f"{where}: not a record of a needle; remove the line")
+        if record["id"] in score_of_id:
             raise DataError(f"{where}: {short(record['id'])} appears twice; remove one of the lines")
-        scores[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
+        score_of_id[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
     cells = []
     for length in settings.lengths:
         for task in settings.tasks:
-            found = by_place.get((task, length), {})
-            names = [f"{task}-{length}-{place:04d}" for place in range(settings.samples)]
-            lost = [name for name in names if name not in found]
-            if lost:
-                raise DataError(f"{path}: no answer to {lost[0]} and {len(lost) - 1} more; run the command again")
-            value = 100 * sum(found[name] for name in names) / len(names)
-            cells.append(Score(task=task, length=length, value=value, n=len(names)))
+            ids = [f"{task}-{length}-{number:04d}" for number in range(settings.samples)]
+            missing = [name for name in ids if name not in score_of_id]
+            if missing:
+                raise DataError(f"{path}: no answer to {missing[0]} and {len(missing) - 1} more; run the command again")
+            value = 100 * sum(score_of_id[name] for name in ids) / len(ids)
+            cells.append(Score(task=task, length=length, value=value, n=len(ids)))
     return cells
 
 
@@ -113,21 +112,21 @@ def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, A
             "model": Path(facts["model"]).name if facts.get("fingerprint") else facts["model"],
         },
         "seed": settings.seed,
-        "batch": settings.batch,  # padding may turn a tie
+        "batch": settings.batch,  # padding changes scores by rounding, which may decide a tie
         "chat_template": settings.chat_template,
         "new_tokens": NEW_TOKENS,
     }
 
 
 class _Prompts:
-    """Builds the texts that a model gets, and counts their tokens."""
+    """Prompts for a model, plain or in its chat template, and their numbers of tokens."""
 
     def __init__(self, loaded: LoadedModel, *, chat: bool) -> None:
         self._tokenizer = loaded.tokenizer
         self._chat = chat
         name = loaded.facts["model"]
         if self._tokenizer is None:
-            raise ModelError(f"{name}: no tokenizer")
+            raise ModelError(f"{name}: no tokenizer; give a model with its tokenizer")
         if chat and getattr(self._tokenizer, "chat_template", None) is None:
             raise ModelError(f"{name}: its tokenizer has no chat template; leave --chat-template out")
         if chat and opens_thinking(self.text("a", "")):
@@ -145,7 +144,7 @@ class _Prompts:
         )
         bos = self._tokenizer.bos_token
         if bos and turn.startswith(bos) and self._tokenizer("a")["input_ids"][0] == self._tokenizer.bos_token_id:
-            turn = turn[len(bos) :]  # else it would stand twice
+            turn = turn[len(bos) :]  # otherwise the prompt would begin with it twice
         return f"{turn}{begin}"
 
     def count(self, question: str, begin: str) -> int:
@@ -153,15 +152,12 @@ class _Prompts:
 
 
 def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
-    """Raise ModelError for lengths (key and tokens) above a model's number of positions.
-
-    The error says which lengths fit.
-    """
+    """Raise ModelError, which names usable lengths, if lengths (key and tokens) exceed a model's positions."""
     too_long = [length for length, tokens in lengths if positions is not None and tokens > positions]
     if too_long:
         usable = [length for length, _ in lengths if length not in too_long]
-        mend = f"give --lengths {','.join(usable)}" if usable else f"give --lengths of {positions} tokens at most"
-        raise ModelError(f"{name}: too long: {', '.join(too_long)}; the model has only {positions} positions; {mend}")
+        advice = f"give --lengths {','.join(usable)}" if usable else f"give --lengths of {positions} tokens at most"
+        raise ModelError(f"{name}: too long: {', '.join(too_long)}; the model has only {positions} positions; {advice}")
 
 
 def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
@@ -172,8 +168,8 @@ def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle
         if not exhausted(error):
             raise
         longest = max(sample.tokens for sample in batch)
-        mend = "give a smaller --batch" if len(batch) > 1 else "leave the length out, or give --dtype bf16"
-        raise ModelError(f"{batch[0].id}: memory runs out with prompts of {longest} tokens; {mend}") from error
+        advice = "give a smaller --batch" if len(batch) > 1 else "leave the length out, or give --dtype bf16"
+        raise ModelError(f"{batch[0].id}: memory runs out with prompts of {longest} tokens; {advice}") from error
     return [
         {
             "id": sample.id,

@@ -1,5 +1,6 @@
-"""Compute RULER's scores: references found in an answer, means over tasks, effective length, weighted averages."""
+"""Compute RULER's scores: shares of references found, means over tasks, effective lengths and weighted averages."""
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,6 @@ MEAN = "mean_13"
 AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 EFFECTIVE = ("effective_length", "effective_length_unbroken")
 COLUMNS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
-FIELDS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
 PERCENT, TOKENS = "percent", "tokens"
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
@@ -71,7 +71,7 @@ def length_tokens(key: str) -> int:
 
 
 def lengths_of(text: str | None) -> tuple[str, ...]:
-    """Return the sorted lengths of an option `4k,8k,...`; RULER's six by default."""
+    """Return the sorted lengths of an option such as `4k,8k`; without the option, RULER's six."""
     if text is None:
         return LENGTHS
     words = [word.strip().lower() for word in text.split(",") if word.strip()]
@@ -81,43 +81,37 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
 
 
 def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
-    """Return rows of a measurement: every cell, means over tasks at each length and, for RULER itself, over lengths.
+    """Return rows of a measurement: every score, means over tasks at each length and, for RULER itself, over lengths.
 
-    A mean is given only if every task has a value; else its row has no value and a reason that names the missing
-    tasks, so a mean never covers fewer tasks. `cells` has at most one score per task and length; `tasks` are
-    averaged, and `mean` is the mean's name. If it is `MEAN`, the benchmark's mean, effective lengths and weighted
-    averages are added. The columns are `COLUMNS`, with 95 % intervals.
+    `cells` has at most one score per task and length; `tasks` are averaged, and `mean` is the mean's name. If a task
+    lacks a value, the mean has none, and the reason names the missing tasks. If `mean` is `MEAN`, the benchmark's mean,
+    effective lengths and weighted averages are added. The columns are `COLUMNS`, with 95 % intervals.
     """
-    by_place = {(cell.length, cell.task): cell for cell in cells}
-    lengths = sorted({length for length, _ in by_place}, key=length_tokens)
-    rows = [_task_row(by_place[place]) for place in sorted(by_place, key=lambda at: _row_order(at, tasks))]
-    means = {length: _mean_row(length, [by_place.get((length, task)) for task in tasks], tasks) for length in lengths}
+    by_cell = {(cell.length, cell.task): cell for cell in cells}
+    lengths = sorted({length for length, _ in by_cell}, key=length_tokens)
+    ordered = sorted(by_cell.values(), key=lambda cell: (tasks.index(cell.task), length_tokens(cell.length)))
+    rows = [_task_row(cell) for cell in ordered]
+    means = {length: _mean_row(length, [by_cell.get((length, task)) for task in tasks], tasks) for length in lengths}
     rows += [{**row, "key": mean} for row in means.values()]
     if mean == MEAN:
         rows += [*_length_averages(means), *_effective_lengths(means)]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n": "Int64", "value": float})
 
 
-def _row_order(place: tuple[str, str], tasks: Sequence[str]) -> tuple[int, int]:
-    return tasks.index(place[1]), length_tokens(place[0])
-
-
 def _task_row(cell: Score) -> dict[str, object]:
-    low, high, reasons = None, None, [cell.reason] if cell.reason else []
-    if cell.value is not None and cell.n:
-        low, high = score_interval(cell.value, cell.n)
-    return _row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, "; ".join(reasons))
+    low, high = score_interval(cell.value, cell.n) if cell.value is not None and cell.n else (None, None)
+    return _row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, cell.reason)
 
 
 def _row(*values: object) -> dict[str, object]:
-    return dict(zip(FIELDS, values, strict=True))
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def score_interval(value: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a mean score (0 to 100) over n samples.
 
-    It is conservative for fractional scores: among variables between 0 and 1 with a given mean, one that is only 0 or
-    1 has the largest variance.
+    It is conservative for fractional scores: of all variables between 0 and 1 with a given mean, a variable that is
+    only 0 or 1 has the largest variance.
     """
     count = value / 100 * n
     low, _ = wilson_interval(math.floor(count + 1e-9), n)
@@ -136,9 +130,9 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
         value = math.fsum(values) / len(tasks)
         if len(counts) == len(tasks):
             intervals = [score_interval(value, n) for value, n in zip(values, counts, strict=True)]
-            lower = math.sqrt(sum((value - end[0]) ** 2 for value, end in zip(values, intervals, strict=True)))
-            upper = math.sqrt(sum((end[1] - value) ** 2 for value, end in zip(values, intervals, strict=True)))
-            low, high = max(0.0, value - lower / len(tasks)), min(100.0, value + upper / len(tasks))
+            below = math.sqrt(sum((value - ends[0]) ** 2 for value, ends in zip(values, intervals, strict=True)))
+            above = math.sqrt(sum((ends[1] - value) ** 2 for value, ends in zip(values, intervals, strict=True)))
+            low, high = max(0.0, value - below / len(tasks)), min(100.0, value + above / len(tasks))
         else:
             reasons.append("n, ci_low, ci_high: samples of a task are not known")
     else:
@@ -160,7 +154,7 @@ def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
 
 
 def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return averages over the six lengths, plain and with weights 1 to 6 for longer or shorter ones, if all exist."""
+    """Return rows of averages over the six lengths: plain, and with weights rising or falling with length."""
     values = {length: row["value"] for length, row in means.items()}
     gaps = [length for length in LENGTHS if values.get(length) is None]
     reason = f"no mean of 13 tasks at {', '.join(gaps)}" if gaps else ""
@@ -170,21 +164,21 @@ def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, obje
     for key in AVERAGES:
         value = None
         if not gaps:
-            parts = [weight * float(str(values[at])) for weight, at in zip(weights[key], LENGTHS, strict=True)]
-            value = math.fsum(parts) / sum(weights[key])
+            terms = [weight * float(str(values[length])) for weight, length in zip(weights[key], LENGTHS, strict=True)]
+            value = math.fsum(terms) / sum(weights[key])
         rows.append(_summary_row(key, value, PERCENT, None if gaps else _total_samples(means), reason))
     return rows
 
 
 def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return the longest length above the threshold, and the longest one with all shorter lengths above it.
+    """Return rows of the longest length above the threshold: of all lengths, and of those before the first failure.
 
-    The benchmark does not say whether a length counts if a shorter one failed, so both variants are given.
+    The benchmark does not say whether a length counts if a shorter length is not above the threshold.
     """
     values = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
     lengths = sorted(values, key=length_tokens)
     passed = [length for length in lengths if values[length] > THRESHOLD]
-    unbroken = lengths[: next((at for at, length in enumerate(lengths) if values[length] <= THRESHOLD), len(lengths))]
+    unbroken = list(itertools.takewhile(lambda length: values[length] > THRESHOLD, lengths))
     rows = []
     for key, passing in zip(EFFECTIVE, (passed, unbroken), strict=True):
         reasons = []

@@ -3,7 +3,7 @@
     python -m keyquery.scores.ruler.smoke FOLDER
 
 writes `FOLDER/random-llama-bytes`, identical in every run: a small Llama with default initialisation, seed 0, and a
-tokenizer with one token per byte, since the other null model's vocabulary has no numbers.
+tokenizer with one token per byte, since the vocabulary of `keyquery.models.null_model` has no numbers.
 """
 
 import sys
@@ -14,7 +14,7 @@ from boundpaper.errors import ThesisError
 from keyquery.models import libraries
 from keyquery.models.null_model import CONFIG
 
-SMALLER: dict[str, Any] = {  # so small that any machine reads thousands of bytes in minutes
+SMALLER: dict[str, Any] = {  # small enough to read thousands of bytes in minutes on any machine
     "hidden_size": 64,
     "intermediate_size": 128,
     "num_hidden_layers": 2,
@@ -31,13 +31,13 @@ def make_network(folder: Path, **changes: Any) -> Path:
     `changes` are settings of the architecture. Raises MissingDependency when torch or transformers is absent.
     """
     torch, transformers = libraries.torch, libraries.transformers
-    place = folder / "random-llama-bytes"
-    words = byte_tokenizer()
+    model_folder = folder / "random-llama-bytes"
+    tokenizer = byte_tokenizer()
     torch.manual_seed(0)
-    config = {**CONFIG, **SMALLER, "vocab_size": len(words), **changes}
-    transformers.LlamaForCausalLM(transformers.LlamaConfig(**config)).save_pretrained(place)
-    words.save_pretrained(place)
-    return place
+    config = {**CONFIG, **SMALLER, "vocab_size": len(tokenizer), **changes}
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**config)).save_pretrained(model_folder)
+    tokenizer.save_pretrained(model_folder)
+    return model_folder
 
 
 def byte_tokenizer() -> Any:
@@ -48,8 +48,8 @@ def byte_tokenizer() -> Any:
     from tokenizers.pre_tokenizers import ByteLevel
     from tokenizers.processors import TemplateProcessing
 
-    letters = (*SPECIAL, *sorted(ByteLevel.alphabet()))
-    tokenizer = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
+    vocabulary = (*SPECIAL, *sorted(ByteLevel.alphabet()))
+    tokenizer = Tokenizer(BPE({token: number for number, token in enumerate(vocabulary)}, []))
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])

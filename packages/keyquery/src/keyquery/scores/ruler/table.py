@@ -1,4 +1,4 @@
-"""Store RULER scores as a measurement: rows of one model, a block for the benchmark and one for needles in noise."""
+"""Store RULER scores of a model as a measurement, with blocks of rows for the benchmark and for needles in noise."""
 
 import io
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ def write_scores(
 ) -> Path:
     """Write scores into `artifacts/measurements/measured_ruler/NAME`; keep the file's other block.
 
-    `scores` is the result of `tabulate`, `facts` are `data` (one of `DATA`), `checkpoint` and `role`, equal in all
-    rows, and the manifest records how they were made. Raises DataError if the file has other scores of this block,
+    `scores` is the result of `tabulate`; `facts` are `data` (one of `DATA`), `checkpoint` and `role`, equal in all
+    rows; `manifest` records how the scores were made. Raises DataError if the file has other scores of this block,
     unless `replace` is set.
     """
     path = path_of(root, TABLE, name)
@@ -47,12 +47,12 @@ def write_scores(
         earlier = kept_manifest(root, path.relative_to(root).as_posix())
         manifests = {**earlier.get("blocks", {}), **manifests}
     rows = rows.sort_values("data", key=lambda column: column.map(DATA.index), kind="stable", ignore_index=True)
-    note = {
+    file_manifest = {
         "command": "; ".join(manifests[key]["command"] for key in DATA if key in manifests),
         "versions": {library: version for each in manifests.values() for library, version in each["versions"].items()},
         "blocks": manifests,
     }
-    return save(root, {TABLE: rows}, name, note)[0]
+    return save(root, {TABLE: rows}, name, file_manifest)[0]
 
 
 def _rows_as_text(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Turn command-line options into plans of runs; check names before importing heavy libraries."""
+"""Execute the command `run`: check the names given, then import heavy libraries and run."""
 
 import sys
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from keyquery.measure.choices import POSITIONS, declared_value, every_experiment
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
 AS_IS = POSITIONS[0]
-OF_ONE = ("revision", "load_as", "scaling", "bos")  # options for loading a single model, like `position`
+SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that are valid only for one model
 
 
-def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
+def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     """Execute the command `run` with its options; return the paths of the tables, relative to the project.
 
     Raises SpecError if a name or a combination of options is invalid, and ThesisError as `keyquery.measure.run.run`
@@ -38,28 +38,31 @@ def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         )
     everything, model, against = values["everything"], values["model"], values["against"]
     to_run = choose_experiments(names, everything)
-    if everything and values["place"] and (no_text := _without_texts(to_run, names)):
-        to_run = tuple(name for name in to_run if name not in no_text)
-        print(f"skipped {', '.join(no_text)}: --texts leaves it out, since it needs generated texts", file=sys.stderr)
+    with_generated_texts = [name for name in to_run if name not in names and declared_value(name, "REFUSES_TEXTS")]
+    if everything and values["place"] and with_generated_texts:
+        to_run = tuple(name for name in to_run if name not in with_generated_texts)
+        print(f"skipped {', '.join(with_generated_texts)}: generated texts are needed, not --texts", file=sys.stderr)
     if not values["items"] and (unscored := [name for name in to_run if declared_value(name, "NEEDS_ITEMS")]):
-        if named_ones := [name for name in unscored if name in names]:
-            raise SpecError(f"--items 0: {named_ones[0]} measures only answers to items; give --items 1 or more")
+        if requested := [name for name in unscored if name in names]:
+            raise SpecError(f"--items 0: {requested[0]} measures only answers to items; give --items 1 or more")
         to_run = tuple(name for name in to_run if name not in unscored)
         print(f"skipped {', '.join(unscored)}: with --items 0 there is nothing to measure", file=sys.stderr)
     if not model:
         raise SpecError("no model given; give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
     ids_and_revisions = [_split_revision(model) for model in models]
-    if against and (of_one := [name for name in OF_ONE if values[name]] + ["position"] * (values["position"] != AS_IS)):
+    single_options = [name for name in SINGLE_MODEL_OPTIONS if values[name]]
+    single_options += ["position"] * (values["position"] != AS_IS)
+    if against and single_options:
         raise SpecError(
-            f"--{of_one[0].replace('_', '-')} is for loading a single model, but several are named: "
-            + ("write MODEL@REVISION" if of_one[0] == "revision" else "give each its own in a --recipe")
+            f"--{single_options[0].replace('_', '-')} is for loading a single model, but several are named: "
+            + ("write MODEL@REVISION" if single_options[0] == "revision" else "set it for each model in a --recipe")
         )
     if values["revision"] and ids_and_revisions[0][1]:
         raise SpecError(f"--model {model} names a revision itself; leave out --revision {values['revision']}")
-    if repeated_model := next((model for place, model in enumerate(models) if model in models[:place]), None):
+    if repeated_model := next((model for i, model in enumerate(models) if model in models[:i]), None):
         raise SpecError(f"--against {repeated_model}: this model is already named; give another, or leave it out")
-    from keyquery.measure.recipes import longest_prompt, text_length, weigh
+    from keyquery.measure.recipes import longest_prompt, memory_line, text_length
     from keyquery.measure.run import run
     from keyquery.measure.subject import Options
     from keyquery.models.checkpoints.loading import ModelSource
@@ -75,7 +78,7 @@ def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         for source in sources:
             scored = text_length(root, source, options)
             longest = max(scored, longest_prompt(root, source)) if CONTEXT in to_run else scored
-            print(weigh(root, source, longest, scored, anyway=values["anyway"]), file=sys.stderr)
+            print(memory_line(root, source, longest, scored, anyway=values["anyway"]), file=sys.stderr)
     return run(
         root,
         to_run,
@@ -97,11 +100,6 @@ def _split_revision(model: str) -> tuple[str, str | None]:
     if not name or not revision:
         raise SpecError(f"{model!r}: write MODEL@REVISION, or leave the @ out")
     return name, revision
-
-
-def _without_texts(experiments: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the experiments that ignore `--texts` and were not requested by name."""
-    return [name for name in experiments if name not in names and declared_value(name, "REFUSES_TEXTS")]
 
 
 def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...]:

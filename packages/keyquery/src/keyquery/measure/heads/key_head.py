@@ -13,8 +13,8 @@ from keyquery.models.captures.reading import Capture, Vectors
 from keyquery.models.captures.sampling import HeadIndex
 
 
-class KeySide:
-    """Keys of one key head of a capture; each attribute is computed on first use.
+class KeyHead:
+    """Keys of one key head of a capture, read and prepared on first use.
 
     `head` is any query head that reads these keys; `options` are those of the analysis.
     """
@@ -22,7 +22,7 @@ class KeySide:
     def __init__(self, capture: Capture, head: HeadIndex, options: PlasticityOptions) -> None:
         self._capture, self._head, self._options = capture, head, options
 
-    def serves(self, head: HeadIndex) -> bool:
+    def are_read_by(self, head: HeadIndex) -> bool:
         """Return whether a head of the capture reads these keys."""
         return (self._head.layer, self._head.key) == (head.layer, head.key)
 
