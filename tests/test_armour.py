@@ -22,22 +22,24 @@ NAMES = ("display_name", "statement")
 GRAPH = graph()
 
 
-def naming(kind):
+def exhibits_with_names(kind):
     """Return the exhibits that read a table with a column of names or remarks."""
-    collected = []
+    names = []
     for step in GRAPH.steps.values():
-        if step.kind.name == kind and any(set(NAMES) & set(store.read(ROOT, each).columns) for each in step.artifacts):
-            collected.append(step.name)
-    return sorted(collected)
+        if step.kind.name == kind and any(
+            set(NAMES) & set(store.read(ROOT, artifact).columns) for artifact in step.artifacts
+        ):
+            names.append(step.name)
+    return sorted(names)
 
 
 @pytest.fixture(scope="module")
-def attacked():
+def attacked_exhibit():
     """Return a function that makes an exhibit's specification from artifacts whose names all contain the payload."""
     patch, payload = pytest.MonkeyPatch(), [PAYLOAD]
 
-    def read(root, name, known=store.read):
-        frame = known(root, name)
+    def read(root, name, stored_read=store.read):
+        frame = stored_read(root, name)
         for column in set(NAMES) & set(frame.columns):
             frame[column] = [f"{cell} {payload[0]}" if TEXT.search(cell) else cell for cell in frame[column]]
         return frame
@@ -52,11 +54,11 @@ def attacked():
     patch.undo()
 
 
-@pytest.mark.parametrize("name", naming("table"))
-def test_payload_in_data_is_escaped_in_a_table(name, attacked):
+@pytest.mark.parametrize("name", exhibits_with_names("table"))
+def test_payload_in_data_is_escaped_in_a_table(name, attacked_exhibit):
     from boundpaper.tables.render import render
 
-    table = attacked("table", name)
+    table = attacked_exhibit("table", name)
     latex = render(table, name, "latex")
     assert not LIVE.search(latex)
     for form in ("markdown", "html"):
@@ -65,22 +67,24 @@ def test_payload_in_data_is_escaped_in_a_table(name, attacked):
         assert not armour.is_armoured(render(table, name, form))
 
 
-@pytest.mark.parametrize("name", naming("figure"))
-def test_payload_in_data_is_escaped_in_a_figure(name, attacked):
+@pytest.mark.parametrize("name", exhibits_with_names("figure"))
+def test_payload_in_data_is_escaped_in_a_figure(name, attacked_exhibit):
     from boundpaper.figures.render import float_tex, tex
 
-    figure = replace(attacked("figure", name), columns=1)  # space for the longer names
+    figure = replace(attacked_exhibit("figure", name), columns=1)  # space for the longer names
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
         assert not LIVE.search(latex)
         assert not armour.is_armoured(latex)
 
 
-def test_payload_reaches_the_exhibit_escaped(attacked):
+def test_payload_reaches_the_exhibit_escaped(attacked_exhibit):
     from boundpaper.figures.render import tex
     from boundpaper.tables.render import render
 
-    assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(attacked("table", "ap_drop"), "ap_drop")
-    assert r"\$\textbackslash{}pdfobj\$" in tex(attacked("figure", "ap_drop_lbp"), "ap_drop_lbp")
+    assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(
+        attacked_exhibit("table", "ap_drop"), "ap_drop"
+    )
+    assert r"\$\textbackslash{}pdfobj\$" in tex(attacked_exhibit("figure", "ap_drop_lbp"), "ap_drop_lbp")
 
 
 @pytest.mark.parametrize("form", ["latex", "markdown", "html"])
@@ -90,10 +94,10 @@ def test_armoured_text_in_prose_equals_its_escaped_text(form):
 
 
 def test_armour_is_removed_for_data_and_quoted_for_prose():
-    worn = armour.armoured(r"a$b\c")
-    assert armour.plain(worn) == r"a$b\c"
-    assert armour.quoted(worn) == r"a\$b\\c"
-    assert prose(armour.quoted(worn), "html") == r"a$b\c"
+    wrapped = armour.armoured(r"a$b\c")
+    assert armour.plain(wrapped) == r"a$b\c"
+    assert armour.quoted(wrapped) == r"a\$b\\c"
+    assert prose(armour.quoted(wrapped), "html") == r"a$b\c"
 
 
 def test_armoured_frame_leaves_the_stored_frame_unchanged():
@@ -155,7 +159,7 @@ def test_csv_output_contains_no_executable_spreadsheet_cell(cell):
     from boundpaper.tables import Column, Table
     from boundpaper.tables.render import render
 
-    made = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
-    lines = render(made, "t", "csv").splitlines()
+    table = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
+    lines = render(table, "t", "csv").splitlines()
     assert lines[1].strip('"') == f"'{cell}"
     assert lines[2] == "-39%"

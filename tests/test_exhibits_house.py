@@ -22,7 +22,7 @@ from boundpaper.tables.render import render
 from boundpaper.typeset.wording import readable_text
 from claims_memory import exhibit_job, graph
 from conftest import ROOT
-from exhibit_lint import constant, faults, figure_texts, table_texts
+from exhibit_lint import constant_columns, faults, figure_texts, table_texts
 from tables._house import estimator_phrase
 
 GRAPH = graph()
@@ -43,7 +43,7 @@ def test_every_table_follows_the_house_rules(name, shipped):
     grid = read(exhibit_job(shipped, "table", name).call(), name)
     problems = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
     assert not problems, "\n".join(problems)
-    assert name in SUPPLEMENT or not constant(grid), "columns with a single value"
+    assert name in SUPPLEMENT or not constant_columns(grid), "columns with a single value"
     spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
     if not has_row_space(grid):
         assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "a space marks the end of a group"
