@@ -90,7 +90,7 @@ def cases(module: Path) -> Iterator[Case]:
 
     Raises
     ------
-    Unclear
+    IncompleteCase
         If a test has no marker `reported`, a marker that is no literal, or no docstring.
     """
     tree = ast.parse(module.read_text("utf-8"))
@@ -139,7 +139,7 @@ def document(folder: Path = FOLDER) -> str:
 
     Raises
     ------
-    Unclear
+    IncompleteCase
         If a test does not say what the table needs.
     """
     kinds = {path.stem.removeprefix("test_"): list(cases(path)) for path in sorted(folder.glob("test_*.py"))}
