@@ -51,12 +51,10 @@ def undescribed(name: str, member: object) -> list[str]:
     """Return parameters of a function, or of a class and its public methods, that its docstring does not explain."""
     if not explains_itself(member):
         return []
-    explained = described(member)
-    missing = [
-        f"{name}({parameter})" for parameter in inspect.signature(member).parameters if parameter not in explained
-    ]
+    known = described(member)
+    missing = [f"{name}({parameter})" for parameter in inspect.signature(member).parameters if parameter not in known]
     for method, function in vars(member).items() if isinstance(member, type) else ():
-        if inspect.isfunction(function) and not method.startswith("_") and method not in explained:
+        if inspect.isfunction(function) and not method.startswith("_") and method not in known:
             missing += undescribed(f"{name}.{method}", function)
     return [parameter for parameter in missing if not parameter.endswith("(self)")]
 
@@ -67,7 +65,7 @@ def untyped(name: str, member: object) -> list[str]:
         signature = inspect.signature(member)
         annotations = {item.name: item.annotation for item in signature.parameters.values() if item.name != "self"}
         annotations["return"] = signature.return_annotation
-        return [f"{name}({parameter})" for parameter, annotation in annotations.items() if _is_imprecise(annotation)]
+        return [f"{name}({parameter})" for parameter, annotation in annotations.items() if _vague(annotation)]
     missing = []
     for base in (member if isinstance(member, type) else type(member)).__mro__:
         own = vars(base) if base.__module__.startswith(("boundpaper", "keyquery")) else {}
@@ -75,7 +73,7 @@ def untyped(name: str, member: object) -> list[str]:
         missing += [
             f"{name}.{field}"
             for field, annotation in fields.items()
-            if not field.startswith("_") and _is_imprecise(annotation)
+            if not field.startswith("_") and _vague(annotation)
         ]
         for attribute, value in own.items():
             function = getattr(value, "fget", getattr(value, "__func__", value))
@@ -84,7 +82,7 @@ def untyped(name: str, member: object) -> list[str]:
     return missing
 
 
-def _is_imprecise(annotation: object) -> bool:
+def _vague(annotation: object) -> bool:
     """Return whether an annotation is missing or contains `Any`; annotations with numpy types are accepted."""
     text = annotation if isinstance(annotation, str) else repr(annotation)
     return annotation is inspect.Signature.empty or ("Any" in re.findall(r"\w+", text) and "numpy" not in text)
@@ -95,11 +93,9 @@ def public(package: str) -> list[tuple[str, str]]:
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     imports = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in imports)
-    names_by_module = [(module, name) for module, names in imports for name in names.split(", ")]
-    names_by_module += [
-        (module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())
-    ]
-    return sorted(set(names_by_module))
+    pairs = [(module, name) for module, names in imports for name in names.split(", ")]
+    pairs += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
+    return sorted(set(pairs))
 
 
 def quick_start(package: str) -> str:

@@ -27,14 +27,14 @@ def exhibits_with_names(kind):
     names = []
     for step in GRAPH.steps.values():
         if step.kind.name == kind and any(
-            set(NAMES) & set(store.read(ROOT, artifact).columns) for artifact in step.artifacts
+            set(NAMES) & set(store.read(ROOT, table).columns) for table in step.artifacts
         ):
             names.append(step.name)
     return sorted(names)
 
 
 @pytest.fixture(scope="module")
-def attacked_exhibit():
+def attacked():
     """Return a function that makes an exhibit's specification from artifacts whose names all contain the payload."""
     patch, payload = pytest.MonkeyPatch(), [PAYLOAD]
 
@@ -55,10 +55,10 @@ def attacked_exhibit():
 
 
 @pytest.mark.parametrize("name", exhibits_with_names("table"))
-def test_payload_in_data_is_escaped_in_a_table(name, attacked_exhibit):
+def test_payload_in_data_is_escaped_in_a_table(name, attacked):
     from boundpaper.tables.render import render
 
-    table = attacked_exhibit("table", name)
+    table = attacked("table", name)
     latex = render(table, name, "latex")
     assert not LIVE.search(latex)
     for form in ("markdown", "html"):
@@ -68,23 +68,21 @@ def test_payload_in_data_is_escaped_in_a_table(name, attacked_exhibit):
 
 
 @pytest.mark.parametrize("name", exhibits_with_names("figure"))
-def test_payload_in_data_is_escaped_in_a_figure(name, attacked_exhibit):
+def test_payload_in_data_is_escaped_in_a_figure(name, attacked):
     from boundpaper.figures.render import float_tex, tex
 
-    figure = replace(attacked_exhibit("figure", name), columns=1)  # space for the longer names
+    figure = replace(attacked("figure", name), columns=1)  # space for the longer names
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
         assert not LIVE.search(latex)
         assert not armour.is_armoured(latex)
 
 
-def test_payload_reaches_the_exhibit_escaped(attacked_exhibit):
+def test_payload_reaches_the_exhibit_escaped(attacked):
     from boundpaper.figures.render import tex
     from boundpaper.tables.render import render
 
-    assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(
-        attacked_exhibit("table", "ap_drop"), "ap_drop"
-    )
-    assert r"\$\textbackslash{}pdfobj\$" in tex(attacked_exhibit("figure", "ap_drop_lbp"), "ap_drop_lbp")
+    assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(attacked("table", "ap_drop"), "ap_drop")
+    assert r"\$\textbackslash{}pdfobj\$" in tex(attacked("figure", "ap_drop_lbp"), "ap_drop_lbp")
 
 
 @pytest.mark.parametrize("form", ["latex", "markdown", "html"])

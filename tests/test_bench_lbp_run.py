@@ -31,7 +31,7 @@ def bench(*arguments):
     return CliRunner().invoke(main, ["bench", "lbp", "--model", "some/Planted-1B", *map(str, arguments)])
 
 
-def prediction_lines(samples, answer=None, mode="nonthinking", runs=1, **fields):
+def answer_lines(samples, answer=None, mode="nonthinking", runs=1, **fields):
     """Return prediction lines. A marker precedes the answer except in summaries, which are scored as a whole."""
     marker = {"English": "[Answer]\n", "Chinese": "[答案]\n"}
     rows = [
@@ -49,7 +49,7 @@ def prediction_lines(samples, answer=None, mode="nonthinking", runs=1, **fields)
     return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
-def write_lines(path, rows):
+def save(path, rows):
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
@@ -69,9 +69,7 @@ def value(rows, key, mode="nonthinking"):
 
 def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
     path, samples = data
-    result = bench(
-        "--data", path, "--predictions", write_lines(tmp_path / "p.jsonl", prediction_lines(samples, runs=3))
-    )
+    result = bench("--data", path, "--predictions", save(tmp_path / "p.jsonl", answer_lines(samples, runs=3)))
     assert result.exit_code == 0, result.output
     assert "artifacts/measurements/measured_lbp/planted-1b.csv" in result.output
     rows = table(lab)
@@ -89,10 +87,8 @@ def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
 
 def test_correct_predictions_at_short_lengths_only_give_partial_scores(lab, data, tmp_path):
     path, samples = data
-    rows = prediction_lines(
-        samples, lambda sample: "\n".join(sample.answer) if sample.length in ("8k", "16k") else "wrong"
-    )
-    result = bench("--data", path, "--predictions", write_lines(tmp_path / "p.jsonl", rows))
+    rows = answer_lines(samples, lambda sample: "\n".join(sample.answer) if sample.length in ("8k", "16k") else "wrong")
+    result = bench("--data", path, "--predictions", save(tmp_path / "p.jsonl", rows))
     assert result.exit_code == 0, result.output
     scores = table(lab)
     assert [value(scores, length) for length in LENGTHS] == [100, 100, 0, 0, 0, 0]
@@ -102,9 +98,9 @@ def test_correct_predictions_at_short_lengths_only_give_partial_scores(lab, data
 
 def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data, tmp_path):
     path, samples = data
-    first = write_lines(tmp_path / "a.jsonl", prediction_lines(samples))
-    second = write_lines(tmp_path / "b.jsonl", prediction_lines(samples, lambda sample: "wrong", mode="thinking"))
-    other = write_lines(tmp_path / "c.jsonl", prediction_lines(samples, lambda sample: "wrong"))
+    first = save(tmp_path / "a.jsonl", answer_lines(samples))
+    second = save(tmp_path / "b.jsonl", answer_lines(samples, lambda sample: "wrong", mode="thinking"))
+    other = save(tmp_path / "c.jsonl", answer_lines(samples, lambda sample: "wrong"))
     assert bench("--data", path, "--predictions", first).exit_code == 0
     assert bench("--data", path, "--predictions", second).exit_code == 0
     rows = table(lab)
@@ -120,8 +116,8 @@ def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data,
 
 def test_several_files_make_one_score(lab, data, tmp_path):
     path, samples = data
-    first_file = write_lines(tmp_path / "1.jsonl", prediction_lines(samples[:100]))
-    second_file = write_lines(tmp_path / "2.jsonl", prediction_lines(samples[100:]))
+    first_file = save(tmp_path / "1.jsonl", answer_lines(samples[:100]))
+    second_file = save(tmp_path / "2.jsonl", answer_lines(samples[100:]))
     assert bench("--data", path, "--predictions", first_file, second_file).exit_code == 0
     assert value(table(lab), "overall") == 100
 
@@ -129,7 +125,7 @@ def test_several_files_make_one_score(lab, data, tmp_path):
 def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
     path, samples = data
     partial = [sample for sample in samples if sample.length != "256k"][1:]
-    file = write_lines(tmp_path / "p.jsonl", prediction_lines(partial))
+    file = save(tmp_path / "p.jsonl", answer_lines(partial))
     assert bench("--data", path, "--predictions", file, "--partial").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
     assert rows["overall"]["value"] == ""
@@ -140,9 +136,7 @@ def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
 
 def test_lengths_can_be_left_out(lab, data, tmp_path):
     path, samples = data
-    file = write_lines(
-        tmp_path / "p.jsonl", prediction_lines([sample for sample in samples if sample.length in ("8k", "128k")])
-    )
+    file = save(tmp_path / "p.jsonl", answer_lines([sample for sample in samples if sample.length in ("8k", "128k")]))
     assert bench("--data", path, "--predictions", file, "--lengths", "8k,128k").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
     assert {"8k", "128k"} == set(rows) & set(LENGTHS)
@@ -185,8 +179,8 @@ def changed(position, **fields):
 )
 def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, change, more, words):
     path, samples = data
-    file = write_lines(tmp_path / "p.jsonl", change(prediction_lines(samples)))
-    if not change(prediction_lines(samples)):
+    file = save(tmp_path / "p.jsonl", change(answer_lines(samples)))
+    if not change(answer_lines(samples)):
         file.write_text("\n")
     result = bench("--data", path, "--predictions", file, *more)
     assert result.exit_code == 1, result.output
@@ -430,7 +424,7 @@ def test_scores_with_an_embedding_model_use_the_metric_name_of_the_benchmark(lab
 
     monkeypatch.setattr("keyquery.scores.lbp.command.load_similarity", similarity)
     path, samples = data
-    file = write_lines(tmp_path / "p.jsonl", prediction_lines(samples))
+    file = save(tmp_path / "p.jsonl", answer_lines(samples))
     result = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")
     assert result.exit_code == 0, result.output
     rows = {row["key"]: row for row in table(lab)}

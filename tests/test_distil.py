@@ -150,9 +150,7 @@ def test_training_documents_are_disjoint_from_held_out_ones(project, monkeypatch
     batches = [read.batch(TINY, 0, step).tolist() for step in range(len(read.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for batch in batches for row in batch)))
     assert rows == sorted(map(tuple, read.train.tolist())), "each window is read once"
-    assert not set(rows) & {
-        tuple(row) for windows_of_text in read.held_out.values() for row in windows_of_text.tolist()
-    }
+    assert not set(rows) & {tuple(row) for cut in read.held_out.values() for row in cut.tolist()}
     assert read.batch(TINY, 1, 0).tolist() != batches[0]
 
 
@@ -195,9 +193,8 @@ def test_damaged_checkpoint_is_reported_with_a_remedy(project):
 def test_command_refuses_invalid_steps_with_exit_code_2(project):
     from analysis.distil.commands import distil
 
-    result = CliRunner().invoke(
-        distil, ["--model", str(project / "teacher"), "--steps", "99999"], obj={"root": project}
-    )
+    options = ["--model", str(project / "teacher"), "--steps", "99999"]
+    result = CliRunner().invoke(distil, options, obj={"root": project})
     assert result.exit_code == 2, result.output
     assert "has steps 1 to" in result.output
 

@@ -51,10 +51,8 @@ def planted_vectors(kind, name, seed):
     rng, size = np.random.default_rng(seed), CONTEXT // BUCKETS
     # queries and keys at the same positions: distance causes no drift
     position_rng = np.random.default_rng(0)
-    bucket_positions = [
-        np.sort(position_rng.choice(size, 4, replace=False)) + size * bucket for bucket in range(BUCKETS)
-    ]
-    position = np.tile(np.concatenate(bucket_positions), DOCUMENTS)
+    draws = [np.sort(position_rng.choice(size, 4, replace=False)) + size * bucket for bucket in range(BUCKETS)]
+    position = np.tile(np.concatenate(draws), DOCUMENTS)
     document = np.repeat(np.arange(DOCUMENTS), 4 * BUCKETS)
     vectors = rng.normal(size=(position.size, D))
     if kind == "drift":
@@ -114,9 +112,8 @@ def read(root, name, model="planted-model"):
 
 def measure(root, planted, **changes):
     options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
-    return heads.run(
-        with_schema(root), str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes)
-    )
+    options |= {"jobs": 1, "context": CONTEXT, "group": 2}
+    return heads.run(with_schema(root), str(planted), **(options | changes))
 
 
 def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target, monkeypatch):
@@ -364,19 +361,8 @@ def test_model_names_are_slugged(model, name):
 
 
 def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
-    result = run(
-        project,
-        "heads",
-        planted.as_posix(),
-        "--context",
-        str(CONTEXT),
-        "--group",
-        "2",
-        "--name",
-        "planted",
-        "--jobs",
-        "2",
-    )
+    options = ("--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
+    result = run(project, "heads", planted.as_posix(), *options)
     assert result.returncode == 0, result.stderr
     assert "artifacts/measurements/model_metrics/planted.csv" in result.stdout
     assert "4 heads" in result.stderr
@@ -400,9 +386,7 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
     ],
 )
 def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, words):
-    result = run(
-        project, "heads", *(planted.as_posix() if argument == "CAPTURE" else argument for argument in arguments)
-    )
+    result = run(project, "heads", *(planted.as_posix() if word == "CAPTURE" else word for word in arguments))
     assert result.returncode == code, result.stderr
     assert words in result.stderr
     assert "Traceback" not in result.stderr

@@ -45,17 +45,15 @@ def models(seeds):
     return pd.DataFrame([*rows, {"model": "b10000-s1-C", "arm": "C", "base": 10_000, "seed": 1, "reached": True}])
 
 
-def quantities(values, seeds, **values_of_others):
+def quantities(values, seeds, **other_values):
     """Return rows of one quantity by arm with noise over seeds; all other quantities are zero."""
     rows = []
     for name in models(seeds)["model"]:
         seed, arm = int(name.split("-s")[1][0]), name[-1]
         for quantity in QUANTITIES:
-            value = (
-                values[arm] + 0.1 * seed * (arm == "C")
-                if quantity.key == SHARE
-                else values_of_others.get(quantity.key, 0.0)
-            )
+            value = other_values.get(quantity.key, 0.0)
+            if quantity.key == SHARE:
+                value = values[arm] + 0.1 * seed * (arm == "C")
             rows.append({"model": name, "quantity": quantity.key, "value": value, "reason": ""})
     table = pd.DataFrame(rows)
     absent = table["quantity"] == "massive_minus_random"
@@ -124,11 +122,9 @@ def test_experiment_claim_is_judged_by_the_interval_over_enough_seeds(kept, seed
 
 def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
     """Differences of 2 over seven seeds: t = 2.83 gives p = .030, significant alone but not as the smaller of two."""
-    half_width = 2.0 * 2.4469 / 2.83  # 2.4469: Student's 97.5 % point with six degrees of freedom
+    half = 2.0 * 2.4469 / 2.83  # 2.4469: Student's 97.5 % point with six degrees of freedom
     rows = pd.DataFrame({"quantity": ["one", "two"], "difference": [2.0, 0.1]})
-    rows = rows.assign(
-        difference_low=rows["difference"] - half_width, difference_high=rows["difference"] + half_width, seeds=7
-    )
+    rows = rows.assign(difference_low=rows["difference"] - half, difference_high=rows["difference"] + half, seeds=7)
     rows = rows.assign(direction="higher", appears=["yes", "no"], label="x", unit="%", note="")
     rows = rows.assign(reported_rope=1.0, reported_drope=2.0, kept=1.0, dropped=3.0)
     alone = {verdict.key: verdict.verdict for verdict in claims.thesis_population_experiments(rows[:1])}

@@ -68,7 +68,7 @@ def file_names(root, stem="m"):
     return sorted(path.name for path in (root / "artifacts/measurements/sinks").glob(f"{stem}.*"))
 
 
-def only_fault(root, message):
+def one_fault(root, message):
     """Return the fault that both `check` and reading report for the only file."""
     faults = check(root, "sinks")
     assert len(faults) == 1
@@ -159,7 +159,7 @@ def test_a_cut_damaged_or_foreign_file(root):
         undamaged[:middle] + bytes([undamaged[middle] ^ 8]) + undamaged[middle + 1 :],
     ):
         path.write_bytes(content)
-        message = only_fault(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
+        message = one_fault(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
         assert message.endswith("; restore it from version control")
         with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: not valid Parquet"):
             read(root, "sinks")
@@ -168,16 +168,16 @@ def test_a_cut_damaged_or_foreign_file(root):
 def test_text_named_parquet_is_reported(root):
     path = put(root, "sinks", "m", csv_text())
     path.write_bytes(csv_text().encode())
-    assert only_fault(root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give it the ending .csv")
+    assert one_fault(root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give it the ending .csv")
 
 
 def test_a_changed_cell_breaks_the_seal(root):
     [path] = save(root, {"sinks": pd.read_csv(io.StringIO(csv_text(tail=())))}, "m", {"command": "one"})
     assert not check(root, "sinks")
     path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
-    only_fault(root, f"cells of its {MOST + 1} rows were changed")
+    one_fault(root, f"cells of its {MOST + 1} rows were changed")
     path.write_bytes(pack_table(table_text(path).replace("u3,4,True,rope,0.42857143,x\n", ""), {}))
-    only_fault(root, f"{MOST} rows of {MOST + 1}")
+    one_fault(root, f"{MOST} rows of {MOST + 1}")
 
 
 @pytest.mark.parametrize(
@@ -202,14 +202,14 @@ def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, words):
     path = root / "artifacts/measurements/sinks/m.parquet"
     path.parent.mkdir(parents=True)
     parquet.write_table(pa.table(columns), path)
-    only_fault(root, words)
+    one_fault(root, words)
 
 
 def test_csv_and_parquet_of_one_name_are_refused(root):
     frame = pd.read_csv(io.StringIO(csv_text(tail=())))
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
-    message = only_fault(
+    message = one_fault(
         root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json"
     )
     with pytest.raises(DataError) as error:
@@ -255,7 +255,7 @@ def test_broken_table_is_not_sealed_again(root):
     [path] = save(root, {"sinks": pd.read_csv(io.StringIO(csv_text(tail=())))}, "m", {"command": "one"})
     path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
     convert_all(root)
-    only_fault(root, "cells of its")
+    one_fault(root, "cells of its")
 
 
 def test_a_ragged_csv_is_not_converted(root):
@@ -314,7 +314,6 @@ def test_a_table_can_be_printed_for_git():
     command = [sys.executable, "-m", "boundpaper.store.table_file", table]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout == table_text(ROOT / table)
-    attribute = subprocess.run(
-        ["git", "check-attr", "diff", table], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    command = ["git", "check-attr", "diff", table]
+    attribute = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert attribute.stdout.strip().endswith("diff: table")

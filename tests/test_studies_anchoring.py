@@ -114,11 +114,8 @@ def test_landmarks_skip_layers_at_chance() -> None:
 
 def test_quantities_are_computed_for_the_shipped_small_models() -> None:
     names = ("tiny-rope", "tiny-continued", "tiny-drope")
-    table = curves(
-        *[experiment_rows(name) for name in names],
-        experiment_rows("llama-3.2-1b", shift=90),
-        experiment_rows("tiny-rope-nf4"),
-    )
+    others = experiment_rows("llama-3.2-1b", shift=90), experiment_rows("tiny-rope-nf4")
+    table = curves(*map(experiment_rows, names), *others)
     counts = planted.anchoring_counts(table).set_index("quantity")["value"]
     assert counts["models"] == 3
     assert counts["layers_above_chance"] == counts["layers"] == 3 * LAYERS

@@ -43,13 +43,8 @@ def test_a_family_spans_coefficients_and_names_its_role():
         ("*", "*", "levels", "model", "one", "h", "sensitivity"),
         ("*", "*", "series", "model", "one", "h", "dependent"),
     )
-    tests = [
-        estimate("a", 0.01),
-        estimate("b", 0.02),
-        estimate("a", 0.004, "kendall"),
-        estimate("a", 0.001, "levels"),
-        estimate("c", None),
-    ]
+    tests = [estimate("a", 0.01), estimate("b", 0.02), estimate("a", 0.004, "kendall")]
+    tests += [estimate("a", 0.001, "levels"), estimate("c", None)]
     tests.append(attach(estimate("a", 0.001, "series"), dependent_units(["a", "b"], ["net", "net"], "one network")))
     rows = corrected(tests, families, "r")
     assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.012, None, None, None])

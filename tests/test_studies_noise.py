@@ -164,13 +164,9 @@ def test_noise_is_a_range_when_its_captures_are_rounded():
 
 def test_captures_equal_within_rounding_may_have_zero_noise():
     models, matched, decline = (read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline"))
-    models_within_rounding = models.set_index("model")
-    models_within_rounding.loc["llama3.2-11b", "bias_strength"] = (
-        models_within_rounding["bias_strength"]["llama3.1-8b"] + 0.2e-4
-    )
-    row = capture_noise(models_within_rounding.reset_index(), matched, decline, *SOURCES).set_index(
-        ["outcome", "metric"]
-    )
+    close = models.set_index("model")
+    close.loc["llama3.2-11b", "bias_strength"] = close["bias_strength"]["llama3.1-8b"] + 0.2e-4
+    row = capture_noise(close.reset_index(), matched, decline, *SOURCES).set_index(["outcome", "metric"])
     bias = row.loc[("lbp", "bias_strength")]
     assert bias["noise_least"] == 0
     assert bias["reliability_most"] == 1

@@ -131,10 +131,8 @@ def test_noise_is_half_the_difference_of_halves():
     assert row["noise_sd"] == pytest.approx(0.06 * np.sqrt((1 / 5) / (1 / 3 + 1 / 2)))
     assert row["documents"] == 5
     # a second split with zero difference halves the mean square; chi-square with two degrees of freedom
-    two_splits = pd.concat(
-        [halves, *(metrics(ap_drop=0.17).assign(split=1, half=half, documents=5) for half in (0, 1))]
-    )
-    row = pretrained.pretrained_noise(two_splits, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
+    both = pd.concat([halves, *(metrics(ap_drop=0.17).assign(split=1, half=half, documents=5) for half in (0, 1))])
+    row = pretrained.pretrained_noise(both, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
     assert row[["splits", "largest", "noise_sd"]].tolist() == pytest.approx([2, 0.06, 0.03 / 2**0.5])
     assert row["noise_high"] == pytest.approx(0.03 / 2**0.5 / np.sqrt(-np.log(0.975)))
     with pytest.raises(DataError, match="capture_halves has no pretrained model"):
@@ -292,12 +290,10 @@ def test_exhibits_show_the_measured_model():
         [["any-name"], [0], range(3), range(4)], names=["model", "layer", "key_head", "bin"]
     )
     heads = places.to_frame(index=False).assign(plasticity=0.5)
-    profiles = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles, heads)
-    assert "A model over 8,192 tokens, 270 heads" in profiles.caption
-    assert [len(each.lines) for each in profiles.panels[0].series if isinstance(each, Bundle)] == [3], (
-        "too few for a band"
-    )
-    assert tex(profiles, "pretrained_profiles")
+    drawing = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles, heads)
+    assert "A model over 8,192 tokens, 270 heads" in drawing.caption
+    assert [len(band.lines) for band in drawing.panels[0].series if isinstance(band, Bundle)] == [3], "few heads"
+    assert tex(drawing, "pretrained_profiles")
     by_layer = pretrained.pretrained_layers(patterns()[0], MODELS, SUBJECTS)
     layers = sinks_figure.figure(by_layer, by_layer[by_layer["layer"] > 0])
     assert [shade.low for shade in layers.panels[0].shades] == [layer - 0.5 for layer in by_layer["layer"] if layer > 0]

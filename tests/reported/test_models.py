@@ -59,9 +59,8 @@ def test_encoder_is_refused_as_a_causal_model() -> None:
     """Capture BERT, whose causal LM class attends in both directions unless configured otherwise."""
     with pytest.raises(ModelError, match=r"BertLMHeadModel .* later tokens as well, as an encoder"):
         survey(causal_model(transformers.BertConfig(**ENCODER)))
-    assert [layer.kind for layer in survey(causal_model(transformers.BertConfig(**ENCODER, is_decoder=True)))] == [
-        "full"
-    ] * 3
+    decoder = causal_model(transformers.BertConfig(**ENCODER, is_decoder=True))
+    assert [layer.kind for layer in survey(decoder)] == ["full"] * 3
 
 
 @pytest.mark.reported(outcome="refused")
@@ -126,7 +125,7 @@ def test_kernel_that_changes_the_scores_is_refused() -> None:
     kernels = transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS
     kernel = kernels["sdpa"]
     kernels.register(
-        "halved", lambda module, query, key, *others, **options: kernel(module, query, key / 2, *others, **options)
+        "halved", lambda module, query, key, *args, **options: kernel(module, query, key / 2, *args, **options)
     )
     transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS.register(
         "halved", transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
@@ -442,9 +441,7 @@ def test_token_without_an_embedding_row_is_refused_in_capture(model_folder: Path
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["gpt_neox", "gemma2", "added"])
-def test_token_without_an_embedding_row_is_refused_in_other_commands(
-    model_folder: Path, tmp_path: Path, kind: str
-) -> None:
+def test_token_without_an_embedding_row_is_refused_elsewhere(model_folder: Path, tmp_path: Path, kind: str) -> None:
     """Compute perplexities with two embeddings that are too short, and with an added word."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder)
     added = kind == "added"
@@ -506,9 +503,7 @@ def test_causal_models_of_many_kinds_are_accepted(tmp_path: Path, name: str, dty
 
 
 @pytest.mark.reported(outcome="refused")
-def test_text_files_seq2seq_models_and_invalid_configs_are_refused_as_models(
-    model_folder: Path, tmp_path: Path
-) -> None:
+def test_text_files_seq2seq_models_and_invalid_configs_are_refused(model_folder: Path, tmp_path: Path) -> None:
     """Pass a text file, an encoder-decoder model, and settings of the wrong type as a model."""
     write_source(tmp_path / "texts.jsonl", AS_LINES)
     with pytest.raises(ModelError, match=r"is a file, not a model; .* texts go to --texts"):
@@ -538,9 +533,7 @@ def test_all_experiments_run_on_user_texts_except_text_kinds(
 ) -> None:
     """Run every experiment on texts of the user; one experiment uses its own texts."""
     selections: list[tuple[str, ...]] = []
-    monkeypatch.setattr(
-        "keyquery.measure.run.run", lambda root, names, *others, **options: selections.append(names) or []
-    )
+    monkeypatch.setattr("keyquery.measure.run.run", lambda root, names, *_, **__: selections.append(names) or [])
     arguments = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]
     run_command.main(arguments, standalone_mode=False, obj={"root": Path()})
     assert "massive_values" in selections[0]

@@ -142,9 +142,8 @@ def _fill_axes(axes: Any, rng: np.random.Generator, sample: Sample, kind: str, t
             if (name == "y" or content in ("numbers", "positive")) and rng.random() < 0.3:
                 if tame and content != "positive":
                     continue
-                scale_name = str(
-                    rng.choice(["log"] if tame else ["log", "log", "symlog", "asinh", "logit", "function"])
-                )
+                scales = ["log"] if tame else ["log", "log", "symlog", "asinh", "logit", "function"]
+                scale_name = str(rng.choice(scales))
                 sample.features.append(scale_name)
                 options = {"functions": (np.cbrt, lambda v: v**3)} if scale_name == "function" else {}
                 getattr(axes, f"set_{name}scale")(scale_name, **options)
@@ -176,16 +175,13 @@ def _draw_artist(
                 points.append((axes, float(a), float(b)))
 
     if plain:
-        style = (
-            {"marker": str(rng.choice(["o", "s", "^", "v", "x", "+", "P", "*", "d", "."]))} if kind == "marks" else {}
-        )
+        style = {"marker": str(rng.choice(list("os^vx+P*d.")))} if kind == "marks" else {}
         ls = str(rng.choice(["-", "--", ":", "-.", "None" if kind == "marks" else "-"]))
         axes.plot(x, y, ls=ls, label=label, alpha=float(rng.choice([1, 0.5])), **style)
         keep(x, y)
     elif kind == "scatter":
-        axes.scatter(
-            x, y, marker=str(rng.choice(["o", "D", "h"])), label=label, facecolors=str(rng.choice(["none", "C1"]))
-        )
+        marker, color = str(rng.choice(["o", "D", "h"])), str(rng.choice(["none", "C1"]))
+        axes.scatter(x, y, marker=marker, label=label, facecolors=color)
         keep(x, y)
     elif kind == "colours":
         axes.scatter(x, y, c=np.arange(n), label=label)
@@ -217,14 +213,12 @@ def _draw_artist(
     elif kind == "span":
         axes.axhspan(0.1 * scale, 0.2 * scale, alpha=0.3, label=label)
     elif kind in ("text", "arrow"):
-        position = (x[1], float(np.ma.filled(np.ma.masked_invalid(y), 1.0)[1]))
+        point = (x[1], float(np.ma.filled(np.ma.masked_invalid(y), 1.0)[1]))
         text = _random_text(rng, sample)
         if kind == "text":
-            axes.text(*position, text, clip_on=True)
+            axes.text(*point, text, clip_on=True)
         else:
-            axes.annotate(
-                text, position, xytext=(0.5, 0.5), textcoords="axes fraction", arrowprops={"arrowstyle": "->"}
-            )
+            axes.annotate(text, point, xytext=(0.5, 0.5), textcoords="axes fraction", arrowprops={"arrowstyle": "->"})
         sample.texts.pop()  # not shown if the arrow points outside the axes
     elif kind == "stem":
         axes.stem(x, y, label=label)
