@@ -381,7 +381,7 @@ def test_long_texts_are_reported_with_their_run_time(
         measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
         printed = capsys.readouterr().err
         assert (f"longer than the model was made for: it was trained on {MICRO.length}" in printed) == reported
-        assert printed.count("2 x 160 tokens take ") == reported, "noted once, not for every text"
+        assert printed.count("2 x 160 tokens take") == reported, "noted once, not for every text"
 
 
 # Experiments are files of their folder ------------------------------------------------------------------------------
