@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from boundpaper.paper import calls
 from boundpaper.paper.lint import ChapterFault, line_of, words_of
 
-# British spelling by American form. A rule finds the endings in -ize, except in words that have no
-# other form.
+# British spelling by American form. The ending -ize is found by `_IZE`, except in words that `_SIZE` allows.
 SPELLINGS = {
     "analyz": "analys", "behavior": "behaviour", "center": "centre", "color": "colour", "defense": "defence",
     "favor": "favour", "fiber": "fibre", "fulfill": "fulfil", "gray": "grey", "honor": "honour", "labeled": "labelled",
@@ -17,7 +16,7 @@ SPELLINGS = {
 _AMERICAN = re.compile(rf"\b({'|'.join(SPELLINGS)})\w*", re.IGNORECASE)
 _IZE = re.compile(r"\b\w+i(?:z(?:e[sd]?|ing|er|ers|ation|ations)|zable)\b", re.IGNORECASE)
 _SIZE = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", re.IGNORECASE)
-# Words that only a reader of the code knows: identifiers, options, files.
+# Identifiers, options and file names, which only a reader of the code knows.
 _CODE = re.compile(
     r"(?<![\w@/.])(?:[A-Za-z](?=[^\W_]*\\?_\w)(?:\w|\\_(?=\w))*+|--[a-z][\w-]*"
     r"|(?<!-)[\w/-]++\.(?:csv|py|json|jsonl|yaml|tex|ipynb)\b)"
@@ -36,12 +35,12 @@ def spelling(text: str, file: str) -> list[ChapterFault]:
     findings = []
     for match in _AMERICAN.finditer(prose):
         stem = match[1]
-        mended = match[0].replace(stem, SPELLINGS[stem.lower()], 1)
-        findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
+        british = match[0].replace(stem, SPELLINGS[stem.lower()], 1)
+        findings.append((match.start(), f"{match[0]!r} is American: write {british!r}"))
     for match in _IZE.finditer(prose):
         if not _SIZE.match(match[0]):
-            mended = re.sub("z(?=[^z]*$)", "s", match[0])
-            findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
+            british = re.sub("z(?=[^z]*$)", "s", match[0])
+            findings.append((match.start(), f"{match[0]!r} is American: write {british!r}"))
     return [ChapterFault(file, line_of(text, offset), fault) for offset, fault in sorted(findings)]
 
 
@@ -57,16 +56,16 @@ def code_names(text: str, file: str) -> list[ChapterFault]:
 def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
     """Find verdicts written as clauses of sentences, if the book has more than `limit` of them.
 
-    Each chapter with such verdicts gives one finding, at the first of them, with their count. Other verdicts are marks.
+    A chapter gives one finding: the line of its first such verdict, and their number. A verdict should be a mark.
     """
-    counted: dict[str, list[int]] = {}
+    offsets_by_file: dict[str, list[int]] = {}
     for file, text in chapters.items():
         prose = words_of(text)
         offsets = [match.start() for match in _PREDICATE.finditer(prose)]
         offsets += [start + m.start() for start, code in calls.expressions(text, file) for m in _PHRASE.finditer(code)]
         if offsets:
-            counted[file] = sorted(offsets)
-    total = sum(map(len, counted.values()))
+            offsets_by_file[file] = sorted(offsets)
+    total = sum(map(len, offsets_by_file.values()))
     if total <= limit:
         return []
     return [
@@ -76,5 +75,5 @@ def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
             f"{len(offsets)} verdicts as predicates, {total} in the book, where {limit} are allowed: "
             "let the sentence say the finding, and end it with << mark('...') >>",
         )
-        for file, offsets in counted.items()
+        for file, offsets in offsets_by_file.items()
     ]

@@ -8,8 +8,8 @@ WORDS = ["the", "a", "key", "of", "red", "blue", "box", "is", "in", "on", "one",
 def texts(name, part=None):
     """Return the documents of one part of a text set; every call returns the same."""
     for number in range(4):
-        drawn = random.Random(f"{name}/{part}/{number}")
-        yield f"{part}-{number}", " ".join(drawn.choice(WORDS) for _ in range(120))
+        rng = random.Random(f"{name}/{part}/{number}")
+        yield f"{part}-{number}", " ".join(rng.choice(WORDS) for _ in range(120))
 
 
 def folder(path):
@@ -18,9 +18,9 @@ def folder(path):
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    words = Tokenizer(models.WordLevel({word: index for index, word in enumerate(["?", *WORDS])}, unk_token="?"))
-    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?").save_pretrained(path)
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(["?", *WORDS])}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="?").save_pretrained(path)
     torch.manual_seed(3)
     model = LlamaForCausalLM(
         LlamaConfig(

@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 def run_examples(package: ModuleType, name: str) -> int:
     """Run the examples of a public name, or of its class if it is an instance; return the number of examples."""
     member, finder = getattr(package, name), doctest.DocTestFinder()
-    examples = [test for each in (member, type(member)) for test in finder.find(each, name, globs={}) if test.examples]
+    examples = [
+        test for owner in (member, type(member)) for test in finder.find(owner, name, globs={}) if test.examples
+    ]
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in examples:
@@ -27,10 +29,10 @@ def run_examples(package: ModuleType, name: str) -> int:
 SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 
 
-def described(found: object) -> set[str]:
+def described(member: object) -> set[str]:
     """Return the names explained in the sections Parameters and Attributes of a docstring, base classes included."""
     names: set[str] = set()
-    texts = [vars(each).get("__doc__") for each in found.__mro__] if isinstance(found, type) else [found.__doc__]
+    texts = [vars(base).get("__doc__") for base in member.__mro__] if isinstance(member, type) else [member.__doc__]
     for text in texts:
         _, *parts = SECTION.split(inspect.cleandoc(text or ""))
         for heading, entries in zip(parts[::2], parts[1::2], strict=True):
@@ -40,56 +42,60 @@ def described(found: object) -> set[str]:
     return names
 
 
-def explains_itself(found: object) -> bool:
+def explains_itself(member: object) -> bool:
     """Return whether an object is a class or function; constants and type aliases have no docstring of their own."""
-    return inspect.isclass(found) or inspect.isfunction(inspect.unwrap(found))  # a cached function is wrapped
+    return inspect.isclass(member) or inspect.isfunction(inspect.unwrap(member))  # a cached function is wrapped
 
 
-def undescribed(name: str, found: object) -> list[str]:
+def undescribed(name: str, member: object) -> list[str]:
     """Return parameters of a function, or of a class and its public methods, that its docstring does not explain."""
-    if not explains_itself(found):
+    if not explains_itself(member):
         return []
-    known = described(found)
-    lacking = [f"{name}({parameter})" for parameter in inspect.signature(found).parameters if parameter not in known]
-    for method, function in vars(found).items() if isinstance(found, type) else ():
+    known = described(member)
+    missing = [f"{name}({parameter})" for parameter in inspect.signature(member).parameters if parameter not in known]
+    for method, function in vars(member).items() if isinstance(member, type) else ():
         if inspect.isfunction(function) and not method.startswith("_") and method not in known:
-            lacking += undescribed(f"{name}.{method}", function)
-    return [each for each in lacking if not each.endswith("(self)")]
+            missing += undescribed(f"{name}.{method}", function)
+    return [parameter for parameter in missing if not parameter.endswith("(self)")]
 
 
-def untyped(name: str, found: object) -> list[str]:
+def untyped(name: str, member: object) -> list[str]:
     """Return parameters, results and attributes of a function, class or instance that have no precise type."""
-    if inspect.isroutine(found):
-        signature = inspect.signature(found)
-        written = {each.name: each.annotation for each in signature.parameters.values() if each.name != "self"}
-        written["return"] = signature.return_annotation
-        return [f"{name}({each})" for each, words in written.items() if _loose(words)]
-    lacking = []
-    for each in (found if isinstance(found, type) else type(found)).__mro__:
-        ours = vars(each) if each.__module__.startswith(("boundpaper", "keyquery")) else {}
-        fields = ours.get("__annotations__", {})
-        lacking += [f"{name}.{field}" for field, words in fields.items() if not field.startswith("_") and _loose(words)]
-        for part, value in ours.items():
+    if inspect.isroutine(member):
+        signature = inspect.signature(member)
+        annotations = {item.name: item.annotation for item in signature.parameters.values() if item.name != "self"}
+        annotations["return"] = signature.return_annotation
+        return [f"{name}({parameter})" for parameter, annotation in annotations.items() if _vague(annotation)]
+    missing = []
+    for base in (member if isinstance(member, type) else type(member)).__mro__:
+        own = vars(base) if base.__module__.startswith(("boundpaper", "keyquery")) else {}
+        fields = own.get("__annotations__", {})
+        missing += [
+            f"{name}.{field}"
+            for field, annotation in fields.items()
+            if not field.startswith("_") and _vague(annotation)
+        ]
+        for attribute, value in own.items():
             function = getattr(value, "fget", getattr(value, "__func__", value))
-            if inspect.isfunction(function) and not part.startswith("_") and part not in fields:
-                lacking += untyped(f"{name}.{part}", function)
-    return lacking
+            if inspect.isfunction(function) and not attribute.startswith("_") and attribute not in fields:
+                missing += untyped(f"{name}.{attribute}", function)
+    return missing
 
 
-def _loose(words: object) -> bool:
+def _vague(annotation: object) -> bool:
     """Return whether an annotation is missing or contains `Any`; annotations with numpy types are accepted."""
-    text = words if isinstance(words, str) else repr(words)
-    return words is inspect.Signature.empty or ("Any" in re.findall(r"\w+", text) and "numpy" not in text)
+    text = annotation if isinstance(annotation, str) else repr(annotation)
+    return annotation is inspect.Signature.empty or ("Any" in re.findall(r"\w+", text) and "numpy" not in text)
 
 
 def public(package: str) -> list[tuple[str, str]]:
     """Return module and name of all imports from a package in `docs/extending.md`, and `__all__` of these modules."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
-    named = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
-    modules = dict.fromkeys(module for module, _ in named)
-    found = [(module, name) for module, names in named for name in names.split(", ")]
-    found += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
-    return sorted(set(found))
+    imports = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
+    modules = dict.fromkeys(module for module, _ in imports)
+    pairs = [(module, name) for module, names in imports for name in names.split(", ")]
+    pairs += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
+    return sorted(set(pairs))
 
 
 def quick_start(package: str) -> str:
@@ -101,6 +107,6 @@ def quick_start(package: str) -> str:
 
 def loaded_by(code: str, folder: Path) -> set[str]:
     """Return the top-level modules loaded after `code` has run in a new process."""
-    show = f"{code}\nimport sys; print('\\n'.join({{name.partition('.')[0] for name in sys.modules}}))"
-    result = subprocess.run([sys.executable, "-c", show], cwd=folder, capture_output=True, text=True, check=True)
+    program = f"{code}\nimport sys; print('\\n'.join({{name.partition('.')[0] for name in sys.modules}}))"
+    result = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=True)
     return set(result.stdout.split())

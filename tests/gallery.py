@@ -25,11 +25,11 @@ class Example(NamedTuple):
 
 def examples() -> list[Example]:
     """Return the examples of the document, in order."""
-    files = []
+    blocks = []
     for part in re.split(r"(?m)^## ", DOCUMENT.read_text("utf-8"))[1:]:
         for name, code in re.findall(r"```python\n# ([\w-]+)\n(.*?)```", part, re.DOTALL):
-            files.append(Example(name, part.splitlines()[0], code))
-    return files
+            blocks.append(Example(name, part.splitlines()[0], code))
+    return blocks
 
 
 def draw(example: Example):

@@ -26,11 +26,11 @@ def source() -> str:
 def page(thesis: Path) -> tuple[str, str]:
     """Return the number of the page with the figure, and the hash of the page's words."""
     text = subprocess.run(("pdftotext", thesis, "-"), capture_output=True, text=True, check=True).stdout
-    pages = [" ".join(each.split()) for each in text.split("\f")]
-    actual = [number for number, words in enumerate(pages, 1) if f": {CAPTION}" in words]
-    if len(actual) != 1:
-        sys.exit(f"{len(actual)} pages of {thesis} have the caption '{CAPTION}'; expected one")
-    return str(actual[0]), hashlib.sha256(pages[actual[0] - 1].encode()).hexdigest()
+    pages = [" ".join(page_text.split()) for page_text in text.split("\f")]
+    numbers = [number for number, words in enumerate(pages, 1) if f": {CAPTION}" in words]
+    if len(numbers) != 1:
+        sys.exit(f"{len(numbers)} pages of {thesis} have the caption '{CAPTION}'; expected one")
+    return str(numbers[0]), hashlib.sha256(pages[numbers[0] - 1].encode()).hexdigest()
 
 
 def main() -> None:
@@ -39,8 +39,8 @@ def main() -> None:
     if not thesis.is_file():
         sys.exit("out/thesis.pdf is missing; build it: python build.py paper")
     number, words = page(thesis)
-    at = (number, "-l", number)
-    command = ("pdftoppm", "-f", *at, "-r", str(DPI), "-png", "-singlefile", thesis, PICTURE.with_suffix(""))
+    page_range = (number, "-l", number)
+    command = ("pdftoppm", "-f", *page_range, "-r", str(DPI), "-png", "-singlefile", thesis, PICTURE.with_suffix(""))
     subprocess.run(command, check=True)
     RECORD.write_text(f"{source()}\n{words}\n")
 

@@ -1,4 +1,4 @@
-"""All regular expressions in the project's code, and texts that try to make each of them slow.
+"""Collect all regular expressions in the project's code, and make texts that may be slow to match.
 
 Patterns are collected from the source text. A literal pattern is used as it is; a pattern combined from
 names of its module is evaluated there; a pattern built inside a function must be listed with samples.
@@ -15,8 +15,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = frozenset(("compile", "match", "search", "fullmatch", "findall", "finditer", "sub", "subn", "split"))
-OF_SERIES = FUNCTIONS - {"compile"} | {"extract", "extractall", "contains", "replace", "count"}
-ROOMS = ("analysis", "figures", "packages", "tables")
+SERIES_METHODS = FUNCTIONS - {"compile"} | {"extract", "extractall", "contains", "replace", "count"}
+FOLDERS = ("analysis", "figures", "packages", "tables")
 _parser = importlib.import_module("re._parser")
 
 
@@ -36,7 +36,7 @@ class Pattern:
 
 @cache
 def calls(file: str) -> list[tuple[ast.Call, str]]:
-    """Yield the calls in a file that take a pattern, with the method applied to the pattern."""
+    """Return the calls in a file that take a pattern, each with the name of its method."""
     text = (ROOT / file).read_text(encoding="utf-8")
     return list(_calls(ast.parse(text))) if re.search(r"\b(?:re|str)\s*\.", text) else []
 
@@ -48,7 +48,7 @@ def _calls(parsed: ast.AST) -> Iterator[tuple[ast.Call, str]]:
         owner, name = node.func.value, node.func.attr
         if isinstance(owner, ast.Name) and owner.id == "re" and name in FUNCTIONS:
             yield node, name
-        if isinstance(owner, ast.Attribute) and owner.attr == "str" and name in OF_SERIES and node.args:
+        if isinstance(owner, ast.Attribute) and owner.attr == "str" and name in SERIES_METHODS and node.args:
             yield node, f"str.{name}"
 
 
@@ -56,7 +56,7 @@ def collected(made: Mapping[str, Iterable[str]]) -> tuple[list[Pattern], list[st
     """Return all patterns of the code folders, and the locations of those neither literal nor listed in `made`."""
     patterns: list[Pattern] = []
     unknown: list[str] = []
-    code = (path.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    code = (path.relative_to(ROOT) for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
     files = (path.as_posix() for path in code if "tests" not in path.parts)
     for file in sorted(files):
         for node, use in calls(file):
@@ -130,36 +130,36 @@ def _alphabet(parsed: Any) -> Iterator[str]:
         if name in ("LITERAL", "NOT_LITERAL"):
             yield chr(value) if name == "LITERAL" else ("b" if value != ord("b") else "c")
         elif name == "IN":
-            yield _of_class(value)
-            for item, given in value:
+            yield _class_sample(value)
+            for item, argument in value:
                 if str(item) == "LITERAL":
-                    yield chr(given)
-        for inside in _insides(value):
-            yield from _alphabet(inside)
+                    yield chr(argument)
+        for subpattern in _subpatterns(value):
+            yield from _alphabet(subpattern)
 
 
-def _insides(value: Any) -> Iterator[Any]:
+def _subpatterns(value: Any) -> Iterator[Any]:
     if isinstance(value, _parser.SubPattern):
         yield value
     elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _insides(each)
+        for element in value:
+            yield from _subpatterns(element)
 
 
 _CANDIDATES = "a1 b,.-(B)\n{}[]<>'\"$%\\_:/=~*⁻−–é"
 
 
-def _of_class(items: Any) -> str:
+def _class_sample(items: Any) -> str:
     expression = re.compile(_class_text(items))
-    return next((sign for sign in _CANDIDATES if expression.match(sign)), _first(items))
+    return next((sign for sign in _CANDIDATES if expression.match(sign)), _first_sign(items))
 
 
-def _first(items: Any) -> str:
-    for item, given in items:
+def _first_sign(items: Any) -> str:
+    for item, argument in items:
         if str(item) == "LITERAL":
-            return chr(given)
+            return chr(argument)
         if str(item) == "RANGE":
-            return chr(given[0])
+            return chr(argument[0])
     return "a"
 
 
@@ -171,16 +171,16 @@ _CATEGORIES = {
 
 def _class_text(items: Any) -> str:
     parts = []
-    for item, given in items:
+    for item, argument in items:
         name = str(item)
         if name == "NEGATE":
             parts.append("^")
         elif name == "LITERAL":
-            parts.append(re.escape(chr(given)))
+            parts.append(re.escape(chr(argument)))
         elif name == "RANGE":
-            parts.append(f"{re.escape(chr(given[0]))}-{re.escape(chr(given[1]))}")
+            parts.append(f"{re.escape(chr(argument[0]))}-{re.escape(chr(argument[1]))}")
         elif name == "CATEGORY":
-            parts.append(_CATEGORIES[str(given)])
+            parts.append(_CATEGORIES[str(argument)])
     return f"[{''.join(parts)}]"
 
 
@@ -196,13 +196,13 @@ def _sample(parsed: Any, times: int, *, last: bool = False) -> str:
         elif name == "ANY":
             parts.append("a")
         elif name == "IN":
-            parts.append(_of_class(value))
+            parts.append(_class_sample(value))
         elif name == "BRANCH":
             parts.append(_sample(value[1][-1 if last else 0], times, last=last))
         elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-            least, most, inside = value
-            often = max(least, min(times, int(most)))
-            parts.append(_sample(inside, times, last=last) * often)
+            least, most, subpattern = value
+            repeats = max(least, min(times, int(most)))
+            parts.append(_sample(subpattern, times, last=last) * repeats)
         elif name == "SUBPATTERN":
             parts.append(_sample(value[-1], times, last=last))
         elif name == "ATOMIC_GROUP":

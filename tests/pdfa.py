@@ -1,4 +1,4 @@
-"""Faults against PDF/A-2b that a parser can tell: actions, annotations, filters, transparency, colours, identity."""
+"""Faults against PDF/A-2b that a parser finds: actions, annotations, filters, transparency, colours, identity."""
 
 import io
 import re
@@ -9,53 +9,55 @@ from pypdf.generic import DictionaryObject, IndirectObject, StreamObject
 
 ACTIONS = {"/GoTo", "/GoToR", "/URI", "/Named"}
 BLENDED = {"/Normal", "/Multiply", "/Screen", "/Overlay", "/Darken", "/Lighten"}
-PRINTED, UNSEEN = 4, 1 | 2 | 32  # bits of an annotation: printed; invisible, hidden, not viewed
+PRINT_BIT, HIDDEN_BITS = 4, 1 | 2 | 32  # bits of an annotation: printed; invisible, hidden, not viewed
 CMYK = re.compile(rb"(?<![\w/.])(?:-?[\d.]+\s+){4}[kK](?!\w)")
 
 
 def faults(content: bytes) -> list[str]:
     """Return the faults of a PDF, each with its object's number."""
     reader = pypdf.PdfReader(io.BytesIO(content))
-    found = []
+    faults_found = []
     if not re.match(rb"%PDF-1\.[0-7]\r?\n%[\x80-\xff]{4}", content):
-        found.append("header: no version 1.x with a binary comment below it")
+        faults_found.append("header: no version 1.x with a binary comment below it")
     if reader.is_encrypted or "/ID" not in reader.trailer:
-        found.append("trailer: encrypted, or without an identity")
-    numbers = {*reader.xref_objStm, *(number for placed in reader.xref.values() for number in placed)}
+        faults_found.append("trailer: encrypted, or without an identity")
+    numbers = {*reader.xref_objStm, *(number for offsets in reader.xref.values() for number in offsets)}
     for number in sorted(numbers):
-        thing = IndirectObject(number, 0, reader).get_object()
-        if isinstance(thing, DictionaryObject):
-            found += [f"object {number}: {fault}" for fault in _faults_of(thing)]
-    return found
+        pdf_object = IndirectObject(number, 0, reader).get_object()
+        if isinstance(pdf_object, DictionaryObject):
+            faults_found += [f"object {number}: {fault}" for fault in _faults_of(pdf_object)]
+    return faults_found
 
 
-def _faults_of(thing: DictionaryObject) -> list[str]:
-    kind, sort, filters = thing.get("/Type"), thing.get("/Subtype"), thing.get("/Filter", [])
+def _faults_of(pdf_object: DictionaryObject) -> list[str]:
+    kind, subtype, filters = pdf_object.get("/Type"), pdf_object.get("/Subtype"), pdf_object.get("/Filter", [])
     group, flags = (
-        thing.get("/Group", DictionaryObject()).get_object(),
-        int(thing.get("/F", 0)) if sort == "/Link" else PRINTED,
+        pdf_object.get("/Group", DictionaryObject()).get_object(),
+        int(pdf_object.get("/F", 0)) if subtype == "/Link" else PRINT_BIT,
     )
     names: Any = filters if isinstance(filters, list) else [filters]
     rules = {
-        f"action {thing.get('/S')}": kind == "/Action" and thing.get("/S") not in ACTIONS,
-        "an action of its own": "/AA" in thing or "/JS" in thing,
-        "a link that is not printed or not seen": not flags & PRINTED or bool(flags & UNSEEN),
+        f"action {pdf_object.get('/S')}": kind == "/Action" and pdf_object.get("/S") not in ACTIONS,
+        "an action of its own": "/AA" in pdf_object or "/JS" in pdf_object,
+        "a link that is not printed or not seen": not flags & PRINT_BIT or bool(flags & HIDDEN_BITS),
         f"filter {names}": bool({"/LZWDecode", "/Crypt"} & set(names)),
-        "embedded files or forms": "/EmbeddedFiles" in thing or "/XFA" in thing,
-        f"blending {thing.get('/BM')}": "/BM" in thing and thing["/BM"] not in BLENDED,
-        "a transfer function": "/TR" in thing or thing.get("/TR2", "/Default") != "/Default",
-        "an image that is interpolated, or has alternates": str(thing.get("/Interpolate")) == "True"
-        or "/Alternates" in thing,
-        "a form of another program": sort == "/Form" and any(key in thing for key in ("/PS", "/OPI", "/Ref")),
-        "a group or image in CMYK": "/DeviceCMYK" in (group.get("/CS"), thing.get("/ColorSpace")),
-        "a colour in CMYK": CMYK.search(_drawing(thing)) is not None,
+        "embedded files or forms": "/EmbeddedFiles" in pdf_object or "/XFA" in pdf_object,
+        f"blending {pdf_object.get('/BM')}": "/BM" in pdf_object and pdf_object["/BM"] not in BLENDED,
+        "a transfer function": "/TR" in pdf_object or pdf_object.get("/TR2", "/Default") != "/Default",
+        "an image that is interpolated, or has alternates": str(pdf_object.get("/Interpolate")) == "True"
+        or "/Alternates" in pdf_object,
+        "a form of another program": subtype == "/Form" and any(key in pdf_object for key in ("/PS", "/OPI", "/Ref")),
+        "a group or image in CMYK": "/DeviceCMYK" in (group.get("/CS"), pdf_object.get("/ColorSpace")),
+        "a colour in CMYK": CMYK.search(_drawing(pdf_object)) is not None,
     }
     return [fault for fault, broken in rules.items() if broken]
 
 
-def _drawing(thing: DictionaryObject) -> bytes:
+def _drawing(pdf_object: DictionaryObject) -> bytes:
     """Return the content of a page, form or pattern; empty for another object."""
-    other = {"/Type", "/Length1", "/N", "/FunctionType", "/BitsPerSample", "/BitsPerComponent"}
-    if isinstance(thing, StreamObject) and (thing.get("/Subtype") == "/Form" or not other & thing.keys()):
-        return thing.get_data()
+    font_keys = {"/Type", "/Length1", "/N", "/FunctionType", "/BitsPerSample", "/BitsPerComponent"}
+    if isinstance(pdf_object, StreamObject) and (
+        pdf_object.get("/Subtype") == "/Form" or not font_keys & pdf_object.keys()
+    ):
+        return pdf_object.get_data()
     return b""

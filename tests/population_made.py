@@ -1,4 +1,4 @@
-"""Tables of a synthetic population with known effects, in the format that the command writes."""
+"""Make tables of a population with known effects, in the format of `lab population`."""
 
 import numpy as np
 import pandas as pd
@@ -45,12 +45,12 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                 keys += key_rows(model, arm, prompts[prompts["seed"] == seed], rng, far)
                 tasks += task_rows(model, rng)
                 losses += loss_rows(model, arm)
-                one, two = head_rows(model, arm, seed, rng)
-                heads += one
-                ablation += two
+                heads_of_model, ablation_of_model = head_rows(model, arm, seed, rng)
+                heads += heads_of_model
+                ablation += ablation_of_model
     tables = (models, keys, tasks, losses, heads, ablation)
     names = ("models", "keys", "tasks", "losses", "heads", "ablation")
-    table = {f"population_{each}": pd.DataFrame(rows) for each, rows in zip(names, tables, strict=True)}
+    table = {f"population_{part}": pd.DataFrame(rows) for part, rows in zip(names, tables, strict=True)}
     return {**table, "population_prompts": prompts}
 
 
@@ -71,16 +71,16 @@ def key_rows(model, arm, prompts, rng, far):
     rows = []
     for encoding in ("own", *EXTENSIONS.get(arm, ())):
         for multiple in MULTIPLES if encoding == "own" else (2.0, 4.0, 8.0):
-            part = prompts[prompts["multiple"] == multiple]
-            part = part if encoding == "own" else part.iloc[:40]
-            chance = np.where(part["distance"] > 160, far[arm], 0.98)
-            right = rng.random(len(part)) < chance
+            asked_prompts = prompts[prompts["multiple"] == multiple]
+            asked_prompts = asked_prompts if encoding == "own" else asked_prompts.iloc[:40]
+            chance = np.where(asked_prompts["distance"] > 160, far[arm], 0.98)
+            right = rng.random(len(asked_prompts)) < chance
             rows.append(
                 {
                     "model": model,
                     "encoding": encoding,
                     "multiple": multiple,
-                    "asked": len(part),
+                    "asked": len(asked_prompts),
                     "right": int(right.sum()),
                     "nats": 0.1,
                     "letters": "".join(np.where(right, "e", "o")),

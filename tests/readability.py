@@ -2,8 +2,8 @@
 
     python tests/readability.py [REVISION]
 
-Counts the sentences of the chapters' prose, one per line. An expression that prints a value is one word and one number;
-marks, citations and labels are neither. With a git revision, its chapters are counted beside the current ones.
+Each line of the chapters' prose is a sentence. An expression that prints a value is one word and one number; marks,
+citations and labels are neither. With a git revision, its chapters are counted beside the current ones.
 """
 
 import re
@@ -23,7 +23,7 @@ VALUE, SILENT_TAG = (
 NUMBER, WORD = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*"), re.compile(r"[\w\ue000$][\w\ue000$'./-]*")
 
 
-def counted(text: str) -> list[tuple[int, int]]:
+def sentence_counts(text: str) -> list[tuple[int, int]]:
     """Return the number of words and of numbers in each sentence of a chapter's template."""
     counts = []
     for passage in passages(text):
@@ -36,31 +36,29 @@ def counted(text: str) -> list[tuple[int, int]]:
 
 
 def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
-    """Return these counts by chapter, for the working tree or a git revision."""
+    """Return the counts of `sentence_counts` by chapter, for the working tree (empty revision) or a git revision."""
     if not revision:
         texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / FOLDER).glob("*.tex.j2")}
     else:
         git = ("git", "-C", str(ROOT))
-        listed = subprocess.run(
-            (*git, "ls-tree", "--name-only", revision, f"{FOLDER}/"), capture_output=True, text=True
-        )
-        if listed.returncode:
+        tree = subprocess.run((*git, "ls-tree", "--name-only", revision, f"{FOLDER}/"), capture_output=True, text=True)
+        if tree.returncode:
             sys.exit(f"{revision}: git knows no such revision; give a commit, a tag or a branch")
-        paths = [path for path in listed.stdout.split() if path.endswith(".tex.j2")]
-        shown = {
+        paths = [path for path in tree.stdout.split() if path.endswith(".tex.j2")]
+        files = {
             path: subprocess.run((*git, "show", f"{revision}:{path}"), capture_output=True, text=True) for path in paths
         }
-        texts = {Path(path).name: result.stdout for path, result in shown.items()}
-    made = {name.removesuffix(".tex.j2"): counted(text) for name, text in sorted(texts.items())}
-    return {**made, "all": [sentence for sentences in made.values() for sentence in sentences]}
+        texts = {Path(path).name: result.stdout for path, result in files.items()}
+    by_chapter = {name.removesuffix(".tex.j2"): sentence_counts(text) for name, text in sorted(texts.items())}
+    return {**by_chapter, "all": [sentence for sentences in by_chapter.values() for sentence in sentences]}
 
 
-def told(sentences: list[tuple[int, int]] | None) -> str:
+def cells(sentences: list[tuple[int, int]] | None) -> str:
     """Return the Markdown cells of a chapter: sentences, words per sentence, share with more than two numbers."""
     if not sentences:
         return "| | | |"
-    words, many = sum(words for words, _ in sentences), sum(numbers > 2 for _, numbers in sentences)
-    return f"| {len(sentences)} | {words / len(sentences):.1f} | {100 * many / len(sentences):.0f} % |"
+    words, over_two = sum(words for words, _ in sentences), sum(numbers > 2 for _, numbers in sentences)
+    return f"| {len(sentences)} | {words / len(sentences):.1f} | {100 * over_two / len(sentences):.0f} % |"
 
 
 def main() -> None:
@@ -68,11 +66,12 @@ def main() -> None:
     revisions = [*sys.argv[1:2], ""]
     measures = [chapters(revision) for revision in revisions]
     head = " | ".join(
-        f"sentences{at} | words each | over two numbers" for at in [f" at {each}" for each in revisions[:-1]] + [""]
+        f"sentences{suffix} | words each | over two numbers"
+        for suffix in [f" at {revision}" for revision in revisions[:-1]] + [""]
     )
     print(f"| chapter | {head} |\n|:--|" + "--:|--:|--:|" * len(measures))
     for name in measures[-1]:
-        print(f"| {name} " + "".join(told(each.get(name)).removesuffix("|") for each in measures) + "|")
+        print(f"| {name} " + "".join(cells(chapter.get(name)).removesuffix("|") for chapter in measures) + "|")
 
 
 if __name__ == "__main__":

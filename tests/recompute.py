@@ -23,30 +23,32 @@ def differences(root: Path) -> list[str]:
     from boundpaper.build.job import Job
 
     steps = [step for step in load(root, FactReader(root)).steps.values() if not step.fault]
-    astray, verdicts = [], []
+    differing, verdicts = [], []
     for step in steps:
         kind = step.kind.name
         if kind not in ("result", "claim", "table", "figure") or (step.name in DUMPS and kind == "table"):
             continue
         job = Job(root, kind, step.name, step.file, step.function, step.artifacts, step.inputs, step.line)
-        made = _made(job)
+        outputs = _outputs(job)
         if kind == "claim":
-            verdicts += json.loads(made[f"out/claims/{step.name}.json"])
-        astray += [path for path, content in made.items() if content != _known(root, path)] if kind != "claim" else []
-    return astray + _ledger(root, verdicts)
+            verdicts += json.loads(outputs[f"out/claims/{step.name}.json"])
+        differing += (
+            [path for path, content in outputs.items() if content != _stored(root, path)] if kind != "claim" else []
+        )
+    return differing + _ledger(root, verdicts)
 
 
-def _made(job) -> dict[str, str | bytes]:
+def _outputs(job) -> dict[str, str | bytes]:
     from boundpaper.build.facts import function_named
     from boundpaper.build.kinds import KINDS
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
-    made = function_named(builder)(job)
-    beside = (".png", f"out/checked/{job.name}.json")  # the second table contains hashes of compared files
-    return {path: _kept(path, text) for path, text in made.items() if not path.endswith(beside)}
+    outputs = function_named(builder)(job)
+    skipped = (".png", f"out/checked/{job.name}.json")  # the second table contains hashes of compared files
+    return {path: _compared(path, text) for path, text in outputs.items() if not path.endswith(skipped)}
 
 
-def _kept(path: str, text: str | bytes) -> str | bytes:
+def _compared(path: str, text: str | bytes) -> str | bytes:
     """Return the part of a text that its golden file keeps."""
     return frozen(text) if path.startswith("out/figures/") and path.endswith(".tex") and ".float." not in path else text
 
@@ -60,11 +62,11 @@ def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
     return [] if new == path.read_bytes() else ["artifacts/results/claims.csv"]
 
 
-def _known(root: Path, path: str) -> str | bytes | None:
-    kept = root / (path if path.startswith("artifacts/") else path.replace("out/", "tests/golden/"))
-    if not kept.is_file():
+def _stored(root: Path, path: str) -> str | bytes | None:
+    file = root / (path if path.startswith("artifacts/") else path.replace("out/", "tests/golden/"))
+    if not file.is_file():
         return None
-    return kept.read_bytes() if path.startswith("artifacts/") else kept.read_text()
+    return file.read_bytes() if path.startswith("artifacts/") else file.read_text()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables of a synthetic second run with known effects, in the format that the command writes."""
+"""Make tables of a second run of the population with known effects, in the format of its command."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from population_made import ARMS, made, prompt_rows
 
 PLASTICITY = {"A": (0.63, 0.56), "B": (0.63, 0.57), "C": (0.47, 0.55), "D": (0.5, 0.5), "E": (0.5, 0.5)}
 SWAY = {"A": (0.2, 0.3), "B": (0.2, 0.3), "C": (0.0, 0.0), "D": (0.0, 0.0), "E": (0.0, 0.0)}
-EVERY = {"apart_low": 0, "apart_high": 512, "away_low": 0, "away_high": 512}
+ALL_DISTANCES = {"apart_low": 0, "apart_high": 512, "away_low": 0, "away_high": 512}
 FAR = {("B", "yarn", 0): 0.5, ("B", "yarn", 2): 0.7, ("C", "own", 0): 0.8, ("C", "own", 2): 0.9}
 NOISE = 1e-3
 
@@ -35,12 +35,12 @@ def retrained(seeds=range(1, 9), bases=(400, 10_000), plasticity=PLASTICITY, swa
             edges = {"low": 128 * quarter, "high": 128 * (quarter + 1)}
             for layer in range(5):
                 for head in range(4):
-                    place = {"model": row.model, "layer": layer, "head": head, **edges, "reason": ""}
+                    labels = {"model": row.model, "layer": layer, "head": head, **edges, "reason": ""}
                     level = np.interp(share, (0, 1), plasticity[row.arm]) + noise
                     level += 0.0 if row.arm != "B" else -0.075 if head == 0 else 0.025
-                    aligned += plasticity_rows(place, level, row.arm in "AB", width_adds)
+                    aligned += plasticity_rows(labels, level, row.arm in "AB", width_adds)
                     changed = np.interp(share, (0, 1), sway[row.arm]) + noise * (row.arm in "AB")
-                    exchange += exchange_rows(place, level, changed, row.arm, share)
+                    exchange += exchange_rows(labels, level, changed, row.arm, share)
         for (arm, encoding, temperature), value in FAR.items():
             if arm == row.arm:
                 for multiple in (2.0, 4.0, 8.0):
@@ -64,25 +64,27 @@ def retrained(seeds=range(1, 9), bases=(400, 10_000), plasticity=PLASTICITY, swa
     return tables
 
 
-def plasticity_rows(place, level, turns, width_adds):
+def plasticity_rows(labels, level, turns, width_adds):
     rows = []
     for width in (1, 2, 4, 8, 16):
         wider = np.log2(width)
-        rows.append({**place, "estimator": "aligned_full", "width": width, "plasticity": level + width_adds * wider})
-        rows.append({**place, "estimator": "bucket_full", "width": width, "plasticity": level + 0.04 * turns * wider})
+        rows.append({**labels, "estimator": "aligned_full", "width": width, "plasticity": level + width_adds * wider})
+        rows.append({**labels, "estimator": "bucket_full", "width": width, "plasticity": level + 0.04 * turns * wider})
     return rows
 
 
-def exchange_rows(place, level, changed, arm, share):
+def exchange_rows(labels, level, changed, arm, share):
     rows = []
     for width, texts in ((16, "one"), (1, "one"), (16, "two")):
-        cells = [EVERY]
+        cells = [ALL_DISTANCES]
         if (width, texts) == (16, "one"):
-            cells += [{**EVERY, "apart_low": low, "apart_high": high} for low, high in ((0, 32), (32, 64), (256, 512))]
+            cells += [
+                {**ALL_DISTANCES, "apart_low": low, "apart_high": high} for low, high in ((0, 32), (32, 64), (256, 512))
+            ]
         for cell in cells:
             rows.append(
                 {
-                    **place,
+                    **labels,
                     **cell,
                     "width": width,
                     "texts": texts,

@@ -52,9 +52,9 @@ def test_latexmkrc_line_does_nothing_when_the_program_is_missing(tmp_path):
         [perl, "latexmkrc"], cwd=tmp_path, env={"PATH": "/nowhere:/bin"}, capture_output=True, text=True
     )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-    called = tmp_path / "boundpaper"
-    called.write_text(f'#!/bin/sh\n{sys.executable} -c \'open("called", "w")\'\n')
-    called.chmod(0o755)
+    program = tmp_path / "boundpaper"
+    program.write_text(f'#!/bin/sh\n{sys.executable} -c \'open("called", "w")\'\n')
+    program.chmod(0o755)
     subprocess.run([perl, "latexmkrc"], cwd=tmp_path, env={"PATH": f"{tmp_path}:/bin"}, check=True)
     assert (tmp_path / "called").is_file()
 

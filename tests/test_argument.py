@@ -45,17 +45,17 @@ def test_finding_of_each_printed_caption_rests_on_verdicts_or_cells(shipped):
     printed = ["/".join(match) for match in re.findall(r"<< (figure|table)\('(\w+)'\)", chapters)]
     assert sorted(printed) == sorted(CAPTIONS), "tests/captions.yaml lists the exhibits that chapters print"
     verdicts, wrong = read(shipped, "claims").set_index("claim")["verdict"], []
-    for name, known in CAPTIONS.items():
-        job, rests = exhibit_job(shipped, *name.split("/")), known["rests on"]
-        says = re.split(r"[.:](?=\s|$)| \[@", " ".join(job.call().caption.split()), maxsplit=1)[0]
-        if re.sub(r"(?<![\w-])\d[\d,.]*(?<=\d)(?!\w)", "#", says) != known["says"]:
-            wrong.append(f"{name} says something else; judge anew what that rests on: {says}")
-        if isinstance(rests, dict):
-            now = verdicts[list(rests)].to_dict()
-            wrong += [f"{name} rests on {rests}, but now {now}"] * (now != rests)
-        elif rests == "number":
+    for name, entry in CAPTIONS.items():
+        job, basis = exhibit_job(shipped, *name.split("/")), entry["rests on"]
+        finding = re.split(r"[.:](?=\s|$)| \[@", " ".join(job.call().caption.split()), maxsplit=1)[0]
+        if re.sub(r"(?<![\w-])\d[\d,.]*(?<=\d)(?!\w)", "#", finding) != entry["says"]:
+            wrong.append(f"{name} says something else; check its basis and update tests/captions.yaml: {finding}")
+        if isinstance(basis, dict):
+            current = verdicts[list(basis)].to_dict()
+            wrong += [f"{name} rests on {basis}, but now {current}"] * (current != basis)
+        elif basis == "number":
             source = re.sub(r'"\s+f?"', "", (ROOT / job.file).read_text())
-            wrong += [f"{name} has no number of a cell: {says}"] * (says in source)
+            wrong += [f"{name} has no number of a cell: {finding}"] * (finding in source)
         else:
-            assert rests == "describes", name
+            assert basis == "describes", name
     assert not wrong, "\n".join(wrong)

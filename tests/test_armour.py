@@ -22,13 +22,15 @@ NAMES = ("display_name", "statement")
 GRAPH = graph()
 
 
-def naming(kind):
+def exhibits_with_names(kind):
     """Return the exhibits that read a table with a column of names or remarks."""
-    collected = []
+    names = []
     for step in GRAPH.steps.values():
-        if step.kind.name == kind and any(set(NAMES) & set(store.read(ROOT, each).columns) for each in step.artifacts):
-            collected.append(step.name)
-    return sorted(collected)
+        if step.kind.name == kind and any(
+            set(NAMES) & set(store.read(ROOT, table).columns) for table in step.artifacts
+        ):
+            names.append(step.name)
+    return sorted(names)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +38,8 @@ def attacked():
     """Return a function that makes an exhibit's specification from artifacts whose names all contain the payload."""
     patch, payload = pytest.MonkeyPatch(), [PAYLOAD]
 
-    def read(root, name, known=store.read):
-        frame = known(root, name)
+    def read(root, name, stored_read=store.read):
+        frame = stored_read(root, name)
         for column in set(NAMES) & set(frame.columns):
             frame[column] = [f"{cell} {payload[0]}" if TEXT.search(cell) else cell for cell in frame[column]]
         return frame
@@ -52,7 +54,7 @@ def attacked():
     patch.undo()
 
 
-@pytest.mark.parametrize("name", naming("table"))
+@pytest.mark.parametrize("name", exhibits_with_names("table"))
 def test_payload_in_data_is_escaped_in_a_table(name, attacked):
     from boundpaper.tables.render import render
 
@@ -65,7 +67,7 @@ def test_payload_in_data_is_escaped_in_a_table(name, attacked):
         assert not armour.is_armoured(render(table, name, form))
 
 
-@pytest.mark.parametrize("name", naming("figure"))
+@pytest.mark.parametrize("name", exhibits_with_names("figure"))
 def test_payload_in_data_is_escaped_in_a_figure(name, attacked):
     from boundpaper.figures.render import float_tex, tex
 
@@ -90,10 +92,10 @@ def test_armoured_text_in_prose_equals_its_escaped_text(form):
 
 
 def test_armour_is_removed_for_data_and_quoted_for_prose():
-    worn = armour.armoured(r"a$b\c")
-    assert armour.plain(worn) == r"a$b\c"
-    assert armour.quoted(worn) == r"a\$b\\c"
-    assert prose(armour.quoted(worn), "html") == r"a$b\c"
+    wrapped = armour.armoured(r"a$b\c")
+    assert armour.plain(wrapped) == r"a$b\c"
+    assert armour.quoted(wrapped) == r"a\$b\\c"
+    assert prose(armour.quoted(wrapped), "html") == r"a$b\c"
 
 
 def test_armoured_frame_leaves_the_stored_frame_unchanged():
@@ -155,7 +157,7 @@ def test_csv_output_contains_no_executable_spreadsheet_cell(cell):
     from boundpaper.tables import Column, Table
     from boundpaper.tables.render import render
 
-    made = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
-    lines = render(made, "t", "csv").splitlines()
+    table = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
+    lines = render(table, "t", "csv").splitlines()
     assert lines[1].strip('"') == f"'{cell}"
     assert lines[2] == "-39%"

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
-pytest.importorskip("jieba")
 
 from boundpaper.errors import DataError, ModelError
 from build import main
@@ -22,7 +21,7 @@ FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """Return the path of the hand-made set, and its samples."""
+    """Return the path of the smoke data set, and its samples."""
     path = lbp_smoke.make_set(tmp_path_factory.mktemp("data"))
     return path, lbp_data.load_samples(str(path))
 
@@ -32,17 +31,17 @@ def bench(*arguments):
     return CliRunner().invoke(main, ["bench", "lbp", "--model", "some/Planted-1B", *map(str, arguments)])
 
 
-def lines(samples, answer=None, mode="nonthinking", runs=1, **more):
-    """Return prediction lines with right answers after a mark; a summary has no mark, since all of it is scored."""
-    mark = {"English": "[Answer]\n", "Chinese": "[答案]\n"}
+def answer_lines(samples, answer=None, mode="nonthinking", runs=1, **fields):
+    """Return prediction lines. A marker precedes the answer except in summaries, which are scored as a whole."""
+    marker = {"English": "[Answer]\n", "Chinese": "[答案]\n"}
     rows = [
         {
             "id": sample.id,
             "run": run,
             "mode": mode,
-            "prediction": ("" if is_summary(sample.task) else mark[sample.language])
+            "prediction": ("" if is_summary(sample.task) else marker[sample.language])
             + (answer(sample) if answer else sample.answer[0] if is_summary(sample.task) else "\n".join(sample.answer)),
-            **more,
+            **fields,
         }
         for sample in samples
         for run in range(1, runs + 1)
@@ -50,7 +49,7 @@ def lines(samples, answer=None, mode="nonthinking", runs=1, **more):
     return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
-def written(path, rows):
+def save(path, rows):
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
@@ -70,7 +69,7 @@ def value(rows, key, mode="nonthinking"):
 
 def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
     path, samples = data
-    result = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", lines(samples, runs=3)))
+    result = bench("--data", path, "--predictions", save(tmp_path / "p.jsonl", answer_lines(samples, runs=3)))
     assert result.exit_code == 0, result.output
     assert "artifacts/measurements/measured_lbp/planted-1b.csv" in result.output
     rows = table(lab)
@@ -88,8 +87,8 @@ def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
 
 def test_correct_predictions_at_short_lengths_only_give_partial_scores(lab, data, tmp_path):
     path, samples = data
-    rows = lines(samples, lambda one: "\n".join(one.answer) if one.length in ("8k", "16k") else "wrong")
-    result = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", rows))
+    rows = answer_lines(samples, lambda sample: "\n".join(sample.answer) if sample.length in ("8k", "16k") else "wrong")
+    result = bench("--data", path, "--predictions", save(tmp_path / "p.jsonl", rows))
     assert result.exit_code == 0, result.output
     scores = table(lab)
     assert [value(scores, length) for length in LENGTHS] == [100, 100, 0, 0, 0, 0]
@@ -99,9 +98,9 @@ def test_correct_predictions_at_short_lengths_only_give_partial_scores(lab, data
 
 def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data, tmp_path):
     path, samples = data
-    first = written(tmp_path / "a.jsonl", lines(samples))
-    second = written(tmp_path / "b.jsonl", lines(samples, lambda one: "wrong", mode="thinking"))
-    other = written(tmp_path / "c.jsonl", lines(samples, lambda one: "wrong"))
+    first = save(tmp_path / "a.jsonl", answer_lines(samples))
+    second = save(tmp_path / "b.jsonl", answer_lines(samples, lambda sample: "wrong", mode="thinking"))
+    other = save(tmp_path / "c.jsonl", answer_lines(samples, lambda sample: "wrong"))
     assert bench("--data", path, "--predictions", first).exit_code == 0
     assert bench("--data", path, "--predictions", second).exit_code == 0
     rows = table(lab)
@@ -117,16 +116,16 @@ def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data,
 
 def test_several_files_make_one_score(lab, data, tmp_path):
     path, samples = data
-    one = written(tmp_path / "1.jsonl", lines(samples[:100]))
-    two = written(tmp_path / "2.jsonl", lines(samples[100:]))
-    assert bench("--data", path, "--predictions", one, two).exit_code == 0
+    first_file = save(tmp_path / "1.jsonl", answer_lines(samples[:100]))
+    second_file = save(tmp_path / "2.jsonl", answer_lines(samples[100:]))
+    assert bench("--data", path, "--predictions", first_file, second_file).exit_code == 0
     assert value(table(lab), "overall") == 100
 
 
 def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
     path, samples = data
     partial = [sample for sample in samples if sample.length != "256k"][1:]
-    file = written(tmp_path / "p.jsonl", lines(partial))
+    file = save(tmp_path / "p.jsonl", answer_lines(partial))
     assert bench("--data", path, "--predictions", file, "--partial").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
     assert rows["overall"]["value"] == ""
@@ -137,7 +136,7 @@ def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
 
 def test_lengths_can_be_left_out(lab, data, tmp_path):
     path, samples = data
-    file = written(tmp_path / "p.jsonl", lines([sample for sample in samples if sample.length in ("8k", "128k")]))
+    file = save(tmp_path / "p.jsonl", answer_lines([sample for sample in samples if sample.length in ("8k", "128k")]))
     assert bench("--data", path, "--predictions", file, "--lengths", "8k,128k").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
     assert {"8k", "128k"} == set(rows) & set(LENGTHS)
@@ -180,8 +179,8 @@ def changed(position, **fields):
 )
 def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, change, more, words):
     path, samples = data
-    file = written(tmp_path / "p.jsonl", change(lines(samples)))
-    if not change(lines(samples)):
+    file = save(tmp_path / "p.jsonl", change(answer_lines(samples)))
+    if not change(answer_lines(samples)):
         file.write_text("\n")
     result = bench("--data", path, "--predictions", file, *more)
     assert result.exit_code == 1, result.output
@@ -213,16 +212,16 @@ def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
     rows = rows_of(path)
     (tmp_path / "list.json").write_text(json.dumps(rows), encoding="utf-8")
     (tmp_path / "folder").mkdir()
-    for number, part in enumerate((rows[:120], rows[120:])):
-        parquet.write_table(table.from_pylist(part), tmp_path / f"folder/{number}.parquet")
-    for place in (tmp_path / "list.json", tmp_path / "folder"):
-        assert lbp_data.load_samples(str(place)) == samples
+    for number, file_rows in enumerate((rows[:120], rows[120:])):
+        parquet.write_table(table.from_pylist(file_rows), tmp_path / f"folder/{number}.parquet")
+    for file in (tmp_path / "list.json", tmp_path / "folder"):
+        assert lbp_data.load_samples(str(file)) == samples
     assert lbp_data.fingerprint(samples[::-1]) == lbp_data.fingerprint(samples)
     assert lbp_data.fingerprint(samples[1:]) != lbp_data.fingerprint(samples)
 
 
 @pytest.mark.parametrize(
-    ("field", "wrong", "words"),
+    ("field", "value", "words"),
     [
         ("language", "French", ":2: language is 'French'; it should be English, Chinese"),
         ("token_length", 8000, ":2: token_length is 8000; it should be 8k, 16k"),
@@ -233,9 +232,9 @@ def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
         ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' appears twice"),
     ],
 )
-def test_invalid_sample_is_reported_by_field(data, tmp_path, field, wrong, words):
+def test_invalid_sample_is_reported_by_field(data, tmp_path, field, value, words):
     rows = rows_of(data[0])[:3]
-    rows[1][field] = wrong
+    rows[1][field] = value
     path = tmp_path / "d.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError) as raised:
@@ -258,7 +257,7 @@ def test_missing_dataset_is_reported(tmp_path):
 # --- prompts
 
 
-class Letters:
+class LetterTokenizer:
     """A tokenizer of single letters."""
 
     def __call__(self, text, **options):
@@ -272,24 +271,24 @@ def test_long_prompts_are_cut_in_the_middle(data):
     sample = data[1][0]
     assert lbp_prompts.user_turn(sample, "thinking").endswith(sample.questions["thinking"])
     assert lbp_prompts.user_turn(sample, "nonthinking").startswith(sample.context + "\n\n")
-    assert lbp_prompts.cut_prompt("abcdefghij", Letters(), 10) == ("abcdefghij", 10, False)
-    assert lbp_prompts.cut_prompt("abcdefghij", Letters(), 4) == ("abij", 10, True)
-    assert lbp_prompts.cut_prompt("abcdefghij", Letters(), 5) == ("abhij", 10, True)
+    assert lbp_prompts.cut_prompt("abcdefghij", LetterTokenizer(), 10) == ("abcdefghij", 10, False)
+    assert lbp_prompts.cut_prompt("abcdefghij", LetterTokenizer(), 4) == ("abij", 10, True)
+    assert lbp_prompts.cut_prompt("abcdefghij", LetterTokenizer(), 5) == ("abhij", 10, True)
 
 
 @pytest.mark.parametrize(
-    ("positions", "new", "asked", "limit"),
+    ("positions", "new", "requested", "limit"),
     [
         (131_072, 1024, None, 120_000), (131_072, 8192, None, 120_000), (262_144, 32_768, None, 224_000),
         (10_000_000, 8192, None, 224_000), (262_144, 40_000, None, 120_000), (1024, 32, 992, 992), (None, 32, 900, 900),
     ],
 )  # fmt: skip
-def test_context_limit_is_the_default_or_the_requested_one(positions, new, asked, limit):
-    assert lbp_prompts.prompt_limit(positions, new, asked, "m") == limit
+def test_context_limit_is_the_default_or_the_requested_one(positions, new, requested, limit):
+    assert lbp_prompts.prompt_limit(positions, new, requested, "m") == limit
 
 
 @pytest.mark.parametrize(
-    ("positions", "new", "asked", "words"),
+    ("positions", "new", "requested", "words"),
     [
         (32_768, 1024, None, "give --limit 31680 or less"),
         (32_768, 1024, 40_000, "prompts of 40000 tokens .* do not fit its 32768 positions; give --limit 31680 or less"),
@@ -298,9 +297,9 @@ def test_context_limit_is_the_default_or_the_requested_one(positions, new, asked
         (None, 1024, None, "does not say how many positions"),
     ],
 )
-def test_prompts_beyond_the_model_are_refused(positions, new, asked, words):
+def test_prompts_beyond_the_model_are_refused(positions, new, requested, words):
     with pytest.raises(ModelError, match=words):
-        lbp_prompts.prompt_limit(positions, new, asked, "m")
+        lbp_prompts.prompt_limit(positions, new, requested, "m")
 
 
 # --- a run
@@ -322,9 +321,9 @@ def tiny(tmp_path_factory):
 SETTINGS = ("--runs", "2", "--batch", "5", "--limit", "48", "--new-tokens", "6", "--dtype", "fp32", "--device", "cpu")
 
 
-def answered(tiny, *more):
-    asked = ["bench", "lbp", "--run", "--model", str(tiny[0]), "--data", str(tiny[1])]
-    return CliRunner().invoke(main, [*asked, *SETTINGS, *more])
+def run_tiny(tiny, *more):
+    command = ["bench", "lbp", "--run", "--model", str(tiny[0]), "--data", str(tiny[1])]
+    return CliRunner().invoke(main, [*command, *SETTINGS, *more])
 
 
 @pytest.mark.models
@@ -332,8 +331,8 @@ def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     pytest.importorskip("torch")
     from keyquery.models.answers import chat
 
-    all_answers = answered(tiny, "--name", "whole")
-    assert all_answers.exit_code == 0, all_answers.output
+    complete = run_tiny(tiny, "--name", "whole")
+    assert complete.exit_code == 0, complete.output
     answers = lab / "out/bench/lbp/whole/nonthinking.jsonl"
     rows = rows_of(answers)
     assert len(rows) == 48
@@ -343,35 +342,35 @@ def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     assert any(row["cut"] for row in rows)
     assert len({row["prediction"] for row in rows}) > 20  # sampled at temperature 1
 
-    made: list[int] = []
+    calls: list[int] = []
     real = chat.answers
 
-    def killed(*arguments):
-        if len(made) == 3:
+    def interrupted(*arguments):
+        if len(calls) == 3:
             raise KeyboardInterrupt
-        made.append(1)
+        calls.append(1)
         return real(*arguments)
 
-    monkeypatch.setattr(chat, "answers", killed)
-    first = answered(tiny, "--name", "broken")
-    assert first.exit_code == 130
-    part = lab / "out/bench/lbp/broken/nonthinking.jsonl"
-    assert len(rows_of(part)) == 15
+    monkeypatch.setattr(chat, "answers", interrupted)
+    stopped = run_tiny(tiny, "--name", "broken")
+    assert stopped.exit_code == 130
+    partial_answers = lab / "out/bench/lbp/broken/nonthinking.jsonl"
+    assert len(rows_of(partial_answers)) == 15
     assert not (lab / "artifacts/measurements/measured_lbp/broken.csv").exists()
-    with part.open("a", encoding="utf-8") as stream:
-        stream.write('{"id": "t1.1-eng')  # a kill in mid-line
+    with partial_answers.open("a", encoding="utf-8") as stream:
+        stream.write('{"id": "t1.1-eng')  # as if killed while it wrote a line
     monkeypatch.setattr(chat, "answers", real)
-    assert answered(tiny, "--name", "broken").exit_code == 0
-    assert part.read_bytes() == answers.read_bytes()
+    assert run_tiny(tiny, "--name", "broken").exit_code == 0
+    assert partial_answers.read_bytes() == answers.read_bytes()
     assert table(lab, "broken") == table(lab, "whole")
 
-    monkeypatch.setattr(chat, "answers", killed)  # complete: nothing more is generated
-    assert answered(tiny, "--name", "broken").exit_code == 0
-    other = answered(tiny, "--name", "broken", "--seed", "7")
-    assert other.exit_code == 1
-    assert "has answers made with other settings: seed 0 (now 7)" in other.output
-    part.write_text("not json\n" + part.read_text())
-    damaged = answered(tiny, "--name", "broken")
+    monkeypatch.setattr(chat, "answers", interrupted)  # complete: nothing more is generated
+    assert run_tiny(tiny, "--name", "broken").exit_code == 0
+    other_seed = run_tiny(tiny, "--name", "broken", "--seed", "7")
+    assert other_seed.exit_code == 1
+    assert "has answers made with other settings: seed 0 (now 7)" in other_seed.output
+    partial_answers.write_text("not json\n" + partial_answers.read_text())
+    damaged = run_tiny(tiny, "--name", "broken")
     assert (damaged.exit_code, "nonthinking.jsonl:1: not JSON" in damaged.output) == (1, True)
 
 
@@ -382,7 +381,7 @@ def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny)
         (("--limit", "60"), "prompts of 60 tokens and answers of 6 do not fit its 64 positions"),
         (("--new-tokens", "64"), "answers of 64 tokens do not fit its 64 positions; give --new-tokens"),
     ):
-        result = answered(tiny, *more)
+        result = run_tiny(tiny, *more)
         assert result.exit_code == 1
         assert words in result.output
     assert not list(lab.glob("out/bench/lbp/*/*.jsonl"))
@@ -395,23 +394,23 @@ def test_run_supports_chat_templates_thoughts_and_sampling(tiny):
     from keyquery.models.checkpoints.loading import ModelSource, load
 
     loaded = load(ModelSource(str(tiny[0]), dtype="fp32", device="cpu"))
-    words = loaded.tokenizer
-    assert not chat.has_thinking_mode(words)
-    assert chat.chat_prompt(words, "w5 w6", thinking=True) == chat.TokenizedPrompt((1, 5, 6), False)
-    words.chat_template = (
+    tokenizer = loaded.tokenizer
+    assert not chat.has_thinking_mode(tokenizer)
+    assert chat.chat_prompt(tokenizer, "w5 w6", thinking=True) == chat.TokenizedPrompt((1, 5, 6), False)
+    tokenizer.chat_template = (
         "<s> {{ messages[0].content }}{% if enable_thinking %} <think>{% else %} w9{% endif %}"
         "{% if add_generation_prompt %}{% endif %}"
     )
-    assert chat.has_thinking_mode(words)
-    assert chat.chat_prompt(words, "w5", thinking=False) == chat.TokenizedPrompt((1, 5, 9), False)
-    assert chat.chat_prompt(words, "w5", thinking=True).thinking
+    assert chat.has_thinking_mode(tokenizer)
+    assert chat.chat_prompt(tokenizer, "w5", thinking=False) == chat.TokenizedPrompt((1, 5, 9), False)
+    assert chat.chat_prompt(tokenizer, "w5", thinking=True).thinking
     assert chat.sampling_options(loaded) == {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     assert chat.sampling_options(loaded, 0)["do_sample"] is False
     loaded.model.generation_config.temperature, loaded.model.generation_config.top_k = 0.6, 20
     assert chat.sampling_options(loaded) == {"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 1.0}
-    turns = [chat.TokenizedPrompt((1, 5, 6, 7), False), chat.TokenizedPrompt((1, 8), False)]
-    greedy = chat.answers(loaded, turns, 5, chat.sampling_options(loaded, 0), seed=0)
-    alone = [chat.answers(loaded, [each], 5, chat.sampling_options(loaded, 0), seed=3)[0] for each in turns]
+    prompts = [chat.TokenizedPrompt((1, 5, 6, 7), False), chat.TokenizedPrompt((1, 8), False)]
+    greedy = chat.answers(loaded, prompts, 5, chat.sampling_options(loaded, 0), seed=0)
+    alone = [chat.answers(loaded, [prompt], 5, chat.sampling_options(loaded, 0), seed=3)[0] for prompt in prompts]
     assert greedy == alone  # padding on the left changes nothing
 
 
@@ -425,7 +424,7 @@ def test_scores_with_an_embedding_model_use_the_metric_name_of_the_benchmark(lab
 
     monkeypatch.setattr("keyquery.scores.lbp.command.load_similarity", similarity)
     path, samples = data
-    file = written(tmp_path / "p.jsonl", lines(samples))
+    file = save(tmp_path / "p.jsonl", answer_lines(samples))
     result = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")
     assert result.exit_code == 0, result.output
     rows = {row["key"]: row for row in table(lab)}

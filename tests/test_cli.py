@@ -1,4 +1,4 @@
-"""The command line for users: output, exit codes, and one or two lines for each possible error."""
+"""Tests of the command line: its output, its exit codes, and errors of one or two lines."""
 
 import errno
 import json
@@ -123,10 +123,10 @@ def test_two_builds_wait_for_each_other(project):
 
 
 def test_a_killed_build_leaves_nothing_half_written(project):
-    started = subprocess.Popen([sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.DEVNULL)
-    until(lambda: (project / "out/checked").is_dir() or started.poll() is not None)
-    started.send_signal(signal.SIGKILL)
-    started.wait()
+    build_process = subprocess.Popen([sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.DEVNULL)
+    until(lambda: (project / "out/checked").is_dir() or build_process.poll() is not None)
+    build_process.send_signal(signal.SIGKILL)
+    build_process.wait()
     for path in (project / "out").rglob("*.json"):
         if not path.name.endswith(".part"):
             json.loads(path.read_text())
@@ -134,13 +134,13 @@ def test_a_killed_build_leaves_nothing_half_written(project):
 
 
 def test_ctrl_c_ends_the_build_with_a_message(project):
-    started = subprocess.Popen(
+    build_process = subprocess.Popen(
         [sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    until(lambda: (project / "out/checked").is_dir() or started.poll() is not None)
-    os.killpg(started.pid, signal.SIGINT)
-    _, errors = started.communicate()
-    assert started.returncode == 130
+    until(lambda: (project / "out/checked").is_dir() or build_process.poll() is not None)
+    os.killpg(build_process.pid, signal.SIGINT)
+    _, errors = build_process.communicate()
+    assert build_process.returncode == 130
     assert "interrupted" in errors
     assert "Traceback" not in errors
 
@@ -149,8 +149,8 @@ def test_a_build_writes_only_out_and_results(warm):
     run(warm, "table", "ap_drop")
 
     def snapshot() -> dict[str, int]:
-        kept = (path for path in warm.rglob("*") if path.is_file())
-        names = {path.relative_to(warm).as_posix(): path.stat().st_mtime_ns for path in kept}
+        paths = (path for path in warm.rglob("*") if path.is_file())
+        names = {path.relative_to(warm).as_posix(): path.stat().st_mtime_ns for path in paths}
         return {name: stamp for name, stamp in names.items() if not name.startswith(("out/", "artifacts/results/"))}
 
     before = snapshot()
@@ -196,15 +196,15 @@ def test_up_to_date_build_imports_no_heavy_package(shipped):
 
 
 def test_torch_is_not_imported_by_light_commands(project):
-    for asked in ("check", "list", "table models", "figure decile_profiles --format tex"):
-        assert "torch" not in imported(project, *asked.split()), asked
+    for command in ("check", "list", "table models", "figure decile_profiles --format tex"):
+        assert "torch" not in imported(project, *command.split()), command
 
 
 def test_full_disk_is_reported_and_leaves_no_partial_file(tmp_path, monkeypatch):
-    def full(*arguments):
+    def no_space(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "replace", no_space)
     with pytest.raises(ThesisError, match="disk is full"):
         write(tmp_path / "a/b.txt", b"x")
     assert list((tmp_path / "a").iterdir()) == []

@@ -22,23 +22,23 @@ def lab(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _opened(lab, monkeypatch):
+def _use_copy(lab, monkeypatch):
     monkeypatch.setattr("build.ROOT", lab / "project")
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(lab / "project"))
 
 
-def asked(lab, out):
-    given = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", str(CONTEXT)]
-    return [*given, "--buckets", "4", "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
+def capture_options(lab, out):
+    options = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", str(CONTEXT)]
+    return [*options, "--buckets", "4", "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
 
 
-def here(*arguments):
+def invoke(*arguments):
     """Run a command in this process, where torch is already imported."""
     return CliRunner().invoke(main, arguments)
 
 
-def capture(lab, out, *more):
-    return here("capture", *asked(lab, out), *more)
+def capture(lab, out, *changes):
+    return invoke("capture", *capture_options(lab, out), *changes)
 
 
 def contents(root):
@@ -46,7 +46,7 @@ def contents(root):
 
 
 def test_captured_model_folder_becomes_a_table_row(lab, tmp_path):
-    result = run(lab / "project", "capture", *asked(lab, tmp_path / "capture"))
+    result = run(lab / "project", "capture", *capture_options(lab, tmp_path / "capture"))
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == str(tmp_path / "capture")
     assert result.stderr == ""  # quiet when piped
@@ -56,7 +56,7 @@ def test_captured_model_folder_becomes_a_table_row(lab, tmp_path):
     again = capture(lab, tmp_path / "capture")
     assert again.exit_code == 0, again.output
     assert "already captured" in again.stderr
-    files = here("heads", str(tmp_path / "capture"), "--jobs", "1")
+    files = invoke("heads", str(tmp_path / "capture"), "--jobs", "1")
     assert files.exit_code == 0, files.output
     assert "12 heads" in files.stderr
     manifest = json.loads((lab / "project/artifacts/measurements/model_metrics/tiny.json").read_text())
@@ -79,7 +79,7 @@ def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "words"),
+    ("changes", "code", "words"),
     [
         (["--quantize", "int3"], 2, "'int3' is not one of"),
         (["--executor", "slrum"], 2, "'slrum' is not one of"),
@@ -89,17 +89,17 @@ def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
         (["--model", "no/such/folder"], 1, "neither a local folder nor"),
     ],
 )
-def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, more, code, words):
-    result = capture(lab, tmp_path / "out", *more)
+def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, changes, code, words):
+    result = capture(lab, tmp_path / "out", *changes)
     assert result.exit_code == code, result.output
     assert words in result.stderr
     assert isinstance(result.exception, SystemExit)  # other errors are printed with a traceback
 
 
 def test_missing_torch_error_gives_the_install_command(lab, tmp_path):
-    hide = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
-    given = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", "32"]
-    command = [sys.executable, "-c", hide, "capture", *given, "--out", str(tmp_path / "out")]
+    program = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
+    options = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", "32"]
+    command = [sys.executable, "-c", program, "capture", *options, "--out", str(tmp_path / "out")]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 1, result.stderr
     assert "torch is not installed" in result.stderr

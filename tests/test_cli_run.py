@@ -41,7 +41,7 @@ FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 QUICK = ("massive_values", "crosslayer_balance")
 
 
-def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int = 0) -> Path:
+def save_untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int = 0) -> Path:
     """Save a model of the population's shape with random weights, as `lab population --export` would."""
     torch.manual_seed(seed)
     config = architecture(
@@ -58,9 +58,9 @@ def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a pair of models, a one-layer model, and models of another language with and without a beginning token."""
     folder = tmp_path_factory.mktemp("models")
-    untrained(folder / "m")
-    untrained(folder / "n", "drope")
-    untrained(folder / "one", layers=1)
+    save_untrained(folder / "m")
+    save_untrained(folder / "n", "drope")
+    save_untrained(folder / "one", layers=1)
     models_tiny.saved("llama", folder / "plain")
     shutil.copytree(folder / "plain", folder / "nobos")
     models_planted.tokenizer(bos=False).save_pretrained(folder / "nobos")
@@ -80,36 +80,36 @@ def manifest(root: Path, experiment: str, model: str) -> Any:
     return json.loads((root / f"artifacts/measurements/{experiment}/{model}.json").read_text())
 
 
-def lines(root: Path, experiment: str, model: str = "m") -> list[str]:
+def table_lines(root: Path, experiment: str, model: str = "m") -> list[str]:
     return table_text(path_of(root, experiment, model)).splitlines()
 
 
-def replaced(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
+def replace_measure(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
     """Replace an experiment by `measure(original, subject, options)`; return a list that grows with each call."""
     calls: list[str] = []
     original = module.measure
 
     @functools.wraps(original)
-    def instead(subject: Any, options: Options, **more: Any) -> Any:
+    def replacement(subject: Any, options: Options, **more: Any) -> Any:
         calls.append(subject.name)
         return measure(original, subject, options)
 
-    monkeypatch.setattr(module, "measure", instead)
+    monkeypatch.setattr(module, "measure", replacement)
     return calls
 
 
-def as_is(original: Any, subject: Any, options: Options) -> Any:
+def unchanged(original: Any, subject: Any, options: Options) -> Any:
     return original(subject, options)
 
 
-# What it writes ---------------------------------------------------------------------------------------------------
+# Files of a run ---------------------------------------------------------------------------------------------------
 
 
 def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> None:
     result = run(*QUICK, "--model", models / "m", "--against", models / "n", "--seeds", "0,2", *FEW)
     assert result.exit_code == 0, result.output
-    written = [path_of(project, name, model).relative_to(project).as_posix() for model in "mn" for name in QUICK]
-    assert result.stdout.split() == written
+    files = [path_of(project, name, model).relative_to(project).as_posix() for model in "mn" for name in QUICK]
+    assert result.stdout.split() == files
     assert "parameters; at least" in result.stderr  # memory is checked before anything is loaded
     assert not [fault for name in QUICK for fault in check(project, name)]
     first, second = (manifest(project, "massive_values", model) for model in "mn")
@@ -133,18 +133,16 @@ def test_run_outside_a_project_prints_a_summary_and_models_can_be_compared(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
     pair = ("--model", str(models / "m"), "--against", str(models / "n"))
-    asked = ("run", "massive_values", *pair, "--documents", "6", "--items", "2", "--device", "cpu")
-    result = CliRunner().invoke(command_line(), asked)
+    arguments = ("run", "massive_values", *pair, "--documents", "6", "--items", "2", "--device", "cpu")
+    result = CliRunner().invoke(command_line(), arguments)
     assert result.exit_code == 0, result.output
     assert "massive values in queries" in result.stderr
-    report = json.loads(CliRunner().invoke(command_line(), [*asked, "--json"]).stdout)
+    report = json.loads(CliRunner().invoke(command_line(), [*arguments, "--json"]).stdout)
     assert report["files"] == result.stdout.split()
-    assert {(each["model"], each["n"], each["unit"]) for each in report["summary"]} == {
-        (name, 6, "text") for name in "mn"
-    }
+    assert {(row["model"], row["n"], row["unit"]) for row in report["summary"]} == {(name, 6, "text") for name in "mn"}
     rows = pd.read_parquet(tmp_path / report["files"][0])
     values = rows.query("metric == 'largest_ratio_q' and unit_id.notna()")["value"]
-    [largest] = [each for each in report["summary"] if each["metric"] == "largest_ratio_q" and each["model"] == "m"]
+    [largest] = [row for row in report["summary"] if row["metric"] == "largest_ratio_q" and row["model"] == "m"]
     assert largest["estimate"] == pytest.approx(values.mean())
     assert largest["ci_low"] < largest["estimate"] < largest["ci_high"]
     compared = CliRunner().invoke(command_line(), ["compare", "m", "n"])
@@ -173,37 +171,37 @@ def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: 
     pytest.importorskip("bitsandbytes")
     result = run("massive_values", "--model", models / "m", "--quantize", "nf4", "--dtype", "bf16", *FEW)
     assert result.exit_code == 0, result.output
-    noted = manifest(project, "massive_values", "m-nf4")
-    assert (noted["model"]["quantization"]["library"], noted["model"]["quantization"]["type"]) == (
+    record = manifest(project, "massive_values", "m-nf4")
+    assert (record["model"]["quantization"]["library"], record["model"]["quantization"]["type"]) == (
         "bitsandbytes",
         "nf4",
     )
-    assert "bitsandbytes" in noted["versions"]
-    assert "--quantize nf4" in noted["command"]
-    assert lines(project, "massive_values", "m-nf4")[1].startswith("rope,nf4,")
+    assert "bitsandbytes" in record["versions"]
+    assert "--quantize nf4" in record["command"]
+    assert table_lines(project, "massive_values", "m-nf4")[1].startswith("rope,nf4,")
 
 
 @pytest.mark.parametrize("model", ["one", "nobos"])
 def test_model_with_one_layer_or_no_beginning_token_is_measured(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
-    asked: tuple[object, ...] = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
-    if model == "nobos":  # this model knows no English
+    arguments: tuple[object, ...] = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
+    if model == "nobos":  # the model has no English words
         with monkeypatch.context() as patched:  # the tokenizer is checked before weights are loaded
             patched.setattr("keyquery.measure.subject.load", lambda *_: pytest.fail("loaded"))
-            result = run(*asked)
+            result = run(*arguments)
         assert result.exit_code == 1
         assert "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer encodes " in result.stderr
         assert "of the book english as unknown tokens; give texts in its language: --texts FILE" in result.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
-        asked += ("--texts", str(file))
+        arguments += ("--texts", str(file))
         model = "nobos-on-words"
-    result = run(*asked)
+    result = run(*arguments)
     assert result.exit_code == 0, result.output
     for name in (*QUICK, "layer_content"):
         assert not check(project, name)
-        assert len(lines(project, name, model)) > 5
+        assert len(table_lines(project, name, model)) > 5
 
 
 # Continuing a run ---------------------------------------------------------------------------------------------------
@@ -212,93 +210,93 @@ def test_model_with_one_layer_or_no_beginning_token_is_measured(
 def test_interrupted_run_resumes_and_repeats_only_with_again(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = (*QUICK, "--model", models / "m", *FEW)
-    counted = replaced(monkeypatch, massive_values, as_is)
+    arguments = (*QUICK, "--model", models / "m", *FEW)
+    calls = replace_measure(monkeypatch, massive_values, unchanged)
 
-    def stopped(*_: Any) -> Any:
+    def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        replaced(patched, crosslayer_balance, stopped)
-        result = run(*asked)
+        replace_measure(patched, crosslayer_balance, interrupted)
+        result = run(*arguments)
     assert result.exit_code == 130
     assert "finished work is kept" in result.stderr
-    assert counted == ["m"]
-    before = lines(project, "massive_values")
-    result = run(*asked)
+    assert calls == ["m"]
+    before = table_lines(project, "massive_values")
+    result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert counted == ["m"], "the finished experiment is not measured again"
+    assert calls == ["m"], "the finished experiment is not measured again"
     assert "massive_values of m: already measured with this code and these options" in result.stderr
-    assert lines(project, "crosslayer_balance")
-    assert run(*asked, "--again").exit_code == 0
-    assert counted == ["m", "m"]
-    assert lines(project, "massive_values") == before
+    assert table_lines(project, "crosslayer_balance")
+    assert run(*arguments, "--again").exit_code == 0
+    assert calls == ["m", "m"]
+    assert table_lines(project, "massive_values") == before
     assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1", "--replace").exit_code == 0
-    assert counted == ["m"] * 3, "other options are another measurement"
+    assert calls == ["m"] * 3, "other options are another measurement"
     file = path_of(project, "massive_values", "m")
     file.write_bytes(file.read_bytes()[:100])
     assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1").exit_code == 0
-    assert counted == ["m"] * 4, "a table changed since then is made again"
+    assert calls == ["m"] * 4, "a damaged table is measured again"
 
 
 def test_out_of_memory_is_reported_and_other_experiments_run(
     project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
+    def exhausted(*_: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
 
-    def hooked(original: Any, subject: Any, options: Options) -> Any:
-        anew = dataclasses.replace(subject, facts={}, folder=None)  # kept surveys need no forward pass
-        handle = subject.model.model.layers[1].register_forward_hook(full)
+    def with_exhausted_layer(original: Any, subject: Any, options: Options) -> Any:
+        fresh = dataclasses.replace(subject, facts={}, folder=None)  # kept surveys need no forward pass
+        handle = subject.model.model.layers[1].register_forward_hook(exhausted)
         try:
-            return original(anew, options)
+            return original(fresh, options)
         finally:
             handle.remove()
 
     with monkeypatch.context() as patched:
-        replaced(patched, massive_values, hooked)
+        replace_measure(patched, massive_values, with_exhausted_layer)
         result = run(*QUICK, "--model", models / "m", *FEW)
         alone = run("massive_values", "--model", models / "m", *FEW)
     assert result.exit_code == alone.exit_code == 1
     assert "1 of 2 experiments not measured, the others are kept" in result.stderr
-    for each in (result, alone):
-        assert "massive_values of m: out of memory; what is finished is kept: run again with" in each.stderr
-        assert "Traceback" not in each.output
-    assert lines(project, "crosslayer_balance")
+    for outcome in (result, alone):
+        assert "massive_values of m: out of memory; what is finished is kept: run again with" in outcome.stderr
+        assert "Traceback" not in outcome.output
+    assert table_lines(project, "crosslayer_balance")
     assert not (project / "artifacts/measurements/massive_values").exists()
     assert run(*QUICK, "--model", models / "m", *FEW).exit_code == 0
 
 
 def test_sick_measurement_keeps_the_valid_one(project: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = ("massive_values", "--model", models / "m", *FEW)
-    assert run(*asked).exit_code == 0
-    before = lines(project, "massive_values")
+    arguments = ("massive_values", "--model", models / "m", *FEW)
+    assert run(*arguments).exit_code == 0
+    before = table_lines(project, "massive_values")
 
-    def spoilt(number: str) -> Callable[..., Any]:
-        def sick(original: Any, subject: Any, options: Options) -> Any:
+    def with_value(number: str) -> Callable[..., Any]:
+        def changed(original: Any, subject: Any, options: Options) -> Any:
             first, *others = original(subject, options)
             return [first | {"value": float(number), "n": 3, "reason": ""}, *others]
 
-        return sick
+        return changed
 
     for number in ("nan", "inf"):
         with monkeypatch.context() as patched:
-            replaced(patched, massive_values, spoilt(number))
-            result = run(*asked, "--again")
+            replace_measure(patched, massive_values, with_value(number))
+            result = run(*arguments, "--again")
         assert result.exit_code == 1
         assert "massive_values: " in result.stderr
-        assert lines(project, "massive_values") == before
+        assert table_lines(project, "massive_values") == before
     with monkeypatch.context() as patched:
-        replaced(patched, massive_values, lambda *_: [])
-        result = run(*asked, "--again")
+        replace_measure(patched, massive_values, lambda *_: [])
+        result = run(*arguments, "--again")
     assert (result.exit_code, "gave no row" in result.stderr) == (1, True)
-    assert lines(project, "massive_values") == before
+    assert table_lines(project, "massive_values") == before
 
 
 @pytest.mark.parametrize("jobs", [(), ("--cpus", "1")], ids=["here", "one model a job"])
 def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path, jobs: tuple[str, ...]) -> None:
-    both = ("--model", models / "m", "--against", models / "n", *FEW, "--seeds", "900001", *jobs)
-    result = run("crosslayer_balance", "disruption", *both)
+    arguments = ("--model", models / "m", "--against", models / "n", *FEW, "--seeds", "900001", *jobs)
+    result = run("crosslayer_balance", "disruption", *arguments)
     assert result.exit_code == 1
     files = [f"artifacts/measurements/crosslayer_balance/{name}.csv" for name in ("m", "n")]
     assert [*result.stdout.split()] == files
@@ -308,9 +306,9 @@ def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path
         assert f"{name}: 1 of 2 experiments not measured, the others are kept: disruption: seed 900001" in line
     if jobs:
         return
-    machine = run("crosslayer_balance", "disruption", *both, "--json")
-    assert (machine.exit_code, json.loads(machine.stdout)["files"]) == (1, files)
-    assert {each["model"] for each in json.loads(machine.stdout)["summary"]} == {"m", "n"}
+    json_result = run("crosslayer_balance", "disruption", *arguments, "--json")
+    assert (json_result.exit_code, json.loads(json_result.stdout)["files"]) == (1, files)
+    assert {row["model"] for row in json.loads(json_result.stdout)["summary"]} == {"m", "n"}
 
 
 # Errors -------------------------------------------------------------------------------------------------------
@@ -350,8 +348,8 @@ def test_invalid_run_arguments_are_reported_in_one_line(
 ) -> None:
     recipe = project / "mine.yaml"
     recipe.write_text("title: Mine\nexperiments: all\nmodles: []\n")
-    given = [argument.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for argument in arguments]
-    result = run(*given)
+    replaced = [argument.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for argument in arguments]
+    result = run(*replaced)
     assert result.exit_code == code, result.output
     assert words in result.stderr
     assert "Traceback" not in result.output
@@ -364,9 +362,9 @@ def test_damaged_checkpoint_is_reported_with_a_remedy(project: Path, models: Pat
     file.write_bytes(file.read_bytes()[:2000])
     result = run("sinks", "--model", tmp_path / "cut", *FEW)
     assert result.exit_code == 1
-    [errors] = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
-    assert errors.endswith("a weight file is damaged or cut short; download it again")
-    assert result.stderr.splitlines()[-1] == errors
+    [error] = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert error.endswith("a weight file is damaged or cut short; download it again")
+    assert result.stderr.splitlines()[-1] == error
     (tmp_path / "cut/lab.json").write_text("{")
     result = run("sinks", "--model", tmp_path / "cut", *FEW)
     assert result.exit_code == 1
@@ -376,9 +374,11 @@ def test_damaged_checkpoint_is_reported_with_a_remedy(project: Path, models: Pat
 # Texts from outside -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("place", "known"), [("imdb", "stanfordnlp/imdb"), ("wikitext", "Salesforce/wikitext")])
+@pytest.mark.parametrize(
+    ("short_name", "dataset_id"), [("imdb", "stanfordnlp/imdb"), ("wikitext", "Salesforce/wikitext")]
+)
 def test_dataset_short_names_resolve_to_their_ids(
-    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, place: str, known: str
+    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, short_name: str, dataset_id: str
 ) -> None:
     class Unreachable:
         @staticmethod
@@ -386,10 +386,10 @@ def test_dataset_short_names_resolve_to_their_ids(
             raise ConnectionError(f"no way to {name}")
 
     monkeypatch.setattr(texts, "need", lambda *_: Unreachable)
-    result = run("massive_values", "--model", models / "m", "--texts", place, *FEW)
+    result = run("massive_values", "--model", models / "m", "--texts", short_name, *FEW)
     assert result.exit_code == 1
-    assert f"error: {known}" in result.stderr
-    assert f"cannot be read (no way to {known}); check the id and the connection, or give a local" in result.stderr
+    assert f"error: {dataset_id}" in result.stderr
+    assert f"cannot be read (no way to {dataset_id}); check the id and the connection, or give a local" in result.stderr
 
 
 def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: Path) -> None:
@@ -402,8 +402,8 @@ def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: 
     parts = subject.texts(options)
     assert [text.id for text in parts] == ["mine#0", "mine#1", "mine#2"]
     assert {int(text.tokens[0, 0]) for text in parts} == {subject.tokenizer.bos_token_id}
-    inside = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in parts]
-    assert " ".join(inside).split() == words[:30]
+    texts_without_beginning = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in parts]
+    assert " ".join(texts_without_beginning).split() == words[:30]
     assert subject.used.record()["texts"][file.name]["count"] == 3
     with pytest.raises(DataError, match=r"only \d texts of 11 tokens, but 99 are asked for"):
         subject.texts(dataclasses.replace(options, texts=99))
@@ -429,6 +429,6 @@ def test_capture_experiments_refuse_user_texts_and_others_run(project: Path, mod
     result = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
     assert result.exit_code == 1
     assert "text_kinds: text_kinds compares kinds of generated text; leave --texts out" in result.stderr
-    noted = manifest(project, "crosslayer_balance", "m-on-mine")
-    assert noted["texts"] == file.name
-    assert noted["hashes"]["texts"][file.name]["count"] == 2
+    record = manifest(project, "crosslayer_balance", "m-on-mine")
+    assert record["texts"] == file.name
+    assert record["hashes"]["texts"][file.name]["count"] == 2

@@ -44,12 +44,12 @@ def test_model_of_another_document_or_kind_needs_no_metrics(project):
     models = project / "artifacts/sources/models.csv"
     text = models.read_text()
     last = text.splitlines()[-1]
-    for other in (
+    for changed in (
         last.replace(",captured,", ",training,"),
         last.replace(",data/models", ",002 T1").replace("002", "005"),
     ):
-        assert other != last
-        models.write_text(text.replace(last, other))
+        assert changed != last
+        models.write_text(text.replace(last, changed))
         assert check(project, "reported_plasticity") == []
 
 

@@ -19,27 +19,27 @@ resources:
 - {name: places, origin: [], fields: [{source*: Key of the place, refers: null}]}
 - name: scores
 """
-GIVEN = "  fields: [model*, layer*, {value: The score, type: number}, reason~, source!]\n"
+FIELDS = "  fields: [model*, layer*, {value: The score, type: number}, reason~, source!]\n"
 MODEL = {"name": "model", "type": "string", "description": "Key of the model"}
 A_OR_B = {"required": True, "enum": ["a", "b"]}
 
 
 @pytest.fixture
-def described(tmp_path):
+def describe(tmp_path):
     """Return a function that gives the full description of the table `scores` for an entry."""
     (tmp_path / "artifacts/results").mkdir(parents=True)
     (tmp_path / "artifacts/sources").mkdir()
 
-    def put(text, head=HEAD):
+    def write(text, head=HEAD):
         (tmp_path / "artifacts/datapackage.yaml").write_text(head + text.replace("reason~", "{reason~: Why empty}"))
         return resource(tmp_path, "scores")
 
-    put.__dict__["root"] = tmp_path
-    return put
+    write.__dict__["root"] = tmp_path
+    return write
 
 
-def test_shorthand_of_a_resource_is_expanded(described):
-    assert described(GIVEN) == {
+def test_shorthand_of_a_resource_is_expanded(describe):
+    assert describe(FIELDS) == {
         "name": "scores",
         "path": "results/scores.csv",
         "kind": "result",
@@ -79,19 +79,19 @@ def test_shorthand_of_a_resource_is_expanded(described):
         ("[[model]]", {**MODEL, "constraints": {"enum": ["a", "b"]}}),
     ],
 )
-def test_field_overrides_are_merged_with_column_defaults(described, field_text, field):
+def test_field_overrides_are_merged_with_column_defaults(describe, field_text, field):
     text = f"  fields: {field_text}\n" if field_text.startswith("[[") else f"  fields: [{field_text}]\n"
-    assert described(text)["schema"] == {"fields": [field]}
+    assert describe(text)["schema"] == {"fields": [field]}
 
 
-def test_kind_and_path_follow_from_each_other(described):
-    assert described("  origin: []\n  fields: [model]\n")["path"] == "sources/scores.csv"
-    assert described("  kind: measurement\n  fields: [model]\n")["path"] == "measurements/scores"
-    assert described("  path: sources/scores.csv\n  fields: [model]\n")["path"] == "sources/scores.csv"
+def test_kind_and_path_follow_from_each_other(describe):
+    assert describe("  origin: []\n  fields: [model]\n")["path"] == "sources/scores.csv"
+    assert describe("  kind: measurement\n  fields: [model]\n")["path"] == "measurements/scores"
+    assert describe("  path: sources/scores.csv\n  fields: [model]\n")["path"] == "sources/scores.csv"
 
 
-def test_keys_declared_beside_columns_are_expanded(described):
-    schema = described("  fields: [model, layer]\n  key: [model, layer]\n  refers: {model: places.source}\n")["schema"]
+def test_keys_declared_beside_columns_are_expanded(describe):
+    schema = describe("  fields: [model, layer]\n  key: [model, layer]\n  refers: {model: places.source}\n")["schema"]
     assert schema["primaryKey"] == ["model", "layer"]
     assert schema["foreignKeys"] == [{"fields": ["model"], "reference": {"resource": "places", "fields": ["source"]}}]
 
@@ -112,21 +112,21 @@ def test_keys_declared_beside_columns_are_expanded(described):
         ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is not a mapping"),
     ],
 )
-def test_invalid_description_is_refused(described, text, words):
+def test_invalid_description_is_refused(describe, text, words):
     with pytest.raises(DataError) as error:
-        described(text)
+        describe(text)
     assert words in str(error.value)
     assert str(error.value).startswith("artifacts/datapackage.yaml: ")
 
 
-def test_columns_that_are_no_mapping_are_refused(described):
+def test_columns_that_are_no_mapping_are_refused(describe):
     with pytest.raises(DataError, match="`columns` is not a mapping"):
-        described(GIVEN, "name: test\ncolumns: [model]\nresources:\n- name: scores\n")
+        describe(FIELDS, "name: test\ncolumns: [model]\nresources:\n- name: scores\n")
 
 
-def test_table_is_checked_against_the_expanded_description(described):
-    described(GIVEN)
-    root = described.root
+def test_table_is_checked_against_the_expanded_description(describe):
+    describe(FIELDS)
+    root = describe.root
     (root / "artifacts/sources/places.csv").write_text("source\nT1\n")
     rows = ["model,layer,value,reason,source", "a,0,0.5,,T1", "b,0,,unknown,T1"]
     table = root / "artifacts/results/scores.csv"
@@ -137,13 +137,13 @@ def test_table_is_checked_against_the_expanded_description(described):
         assert words in str(check(root, "scores")[0])
 
 
-def test_exported_package_contains_no_project_shorthand(described):
-    described(GIVEN + "  range: {value: [0, .inf]}\n")
-    (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
-    schema = standard_package(described.root)
+def test_exported_package_contains_no_project_shorthand(describe):
+    describe(FIELDS + "  range: {value: [0, .inf]}\n")
+    (describe.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
+    schema = standard_package(describe.root)
     assert set(schema) == {"$schema", "name", "resources"}
     [entry] = schema["resources"]  # the table `places` has no file
-    assert entry["schema"] == full_package(described.root)["resources"][1]["schema"]
+    assert entry["schema"] == full_package(describe.root)["resources"][1]["schema"]
     assert entry["range"] == {"value": [0, None]}
 
 

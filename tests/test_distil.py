@@ -1,4 +1,4 @@
-"""Distillation of a two-layer model: arms read the same text, killed runs resume exactly, other recipes are refused."""
+"""Distillation of a two-layer model: both arms read one text, killed runs resume, other recipes are refused."""
 
 import dataclasses
 import io
@@ -26,14 +26,14 @@ TINY = DistilRecipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manua
 
 
 @pytest.fixture(autouse=True)
-def _one_thread():
+def _restore_threads():
     old = torch.get_num_threads()
     yield
     torch.set_num_threads(old)
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def project(tmp_path, monkeypatch):
     monkeypatch.setattr(windows, "texts_of", distil_made.texts)
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
@@ -41,22 +41,22 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def distilled(place, **options):
-    return command.run(place, str(place / "teacher"), recipe=options.pop("recipe", TINY), **options)
+def run_distillation(project, **options):
+    return command.run(project, str(project / "teacher"), recipe=options.pop("recipe", TINY), **options)
 
 
-def weights(place, arm, seed=0):
-    path = place / command.HOME / f"teacher-short-s{seed}" / arm / "checkpoint.pt"
+def weights(project, arm, seed=0):
+    path = project / command.HOME / f"teacher-short-s{seed}" / arm / "checkpoint.pt"
     _, _, content = path.read_bytes().partition(b"\n")  # after the line with its hash
     return torch.load(io.BytesIO(content), weights_only=True)["state"]["weights"]
 
 
-def same(one, two):
+def equal_weights(one, two):
     return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
 
 
-def test_both_arms_train_and_are_saved_as_models(place):
-    tables = distilled(place)
+def test_both_arms_train_and_are_saved_as_models(project):
+    tables = run_distillation(project)
     assert [path.name for path in tables] == [
         "teacher-nope.csv", "teacher-continued.csv", "teacher-nope", "teacher-continued",
     ]  # fmt: skip
@@ -66,7 +66,7 @@ def test_both_arms_train_and_are_saved_as_models(place):
     for table in frames.values():
         assert sorted(set(table["step"])) == [0, 2, 4, 6]
         assert set(table["tokens"]) == {0, 64, 128, 192}
-    assert not check(place, "distillation")
+    assert not check(project, "distillation")
     nope, control = (
         frames[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(frames)[::-1]
     )
@@ -76,20 +76,20 @@ def test_both_arms_train_and_are_saved_as_models(place):
     assert losses["manual", "loss"] == losses["manual", "teacher_loss"]
 
 
-def test_distilled_models_can_be_opened_by_folder(place):
-    distilled(place, steps=2)
-    home = place / command.HOME / "teacher-short-s0"
-    subjects = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
+def test_distilled_models_can_be_opened_by_folder(project):
+    run_distillation(project, steps=2)
+    home = project / command.HOME / "teacher-short-s0"
+    subjects = {arm: open_subject(project, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
     assert {arm: (subject.name, subject.positional) for arm, subject in subjects.items()} == {
         "nope": ("teacher-nope", "drope"),
         "continued": ("teacher-continued", "rope"),
     }
-    assert same(dict(subjects["nope"].model.state_dict()), weights(place, "nope"))
+    assert equal_weights(dict(subjects["nope"].model.state_dict()), weights(project, "nope"))
     assert subjects["nope"].training_length == 128, "a student inherits the teacher's context"
-    untouched = open_subject(place, ModelSource(str(place / "teacher"), position="drope"))
+    untouched = open_subject(project, ModelSource(str(project / "teacher"), position="drope"))
     tokens = torch.tensor([[1, 5, 2, 7, 5, 3]])
-    one, two = (each.model(tokens).logits for each in (untouched, subjects["nope"]))
-    assert not torch.equal(one, two), "two training steps change the weights"
+    untouched_logits, student_logits = (subject.model(tokens).logits for subject in (untouched, subjects["nope"]))
+    assert not torch.equal(untouched_logits, student_logits), "two training steps change the weights"
 
 
 def test_recipes_measure_the_folders_that_the_command_writes():
@@ -100,43 +100,43 @@ def test_recipes_measure_the_folders_that_the_command_writes():
         assert [model.source.position for model in recipe.models if "untouched" in model.name] == ["drope"]
 
 
-def test_killed_distillation_resumes_to_the_same_weights(place):
-    distilled(place, steps=6)
-    uninterrupted = {arm: weights(place, arm) for arm in ("nope", "continued")}
-    shutil.rmtree(place / "out")
-    distilled(place, steps=2)
-    assert not same(weights(place, "nope"), uninterrupted["nope"])
-    distilled(place, steps=3)
-    distilled(place)
-    assert all(same(weights(place, arm), uninterrupted[arm]) for arm in uninterrupted)
-    before = (place / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes()
-    distilled(place)
-    assert (place / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes() == before
+def test_killed_distillation_resumes_to_the_same_weights(project):
+    run_distillation(project, steps=6)
+    uninterrupted = {arm: weights(project, arm) for arm in ("nope", "continued")}
+    shutil.rmtree(project / "out")
+    run_distillation(project, steps=2)
+    assert not equal_weights(weights(project, "nope"), uninterrupted["nope"])
+    run_distillation(project, steps=3)
+    run_distillation(project)
+    assert all(equal_weights(weights(project, arm), uninterrupted[arm]) for arm in uninterrupted)
+    before = (project / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes()
+    run_distillation(project)
+    assert (project / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes() == before
 
 
-def test_an_arm_that_is_behind_is_brought_to_the_others_step(place):
-    distilled(place, arms=["nope"], steps=4)
-    distilled(place, steps=4)
-    together = weights(place, "continued")
-    shutil.rmtree(place / "out")
-    distilled(place, arms=["continued"], steps=4)
-    assert same(weights(place, "continued"), together), "the order of the arms has no effect"
+def test_arm_that_starts_later_ends_with_the_same_weights(project):
+    run_distillation(project, arms=["nope"], steps=4)
+    run_distillation(project, steps=4)
+    together = weights(project, "continued")
+    shutil.rmtree(project / "out")
+    run_distillation(project, arms=["continued"], steps=4)
+    assert equal_weights(weights(project, "continued"), together), "the order of the arms has no effect"
 
 
-def test_checkpoint_of_another_recipe_is_refused_with_the_difference(place):
-    distilled(place, steps=2)
+def test_checkpoint_of_another_recipe_is_refused_with_the_difference(project):
+    run_distillation(project, steps=2)
     with pytest.raises(ModelError, match="with another rate; delete it"):
-        distilled(place, recipe=dataclasses.replace(TINY, rate=1e-3))
+        run_distillation(project, recipe=dataclasses.replace(TINY, rate=1e-3))
     with pytest.raises(ModelError, match="with another steps; delete it"):
-        distilled(place, recipe=dataclasses.replace(TINY, steps=7))
-    distil_made.folder(place / "teacher")
-    config = place / "teacher/config.json"
+        run_distillation(project, recipe=dataclasses.replace(TINY, steps=7))
+    distil_made.folder(project / "teacher")
+    config = project / "teacher/config.json"
     config.write_text(config.read_text().replace('"rms_norm_eps": 1e-06', '"rms_norm_eps": 1e-05'))
     with pytest.raises(ModelError, match="with another teacher"):
-        distilled(place)
+        run_distillation(project)
 
 
-def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
+def test_training_documents_are_disjoint_from_held_out_ones(project, monkeypatch):
     documents = []
 
     def texts(name, part=None):
@@ -144,29 +144,29 @@ def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
         return distil_made.texts(name, part)
 
     monkeypatch.setattr(windows, "texts_of", texts)
-    tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
-    cut = windows.read_windows(TINY, tokenizer)
+    tokenizer = load(ModelSource(str(project / "teacher"))).tokenizer
+    read = windows.read_windows(TINY, tokenizer)
     assert set(documents) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
-    first = [cut.batch(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
-    rows = sorted(map(tuple, (row for each in first for row in each)))
-    assert rows == sorted(map(tuple, cut.train.tolist())), "each window is read once"
-    assert not set(rows) & {tuple(row) for each in cut.held_out.values() for row in each.tolist()}
-    assert cut.batch(TINY, 1, 0).tolist() != first[0]
+    batches = [read.batch(TINY, 0, step).tolist() for step in range(len(read.train) // TINY.rows)]
+    rows = sorted(map(tuple, (row for batch in batches for row in batch)))
+    assert rows == sorted(map(tuple, read.train.tolist())), "each window is read once"
+    assert not set(rows) & {tuple(row) for cut in read.held_out.values() for row in cut.tolist()}
+    assert read.batch(TINY, 1, 0).tolist() != batches[0]
 
 
 def test_divergence_equals_that_of_the_full_distributions():
-    one, two = torch.randn(2, 3, 7), torch.randn(2, 3, 7)
-    teacher = two.softmax(-1)
-    expected = (teacher * (teacher.log() - one.log_softmax(-1))).sum(-1).mean()
-    assert student.divergence(one, two).item() == pytest.approx(expected.item(), rel=1e-5)
-    assert student.divergence(two, two).item() == pytest.approx(0, abs=1e-6)
+    student_logits, teacher_logits = torch.randn(2, 3, 7), torch.randn(2, 3, 7)
+    teacher = teacher_logits.softmax(-1)
+    expected = (teacher * (teacher.log() - student_logits.log_softmax(-1))).sum(-1).mean()
+    assert student.divergence(student_logits, teacher_logits).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert student.divergence(teacher_logits, teacher_logits).item() == pytest.approx(0, abs=1e-6)
 
 
-def test_invalid_distillation_requests_are_refused(place):
+def test_invalid_distillation_requests_are_refused(project):
     with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; for more steps"):
-        distilled(place, steps=7)
+        run_distillation(project, steps=7)
     with pytest.raises(SpecError, match="arm 'rope' is unknown; give one of nope, continued"):
-        distilled(place, arms=["rope"])
+        run_distillation(project, arms=["rope"])
     with pytest.raises(SpecError, match="recipe 'brief' is unknown"):
         recipe_of("brief")
     with pytest.raises(SpecError, match="precision 'int8' is unknown"):
@@ -174,28 +174,29 @@ def test_invalid_distillation_requests_are_refused(place):
     with pytest.raises(SpecError, match="rows is 0"):
         DistilRecipe(steps=1, rows=0)
     with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, but needs 9"):
-        distilled(place, recipe=dataclasses.replace(TINY, length=100, held_out=9))
-    distilled(place, steps=2)
-    student_of = str(place / command.HOME / "teacher-short-s0/teacher-nope")
+        run_distillation(project, recipe=dataclasses.replace(TINY, length=100, held_out=9))
+    run_distillation(project, steps=2)
+    student_folder = str(project / command.HOME / "teacher-short-s0/teacher-nope")
     with pytest.raises(ModelError, match=r"has no rotary embedding \(drope\)"):
-        command.run(place, student_of, recipe=TINY)
+        command.run(project, student_folder, recipe=TINY)
     with pytest.raises(ModelError, match="nowhere: not a model; give smollm2-135m"):
-        command.run(place, "nowhere", recipe=TINY)
+        command.run(project, "nowhere", recipe=TINY)
 
 
-def test_damaged_checkpoint_is_reported_with_a_remedy(place):
-    distilled(place, steps=2, arms=["nope"])
-    (place / command.HOME / "teacher-short-s0/nope/checkpoint.pt").write_bytes(b"cut")
+def test_damaged_checkpoint_is_reported_with_a_remedy(project):
+    run_distillation(project, steps=2, arms=["nope"])
+    (project / command.HOME / "teacher-short-s0/nope/checkpoint.pt").write_bytes(b"cut")
     with pytest.raises(ModelError, match=r"damaged.* rm "):
-        distilled(place, arms=["nope"])
+        run_distillation(project, arms=["nope"])
 
 
-def test_command_refuses_invalid_steps_with_exit_code_2(place):
+def test_command_refuses_invalid_steps_with_exit_code_2(project):
     from analysis.distil.commands import distil
 
-    long = CliRunner().invoke(distil, ["--model", str(place / "teacher"), "--steps", "99999"], obj={"root": place})
-    assert long.exit_code == 2, long.output
-    assert "has steps 1 to" in long.output
+    options = ["--model", str(project / "teacher"), "--steps", "99999"]
+    result = CliRunner().invoke(distil, options, obj={"root": project})
+    assert result.exit_code == 2, result.output
+    assert "has steps 1 to" in result.output
 
 
 def test_learning_rate_warms_up_and_decays_to_zero():

@@ -24,10 +24,10 @@ import hooks
 
 WALKS = sorted((ROOT / "docs/walks").glob("*.md"))
 RUN = re.compile(r"^    python build\.py (.+)$", re.MULTILINE)
-TRACED = """
+TRACER = """
 import sys, threading
 first = {}
-def seen(frame, event, argument):  # of calls alone, and not of lines: it returns no function that would trace these
+def seen(frame, event, argument):  # it returns nothing, so only calls are traced and no lines
     first.setdefault(frame.f_code)
 threading.settrace(seen)
 sys.settrace(seen)
@@ -47,12 +47,12 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.names |= {given[name] for name in ("id", "name") if given.get(name)}
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        elif given.get("rel") not in ("canonical", "next", "prev"):
-            self.loaded += [given[name] for name in ("src", "href") if given.get(name)]
+        attributes = dict(attrs)
+        self.names |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        elif attributes.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded += [attributes[name] for name in ("src", "href") if attributes.get(name)]
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def test_a_link_leads_to_a_page_and_a_place_there(pages):
             if parts.scheme or parts.netloc or name == "404.html":
                 continue
             target = (site / name).parent / unquote(parts.path) if parts.path else site / name
-            at = Path(target.resolve()).relative_to(site.resolve()).as_posix()
-            linked = by_name.get(at if at != "." else "index.html")
+            address = Path(target.resolve()).relative_to(site.resolve()).as_posix()
+            linked = by_name.get(address if address != "." else "index.html")
             if not target.exists() or (parts.fragment and linked and unquote(parts.fragment) not in linked.names):
                 wrong.append(f"{name}: {link}")
     assert wrong == []
@@ -109,11 +109,11 @@ def test_reference_lists_every_public_name(pages):
 def test_study_page_has_a_table_and_three_figures(pages):
     _, site = pages
     page = (site / "notebooks.html").read_text(encoding="utf-8")
-    _, _, shown = page.rpartition("A study: attention without rotation")
+    _, _, study = page.rpartition("A study: attention without rotation")
     [paper] = site.parent.glob("study-*")
     text, rows = printed(paper)
     assert len(text) == 2
-    assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
+    assert study.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
     joined = "\n".join(text)
     assert re.findall(r"(Table|Figure) 1\.(\d):", joined) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
     assert set(rows["n"]) == {8}
@@ -130,14 +130,16 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
     """The part after `**The document**` is checked by location only, since LaTeX takes minutes for it."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
-    stops = [(at.start(), at[1], at[2]) for at in hooks.STOP.finditer(text)]
-    for _, name, place in (*stops, *((0, at[1], at[2]) for at in hooks.STOP.finditer(compiled))):
+    stops = [(match.start(), match[1], match[2]) for match in hooks.STOP.finditer(text)]
+    for _, name, file in (*stops, *((0, match[1], match[2]) for match in hooks.STOP.finditer(compiled))):
         function = name.rpartition(".")[2]
-        assert re.search(rf"^\s*def {function}\(", (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE), name
-    commands = [(at.start(), at[1]) for at in RUN.finditer(text)]
-    for command, part in groupby(stops, key=lambda stop: max(command for command in commands if command[0] < stop[0])):
+        assert re.search(rf"^\s*def {function}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), name
+    commands = [(match.start(), match[1]) for match in RUN.finditer(text)]
+    for command, stops_of_command in groupby(
+        stops, key=lambda stop: max(command for command in commands if command[0] < stop[0])
+    ):
         result = subprocess.run(
-            [sys.executable, "-c", TRACED, *command[1].split()],
+            [sys.executable, "-c", TRACER, *command[1].split()],
             cwd=root,
             env=os.environ | {"NUMBA_DISABLE_JIT": "1"},  # calls of compiled functions cannot be traced
             capture_output=True,
@@ -146,7 +148,7 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
         )
         assert result.returncode == 0, result.stderr[-2000:]
         called = [line.replace(f"{ROOT}/", "").replace(f"{root}/", "") for line in result.stderr.splitlines()]
-        expected = [f"{place}:{'.'.join(name.split('.')[len(module(place)) :])}" for _, name, place in part]
+        expected = [f"{file}:{'.'.join(name.split('.')[len(module(file)) :])}" for _, name, file in stops_of_command]
         assert [line for line in called if line in expected] == expected
 
 

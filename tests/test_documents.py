@@ -1,4 +1,4 @@
-"""Other documents: their reported values change no result and no verdict on the five examined documents."""
+"""Values that other documents report change no result and no verdict on the five examined documents."""
 
 import pandas as pd
 import pytest
@@ -13,29 +13,29 @@ from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
 
 OWN = DocumentScope(frozenset({"002", "thesis"}), frozenset({"002", "thesis", "kepler"}))
-NEW, LIKE = "gemma3-4b", "qwen3-4b"
+ADDED, KNOWN = "gemma3-4b", "qwen3-4b"
 
 
 @pytest.mark.parametrize(
-    ("place", "wanted"),
+    ("place", "foreign"),
     [
         ("002 T1", False), ("005 T1", True), ("005", True), ("data/models", False), ("", False), ("0025 T1", False),
         ("kepler T1", True), ("thesis", False),
     ],
 )  # fmt: skip
-def test_place_names_a_foreign_document_by_its_code(place, wanted):
-    assert OWN.is_foreign(place) is wanted
+def test_place_names_a_foreign_document_by_its_code(place, foreign):
+    assert OWN.is_foreign(place) is foreign
 
 
 def test_rows_of_other_documents_and_their_models_are_excluded():
     models = pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]})
-    others = {"model": OWN.foreign_keys(models, "model")}
-    assert others == {"model": {"b"}}
+    foreign_keys = {"model": OWN.foreign_keys(models, "model")}
+    assert foreign_keys == {"model": {"b"}}
     assert OWN.foreign_keys(models.drop(columns="source"), "model") == frozenset()
     frame = pd.DataFrame({"model": ["a", "a", "b"], "source": ["002 T1", "005 T2", "data/scores"], "value": [1, 2, 3]})
-    assert list(OWN.examined(frame, others)["value"]) == [1]
-    plain = pd.DataFrame({"value": [1]})
-    assert OWN.examined(plain, others) is plain
+    assert list(OWN.examined(frame, foreign_keys)["value"]) == [1]
+    without_places = pd.DataFrame({"value": [1]})
+    assert OWN.examined(without_places, foreign_keys) is without_places
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("claim", 1), ("result", 1), ("source", 2)])
@@ -54,17 +54,17 @@ def test_studies_and_claims_receive_only_examined_rows(kind, rows, tmp_path, mon
     assert len(job.frames()["scores"]) == rows
 
 
-def added(name):
+def with_added_model(name):
     """Return a source with an added model of another document: a copy of a known model with extreme values."""
     frame = source(name)
-    rows = frame[frame["model"] == LIKE].assign(model=NEW, source="005 T1")
+    rows = frame[frame["model"] == KNOWN].assign(model=ADDED, source="005 T1")
     if "printed" not in frame.columns:
         names = {"display_name": "Gemma-3-4B", "family": "Gemma 3"}
-        more = {column: value for column, value in names.items() if column in frame.columns}
+        labels = {column: value for column, value in names.items() if column in frame.columns}
         facts = {"head_dim": 256, "layers": 77} if "head_dim" in frame.columns else {}
-        return pd.concat([frame, rows.assign(**more, **facts)], ignore_index=True)
-    wild = rows.assign(printed=["" if not text else "99.99" for text in rows["printed"]])
-    return edited(name, lambda table: pd.concat([table, wild], ignore_index=True))
+        return pd.concat([frame, rows.assign(**labels, **facts)], ignore_index=True)
+    extreme = rows.assign(printed=["" if not text else "99.99" for text in rows["printed"]])
+    return edited(name, lambda table: pd.concat([table, extreme], ignore_index=True))
 
 
 def test_a_model_of_another_document_changes_no_verdict():
@@ -74,7 +74,7 @@ def test_a_model_of_another_document_changes_no_verdict():
         for step in graph().steps.values()
         if step.kind.name == "source" and {"model", "source"} <= set(source(step.name).columns)
     ]
-    changed = {name: added(name) for name in tables if (source(name)["model"] == LIKE).any()}
+    changed = {name: with_added_model(name) for name in tables if (source(name)["model"] == KNOWN).any()}
     assert {"models", "reported_plasticity", "reported_deciles", "reported_length_bins", "published_lbp"} <= set(
         changed
     )

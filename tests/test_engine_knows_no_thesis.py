@@ -36,33 +36,33 @@ ALLOWED = {
 """Reasons for allowed words, by file and word."""
 
 
-def named(text):
+def words_found(text):
     """Return the words of the thesis in a text, with the line of each."""
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(WORDS)})(?![\w-])", re.IGNORECASE)
     lines = enumerate(text.splitlines(), 1)
     return [(match[0].lower(), number) for number, line in lines for match in pattern.finditer(line)]
 
 
-def files():
+def engine_files():
     """Return every text file of the engine."""
     return sorted(path for path in ENGINE.rglob("*") if path.is_file() and path.suffix not in (".pyc", ".so"))
 
 
-def allowed(file, word):
+def allowed_entry(file, word):
     """Return the entry of `ALLOWED` for a word in a file, or None."""
     folder = file.rpartition("/")[0]
-    return next((place for place in ((file, word), (f"{folder}/*", word)) if place in ALLOWED), None)
+    return next((entry for entry in ((file, word), (f"{folder}/*", word)) if entry in ALLOWED), None)
 
 
 def test_engine_contains_no_word_of_the_thesis():
-    assert len(files()) > 200
+    assert len(engine_files()) > 200
     used, wrong = set(), []
-    for path in files():
+    for path in engine_files():
         file = path.relative_to(ENGINE).as_posix()
-        for word, line in named(path.read_text(encoding="utf-8")):
-            place = allowed(file, word)
-            used.add(place)
-            if place is None:
+        for word, line in words_found(path.read_text(encoding="utf-8")):
+            entry = allowed_entry(file, word)
+            used.add(entry)
+            if entry is None:
                 wrong.append(f"{file}:{line}: {word}")
     assert wrong == []
     assert set(ALLOWED) - used == set(), "entries of ALLOWED that are not used"
@@ -72,13 +72,13 @@ def test_engine_contains_no_word_of_the_thesis():
     "text", ["Llama-3.2-1B", "the DroPE side", "ap_drop", "One Weird Paradox", "by RULER", "rope_theta"]
 )
 def test_thesis_word_in_code_or_comment_is_found(text):
-    assert named(f"# a comment\nvalue = {text!r}") != []
-    assert named(f"x = 1  # {text}") != []
+    assert words_found(f"# a comment\nvalue = {text!r}") != []
+    assert words_found(f"x = 1  # {text}") != []
 
 
 @pytest.mark.parametrize("text", ["property", "parenthesis", "bean heights", "attentive", "tokenized", "ropes", "lbps"])
 def test_other_words_are_not_reported(text):
-    assert named(text) == []
+    assert words_found(text) == []
 
 
 def test_new_paper_contains_no_word_of_the_thesis(tmp_path):
@@ -86,5 +86,5 @@ def test_new_paper_contains_no_word_of_the_thesis(tmp_path):
     from boundpaper.build.new_paper import new_paper
 
     written = new_paper(tmp_path / "beans", "Beans under three lamps", "May 2026")
-    actual = {(file, word) for file in written for word, _ in named((tmp_path / "beans" / file).read_text())}
+    actual = {(file, word) for file in written for word, _ in words_found((tmp_path / "beans" / file).read_text())}
     assert actual == {("pyproject.toml", "models"), ("pyproject.toml", "keyquery")}

@@ -22,7 +22,7 @@ from boundpaper.tables.render import render
 from boundpaper.typeset.wording import readable_text
 from claims_memory import exhibit_job, graph
 from conftest import ROOT
-from exhibit_lint import constant, faults, figure_texts, table_texts
+from exhibit_lint import constant_columns, faults, figure_texts, table_texts
 from tables._house import estimator_phrase
 
 GRAPH = graph()
@@ -31,8 +31,8 @@ TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == 
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
 
 
-def panel(*series, **more):
-    return Figure(panels=[Panel(series=series, **more)], caption="A caption.", width=80, height=40)
+def panel(*series, **options):
+    return Figure(panels=[Panel(series=series, **options)], caption="A caption.", width=80, height=40)
 
 
 # --- every exhibit of the thesis
@@ -41,9 +41,9 @@ def panel(*series, **more):
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_follows_the_house_rules(name, shipped):
     grid = read(exhibit_job(shipped, "table", name).call(), name)
-    parts = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
-    assert not parts, "\n".join(parts)
-    assert name in SUPPLEMENT or not constant(grid), "columns with a single value"
+    problems = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
+    assert not problems, "\n".join(problems)
+    assert name in SUPPLEMENT or not constant_columns(grid), "columns with a single value"
     spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
     if not has_row_space(grid):
         assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "a space marks the end of a group"
@@ -52,8 +52,8 @@ def test_every_table_follows_the_house_rules(name, shipped):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_follows_the_house_rules(name, shipped):
     figure = exhibit_job(shipped, "figure", name).call()
-    parts = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
-    assert not parts, "\n".join(parts)
+    problems = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
+    assert not problems, "\n".join(problems)
     source = tex(figure, name)
     assert not [line for line in source.splitlines() if r"\,\%" in line or (r"\node" in line and r"\," in line)]
     if not figure.panels:
@@ -66,8 +66,8 @@ def test_every_figure_follows_the_house_rules(name, shipped):
         assert named <= 4 or name in SUPPLEMENT, f"'{placed.title}': names at its edge cannot be told apart"
         numbers = [a for a in "xy" if not placed.panel.names[a] and not isinstance(placed.panel.axis(a).ticks, dict)]
         assert all(len(getattr(placed, a).ticks) > 2 for a in numbers), f"'{placed.title}' has fewer than three ticks"
-        drawn = view_of._panel_view(placed, "")["shades"]
-        for shade, box in zip(placed.panel.panel.shades, drawn, strict=True):
+        shades = view_of._panel_view(placed, "")["shades"]
+        for shade, box in zip(placed.panel.panel.shades, shades, strict=True):
             scale, along = (placed.x, 0) if shade.axis == "x" else (placed.y, 1)
             for end, limit, corner in ((shade.low, scale.low, "a"), (shade.high, scale.high, "b")):
                 value = limit if end is None else placed.panel.position(end, shade.axis)
@@ -93,9 +93,9 @@ def test_shaded_range_ends_at_its_stated_value_and_limits_may_not_cut_it():
     band = view_of.figure_view(shaded, "t")["page"]["panels"][0]["shades"][0]
     assert (band["a"][1], band["b"][1]) == ("0.2333", "0.3667"), "the shade starts at its lower end, not at the axis"
     trained = panel(Line(x=[1.0, 2.0], y=[0.0, 1.0]), shades=[Shade(low=None, high=4.0)], x=Axis(low=0.5, high=8.0))
-    drawn = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
-    assert float(drawn["a"][0]) == 0.0
-    assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "ends at 4, not at the border"
+    shade_box = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
+    assert float(shade_box["a"][0]) == 0.0
+    assert float(shade_box["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "ends at 4, not at the border"
     free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).panels[0].x
     assert free.low <= -0.5
     assert free.high >= 3.0
@@ -115,10 +115,10 @@ def test_rules_are_drawn_over_heat_maps_and_under_other_data_in_a_fixed_order():
 
 
 def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
-    one = Panel(series=[Line(x=[0, 1], y=[0, 1], label="loss"), Line(x=[0, 1], y=[1, 0], label="answers")])
-    other = Panel(series=[Line(x=[0, 1], y=[0, 1], label="cities")])
+    first = Panel(series=[Line(x=[0, 1], y=[0, 1], label="loss"), Line(x=[0, 1], y=[1, 0], label="answers")])
+    second = Panel(series=[Line(x=[0, 1], y=[0, 1], label="cities")])
     with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
-        tex(Figure(panels=[one, other], caption="A caption."), "t")
+        tex(Figure(panels=[first, second], caption="A caption."), "t")
     repeated = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
     with pytest.raises(SpecError, match="the legend's 'a' has two styles"):
         tex(panel(*repeated, Line(x=[0, 1], y=[1, 2], label="b")), "t")
@@ -128,10 +128,10 @@ def test_dashes_distinguish_series_only():
     lines = [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]]
     source = tex(panel(Bundle(x=[0, 1], lines=lines, entity="rope")), "t")
     assert "dashed" not in source.partition(r"\csname endofdump\endcsname")[2]
-    two = tex(panel(*(Bundle(x=[0, 1], lines=lines, entity=entity) for entity in ("rope", "drope"))), "t")
-    drawn = two.partition(r"\csname endofdump\endcsname")[2].splitlines()
-    assert sum("dashed" in line for line in drawn) == 2, "the legend entry and the mean"
-    assert any(line.startswith(r"\addplot") and "dashed, line width=1.2pt" in line for line in drawn)
+    source_of_two = tex(panel(*(Bundle(x=[0, 1], lines=lines, entity=entity) for entity in ("rope", "drope"))), "t")
+    plot_lines = source_of_two.partition(r"\csname endofdump\endcsname")[2].splitlines()
+    assert sum("dashed" in line for line in plot_lines) == 2, "the legend entry and the mean"
+    assert any(line.startswith(r"\addplot") and "dashed, line width=1.2pt" in line for line in plot_lines)
     pair = [Line(x=[0, 1], y=[0, 1], entity=entity) for entity in ("rope", "drope")]
     with pytest.raises(SpecError, match=r"the line at 0\.5 looks like a series, since both are dashed"):
         tex(panel(*pair, rules=[Rule(at=0.5)]), "t")
@@ -141,13 +141,13 @@ def test_dashes_distinguish_series_only():
 
 
 def test_bars_without_zero_baseline_are_drawn_as_points():
-    def drawn(**axis):
+    def source(**axis):
         bars = [Bars(x=["a", "b"], y=[50.0, 500.0], entity=entity) for entity in ("rope", "drope")]
         return tex(panel(*bars, y=Axis(label="norm", **axis)), "t").partition(r"\csname endofdump\endcsname")[2]
 
-    assert "ybar" in drawn()
-    assert "ybar" in drawn(scale="log", low=1), "the logarithm of a perplexity is a loss, which starts at zero"
-    marks = drawn(scale="log")
+    assert "ybar" in source()
+    assert "ybar" in source(scale="log", low=1), "the logarithm of a perplexity is a loss, which starts at zero"
+    marks = source(scale="log")
     assert "ybar" not in marks
     assert marks.count("only marks") == 2
     assert marks.count(r"\path plot[mark=") == 2, "the legend also shows marks"
@@ -165,15 +165,15 @@ def test_labels_at_points_and_rules_do_not_overlap_lines():
 def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
     rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
-    drawn = exhibit_job(shipped, "figure", "delta_p").call().panels[0].series
-    named = [each for each in drawn if each.label[1:2] == ":"]
+    curves = exhibit_job(shipped, "figure", "delta_p").call().panels[0].series
+    named_curves = [curve for curve in curves if curve.label[1:2] == ":"]
     for entity, name in {"A": "tiny-rope", "B": "tiny-continued", "C": "tiny-drope"}.items():
-        for above, mine in rows[rows["model"] == name].sort_values("layer").groupby("above_chance"):
+        for above, layers in rows[rows["model"] == name].sort_values("layer").groupby("above_chance"):
             kind = Line if above else Points
-            (series,) = (each for each in named if each.entity == entity and isinstance(each, kind))
-            assert list(series.y) == pytest.approx(list(mine["delta_p"]))
+            (series,) = (curve for curve in named_curves if curve.entity == entity and isinstance(curve, kind))
+            assert list(series.y) == pytest.approx(list(layers["delta_p"]))
             if isinstance(series, Line):
-                assert list(series.low) == pytest.approx(list(mine["delta_p_low"]))
+                assert list(series.low) == pytest.approx(list(layers["delta_p_low"]))
 
 
 # --- tables
@@ -263,9 +263,9 @@ def test_every_estimator_has_a_description():
 def test_printed_ledger_lists_failing_and_important_claims(shipped):
     ledger = pd.read_csv(shipped / "artifacts/results/claims.csv", dtype=str)
     hypotheses = set(pd.read_csv(shipped / "artifacts/results/hypotheses.csv")["claim"])
-    bad = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
+    failing = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
     for name, severity in (("claims_failures", "headline"), ("claims_further", "supporting")):
-        expected = bad[(bad["kind"] == "statement") & (bad["severity"] == severity)]
+        expected = failing[(failing["kind"] == "statement") & (failing["severity"] == severity)]
         table = exhibit_job(shipped, "table", name).call()
         assert set(table.rows["claim"]) == set(expected["claim"]) - hypotheses
         assert table.rows["part"].nunique() == expected.loc[~expected["claim"].isin(hypotheses), "failure"].nunique()
@@ -290,8 +290,10 @@ def test_ledger_refers_to_statements_by_their_place():
     cells = [("80.3775", "68.8%", "80.38%"), ("0.72514", "", "0.725"), ("12 of 20", "", "12 of 20")]
     cells += [("1251.6", "1249×", "1251.6×"), ("202.0", "200x", "202.0×"), ("34", "~37", "34")]
     assert [measured_text(*cell[:2]) for cell in cells] == [shown for *_, shown in cells]
-    alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
-    assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit is printed in the reason"
+    without, with_reported = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
+    assert (values(without), values(with_reported)) == ("", "60%; 64.29%"), (
+        "a number without a unit is printed in the reason"
+    )
 
 
 def test_package_hash_covers_all_tables_in_any_order():

@@ -1,4 +1,4 @@
-"""From a capture of known structure to measurements: values, kept and refused findings, and the final table."""
+"""Measurements from a capture of known structure: their values, their reuse, their errors, and the final table."""
 
 import csv
 import dataclasses
@@ -50,9 +50,9 @@ def planted_vectors(kind, name, seed):
     """Return vectors at four positions per bucket and document: noise, and the kind's planted pattern on two axes."""
     rng, size = np.random.default_rng(seed), CONTEXT // BUCKETS
     # queries and keys at the same positions: distance causes no drift
-    draw = np.random.default_rng(0)
-    places = [np.sort(draw.choice(size, 4, replace=False)) + size * bucket for bucket in range(BUCKETS)]
-    position = np.tile(np.concatenate(places), DOCUMENTS)
+    position_rng = np.random.default_rng(0)
+    draws = [np.sort(position_rng.choice(size, 4, replace=False)) + size * bucket for bucket in range(BUCKETS)]
+    position = np.tile(np.concatenate(draws), DOCUMENTS)
     document = np.repeat(np.arange(DOCUMENTS), 4 * BUCKETS)
     vectors = rng.normal(size=(position.size, D))
     if kind == "drift":
@@ -62,7 +62,7 @@ def planted_vectors(kind, name, seed):
     return position, document, vectors
 
 
-def write(folder, position, document, vectors):
+def write_vectors(folder, position, document, vectors):
     folder.mkdir(parents=True)
     rows = {
         "bucket": arrow.array(position * BUCKETS // CONTEXT, arrow.int32()),
@@ -81,9 +81,9 @@ def planted(tmp_path_factory):
     """Return a capture of two layers with two query heads per key head: content, or planted drift and separation."""
     root = tmp_path_factory.mktemp("captures") / "Planted Model"
     for layer, kind in enumerate(KINDS):
-        write(root / f"l{layer:02d}h00k", *planted_vectors(kind, "k", 10 + layer))
+        write_vectors(root / f"l{layer:02d}h00k", *planted_vectors(kind, "k", 10 + layer))
         for head in range(2):
-            write(root / f"l{layer:02d}h{head:02d}q", *planted_vectors(kind, "q", 20 + 2 * layer + head))
+            write_vectors(root / f"l{layer:02d}h{head:02d}q", *planted_vectors(kind, "q", 20 + 2 * layer + head))
     return root
 
 
@@ -93,7 +93,7 @@ def target(tmp_path):
     return tmp_path
 
 
-def described(root):
+def with_schema(root):
     """Return the root, with the schema that types large tables."""
     (root / "artifacts").mkdir(exist_ok=True)
     shutil.copy(ROOT / SCHEMA, root / SCHEMA)
@@ -112,40 +112,42 @@ def read(root, name, model="planted-model"):
 
 def measure(root, planted, **changes):
     options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
-    return heads.run(described(root), str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
+    options |= {"jobs": 1, "context": CONTEXT, "group": 2}
+    return heads.run(with_schema(root), str(planted), **(options | changes))
 
 
 def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target, monkeypatch):
-    """Halves share no vector, repeated splits are balanced, means differ only by noise, and the whole is kept."""
-    opened = open_capture(str(planted), context=CONTEXT, group=2)
+    """Halves share no vector, splits are balanced, means differ only by noise; the whole is unchanged."""
+    capture = open_capture(str(planted), context=CONTEXT, group=2)
     with pytest.raises(DataError, match="0 documents cannot be halved"):
         measure(target, planted, halves=True)
-    listed = dataclasses.replace(opened, manifest={"documents": [{"number": number} for number in range(DOCUMENTS)]})
+    listed = dataclasses.replace(capture, manifest={"documents": [{"number": number} for number in range(DOCUMENTS)]})
     splits = listed.halves()
-    one, other = splits[0]
-    assert (len(one.documents), len(other.documents), set(one.documents) & set(other.documents)) == (30, 30, set())
-    sides = np.array([[1 if number in first.documents else -1 for number in range(DOCUMENTS)] for first, _ in splits])
-    assert sides.shape == (7, DOCUMENTS)
-    groups = sides[:, :8]
+    first_half, second_half = splits[0]
+    assert len(first_half.documents) == len(second_half.documents) == 30
+    assert not set(first_half.documents) & set(second_half.documents)
+    signs = np.array([[1 if number in first.documents else -1 for number in range(DOCUMENTS)] for first, _ in splits])
+    assert signs.shape == (7, DOCUMENTS)
+    groups = signs[:, :8]
     assert (groups @ groups.T == 8 * np.eye(7)).all()  # the splits are orthogonal over the groups
-    assert (sides == groups[:, np.arange(DOCUMENTS) % 8]).all()
-    all_queries, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
-    assert set(first.document) == set(one.documents)
+    assert (signs == groups[:, np.arange(DOCUMENTS) % 8]).all()
+    all_queries, first, second = (half.queries(listed.heads[0]) for half in (listed, first_half, second_half))
+    assert set(first.document) == set(first_half.documents)
     assert len(first.position) + len(second.position) == len(all_queries.position)
     measure(target, planted)
     before = read(target, "model_metrics")
-    monkeypatch.setattr(heads, "open_capture", lambda place, **more: listed)
+    monkeypatch.setattr(heads, "open_capture", lambda folder, **options: listed)
     files = measure(target, planted, halves=True, replace=True)
     assert "artifacts/measurements/capture_halves/planted-model.parquet" in files
     pd.testing.assert_frame_equal(read(target, "model_metrics"), before)
-    every = read(target, "capture_halves")
-    assert sorted(set(every["split"])) == list(range(7))
-    halves = every[every["split"] == 0].pivot(index="metric", columns="half", values="value")
+    halves_table = read(target, "capture_halves")
+    assert sorted(set(halves_table["split"])) == list(range(7))
+    halves = halves_table[halves_table["split"] == 0].pivot(index="metric", columns="half", values="value")
     values = before.set_index("metric")["value"]
     assert halves.loc["bias_window", 0] != halves.loc["bias_window", 1]
     np.testing.assert_allclose(halves.loc["bias_window"].mean(), values["bias_window"], rtol=0.05)
-    assert (every[every["split"] == 0]["documents"] == 30).all()
-    assert (every.groupby(["split", "metric"])["documents"].sum() == DOCUMENTS).all()
+    assert (halves_table[halves_table["split"] == 0]["documents"] == 30).all()
+    assert (halves_table.groupby(["split", "metric"])["documents"].sum() == DOCUMENTS).all()
 
 
 def test_planted_head_structure_is_recovered(planted, target):
@@ -180,8 +182,8 @@ def test_components_and_plane_of_planted_heads_are_consistent(planted, target):
     assert np.allclose(first["explained"], metrics["pc0_explained"])
     plane = read(target, "head_plane")
     assert set(plane.groupby(["layer", "head", "side"]).size()) == {32}
-    for place, points in plane.groupby(["layer", "head"]):
-        drift = metrics.loc[place, "r_k_a"]
+    for head, points in plane.groupby(["layer", "head"]):
+        drift = metrics.loc[head, "r_k_a"]
         keys = points[points["side"] == "key"]
         assert abs(np.corrcoef(keys["position"], keys["a"])[0, 1] - drift) < 0.35
         assert points["b"].groupby(points["side"]).mean()["query"] >= points["b"].groupby(points["side"]).mean()["key"]
@@ -218,8 +220,8 @@ def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, targe
     for path in sorted((target / "artifacts").rglob("*.*")):
         assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
     capture = open_capture(planted, context=CONTEXT, group=2)
-    first, old = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
-    assert old
+    first, reused = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
+    assert reused
     assert first.layer == 0
     # other options make another finding, and a truncated finding is remade
     other_pairs = dataclasses.replace(POOLED, pairs="same_bucket")
@@ -232,18 +234,18 @@ def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, targe
 def test_interrupted_analysis_resumes(planted, target, monkeypatch):
     loaded: list[bool] = []
 
-    def stopped(*arguments):
+    def interrupted(*arguments):
         if len(loaded) == 2:
             raise KeyboardInterrupt
         loaded.append(load_or_analyse(*arguments)[1])
         return load_or_analyse(*arguments)
 
-    monkeypatch.setattr(finding, "load_or_analyse", stopped)
+    monkeypatch.setattr(finding, "load_or_analyse", interrupted)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
     assert not (target / "artifacts/measurements").exists()
     monkeypatch.undo()
-    outcome = heads.measure(described(target), str(planted), POOLED, context=CONTEXT, group=2, jobs=1)
+    outcome = heads.measure(with_schema(target), str(planted), POOLED, context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
 
 
@@ -254,24 +256,24 @@ def test_heads_sharing_keys_give_the_same_results_as_alone(planted, target, monk
     opened = []
     real = captures.read
 
-    def watched(path):
+    def recorded(path):
         opened.append(path.parent.name)
         return real(path)
 
-    monkeypatch.setattr(captures, "read", watched)
+    monkeypatch.setattr(captures, "read", recorded)
     together = dict(finding.analyse_in_turn(capture, capture.heads, options, target / "together"))
-    assert [together[head] for head in capture.heads] == [(one, False) for one in alone]
+    assert [together[head] for head in capture.heads] == [(result, False) for result in alone]
     assert sorted(opened) == ["l00h00k", "l00h00q", "l00h01q", "l01h00k", "l01h00q", "l01h01q"]
 
 
 def test_heads_are_distributed_to_processes_by_their_keys(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
-    many = dataclasses.replace(
+    larger = dataclasses.replace(
         capture, heads=tuple(sampling.HeadIndex(layer, head, head // 2) for layer in range(4) for head in range(4))
     )
-    assert [len(share) for share in heads.head_groups(many, 2)] == [2] * 8
-    assert [len(share) for share in heads.head_groups(many, 3)] == [1] * 16, "fewer than four groups per process"
-    assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.head_groups(many, 2))
+    assert [len(share) for share in heads.head_groups(larger, 2)] == [2] * 8
+    assert [len(share) for share in heads.head_groups(larger, 3)] == [1] * 16, "fewer than four groups per process"
+    assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.head_groups(larger, 2))
 
 
 def test_changed_capture_content_is_analysed_again(planted, target, tmp_path):
@@ -280,9 +282,9 @@ def test_changed_capture_content_is_analysed_again(planted, target, tmp_path):
     capture = open_capture(copy, context=CONTEXT, group=2)
     before, _ = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     shutil.rmtree(copy / "l00h00q")
-    write(copy / "l00h00q", *planted_vectors("content", "q", 99))
-    after, old = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
-    assert not old
+    write_vectors(copy / "l00h00q", *planted_vectors("content", "q", 99))
+    after, reused = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
+    assert not reused
     assert after.metrics != before.metrics
 
 
@@ -319,10 +321,10 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, HeadResult, analyse
 
-    findings = [analyse(capture, head, POOLED) for head in capture.heads]
-    lost = HeadResult(5, 0, 0, "")
-    lost.mark_missing((*METRICS, *DECILES, *LENGTHS), "three queries")
-    tables = measurement_frames([*findings, lost], POOLED, CONTEXT, BUCKETS)
+    results = [analyse(capture, head, POOLED) for head in capture.heads]
+    missing = HeadResult(5, 0, 0, "")
+    missing.mark_missing((*METRICS, *DECILES, *LENGTHS), "three queries")
+    tables = measurement_frames([*results, missing], POOLED, CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"
@@ -352,25 +354,24 @@ def test_command_choices_equal_those_of_the_analysis():
 
 
 @pytest.mark.parametrize(
-    ("given", "name"), [("org/My Model-7B", "my-model-7b"), ("/a/b/llama_3.2/", "llama_3.2"), ("???", "model")]
+    ("model", "name"), [("org/My Model-7B", "my-model-7b"), ("/a/b/llama_3.2/", "llama_3.2"), ("???", "model")]
 )
-def test_model_names_are_slugged(given, name):
-    assert slug(given) == name
+def test_model_names_are_slugged(model, name):
+    assert slug(model) == name
 
 
 def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
-    place = planted.as_posix()
-    result = run(project, "heads", place, "--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
+    options = ("--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
+    result = run(project, "heads", planted.as_posix(), *options)
     assert result.returncode == 0, result.stderr
     assert "artifacts/measurements/model_metrics/planted.csv" in result.stdout
     assert "4 heads" in result.stderr
     assert not [fault for line in result.stdout.split() for fault in check(project, line.split("/")[2])]
     table = run(project, "table", "model_plasticity", "--format", "markdown")
     assert table.returncode == 0, table.stderr
-    words = table.stdout
-    assert "\n| planted" in words
-    assert "normal law with full covariance of each bin's queries, as captured" in words
-    assert "4 heads of 2 key heads, 1,600 tokens" in words
+    assert "\n| planted" in table.stdout
+    assert "normal law with full covariance of each bin's queries, as captured" in table.stdout
+    assert "4 heads of 2 key heads, 1,600 tokens" in table.stdout
     with (project / "artifacts/results/measured_models.csv").open() as stream:
         assert {row["model"] for row in csv.DictReader(stream)} >= {"planted", "random-llama"}
 
@@ -385,15 +386,15 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
     ],
 )
 def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, words):
-    done = run(project, "heads", *(planted.as_posix() if argument == "CAPTURE" else argument for argument in arguments))
-    assert done.returncode == code, done.stderr
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+    result = run(project, "heads", *(planted.as_posix() if word == "CAPTURE" else word for word in arguments))
+    assert result.returncode == code, result.stderr
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_missing_numba_error_gives_the_install_command():
-    hide = "import sys; sys.modules['numba'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
-    command = [sys.executable, "-c", hide, "heads", "nowhere"]
+    program = "import sys; sys.modules['numba'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
+    command = [sys.executable, "-c", program, "heads", "nowhere"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 1, result.stderr
     assert result.stderr.startswith("error: numba is not installed (needed to analyse heads); run: ")
@@ -428,19 +429,19 @@ def test_jobs_analyse_missing_heads_and_the_command_gathers(planted, target, mon
     assert len(files) == len(capture.heads) == 4
     before = {path: path.stat().st_mtime_ns for path in files}
     files[0].unlink()
-    asked = []
+    calls = []
     real = vars(head_jobs)["run_jobs"]
 
-    def watched(function, arguments, *rest, **more):
-        asked.extend(arguments)
-        return real(function, arguments, *rest, **more)
+    def recorded(function, arguments, *others, **options):
+        calls.extend(arguments)
+        return real(function, arguments, *others, **options)
 
-    monkeypatch.setattr(head_jobs, "run_jobs", watched)
+    monkeypatch.setattr(head_jobs, "run_jobs", recorded)
     head_jobs.analyse_missing(capture, POOLED, folder, 2, "local", Resources())
-    assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
+    assert [len(call["numbers"]) for call in calls] == [1], "one head is missing"
     assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
     head_jobs.analyse_missing(capture, POOLED, folder, 2, "local", Resources())
-    assert len(asked) == 1, "nothing is"
+    assert len(calls) == 1, "no head is missing"
     measure(target, planted)
     assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
     assert len(read(target, "head_metrics")) == 4
@@ -461,9 +462,9 @@ def test_sample_and_separation_options_change_the_measurement(planted, target):
 
 @pytest.mark.parametrize(("jobs", "advice"), [(1, "one head at a time.*close other programs"), (4, "with --jobs 2$")])
 def test_out_of_memory_advice_fits_the_requested_options(planted, target, monkeypatch, jobs, advice):
-    def full(*rest):
+    def exhausted(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr(heads, "analyse_heads", full)
+    monkeypatch.setattr(heads, "analyse_heads", exhausted)
     with pytest.raises(ThesisError, match=advice):
         measure(target, planted, jobs=jobs)

@@ -1,4 +1,4 @@
-"""Names of measurements, what they may overwrite, and what causes a new measurement."""
+"""Tests of the names of measurements, of what they may overwrite, and of what makes them run again."""
 
 import io
 import json
@@ -37,7 +37,7 @@ MICRO = PopulationRecipe(layers=2, width=64, heads=2, inner=64, length=48)
 FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 
 
-def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
+def save_model(folder: Path, *, card: bool = True, **changes: Any) -> Path:
     """Save a model of the population's shape with random weights; without a card it is an unknown model."""
     torch.manual_seed(0)
     config = architecture(MICRO, PopulationMember(400, 1, "A"))
@@ -53,7 +53,7 @@ def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return saved(tmp_path_factory.mktemp("models") / "m")
+    return save_model(tmp_path_factory.mktemp("models") / "m")
 
 
 @pytest.fixture
@@ -74,10 +74,10 @@ def tables(root: Path) -> list[str]:
 
 
 def test_other_position_encoding_gets_its_own_file(project: Path, model: Path) -> None:
-    asked = ("massive_values", "--model", model, *FEW)
-    assert run(*asked).exit_code == 0
+    arguments = ("massive_values", "--model", model, *FEW)
+    assert run(*arguments).exit_code == 0
     before = (project / "artifacts/measurements/massive_values/m.parquet").read_bytes()
-    assert run(*asked, "--position", "drope").exit_code == 0
+    assert run(*arguments, "--position", "drope").exit_code == 0
     assert tables(project) == ["massive_values/m-drope.parquet", "massive_values/m.parquet"]
     assert (project / "artifacts/measurements/massive_values/m.parquet").read_bytes() == before
     text = table_text(project / "artifacts/measurements/massive_values/m-drope.parquet")
@@ -103,7 +103,7 @@ def test_measurement_name_contains_every_non_default_option(project: Path, model
 
 def test_measurement_with_other_options_is_overwritten_only_with_replace(project: Path, model: Path) -> None:
     assert run("layer_content", "massive_values", "--model", model, *FEW).exit_code == 0
-    kept = {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
+    before = {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     fewer = ("layer_content", "massive_values", "--model", model, "--documents", "1", "--items", "2", "--device", "cpu")
     result = run(*fewer)
     assert result.exit_code == 1
@@ -111,10 +111,10 @@ def test_measurement_with_other_options_is_overwritten_only_with_replace(project
         "error: artifacts/measurements/layer_content/m.csv and 1 more hold another measurement (--documents 2, now "
         "1); nothing is measured: give another --name, or --replace to overwrite"
     ) in result.stderr
-    assert kept == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
+    assert before == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     assert run(*fewer, "--name", "short").exit_code == 0
     assert (
-        kept.items()
+        before.items()
         <= {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}.items()
     )
     assert run(*fewer, "--replace").exit_code == 0
@@ -123,25 +123,25 @@ def test_measurement_with_other_options_is_overwritten_only_with_replace(project
 
 
 def test_given_name_is_refused_for_a_different_model(project: Path, model: Path, tmp_path: Path) -> None:
-    asked = ("massive_values", "--name", "mine", *FEW)
-    assert run(*asked, "--model", model).exit_code == 0
-    result = run(*asked, "--model", model, "--position", "drope")
+    arguments = ("massive_values", "--name", "mine", *FEW)
+    assert run(*arguments, "--model", model).exit_code == 0
+    result = run(*arguments, "--model", model, "--position", "drope")
     assert result.exit_code == 1
     assert "positional rope, now drope" in result.stderr
-    other = saved(tmp_path / "other", rms_norm_eps=1e-3)
-    result = run(*asked, "--model", other)
+    other = save_model(tmp_path / "other", rms_norm_eps=1e-3)
+    result = run(*arguments, "--model", other)
     assert result.exit_code == 1
     assert "(fingerprint " in result.stderr
     (project / "artifacts/measurements/massive_values/mine.json").unlink()
-    assert "no manifest says what it holds" in run(*asked, "--model", model, "--again").stderr
+    assert "no manifest says what it holds" in run(*arguments, "--model", model, "--again").stderr
 
 
 def test_settings_of_a_recipe_are_options_as_well(project: Path, model: Path) -> None:
     recipe = project / "mine.yaml"
-    text = "title: Mine\nexperiments: [context_length]\nitems: 2\nsettings: {context_length: {ratios: [RATIO]}}\n"
-    text += f"models: [{{name: mine, id: {model}}}]\n"
+    template = "title: Mine\nexperiments: [context_length]\nitems: 2\nsettings: {context_length: {ratios: [RATIO]}}\n"
+    template += f"models: [{{name: mine, id: {model}}}]\n"
     for ratio, replace, refused in (("0.5", False, False), ("1.0", False, True), ("1.0", True, False)):
-        recipe.write_text(text.replace("RATIO", ratio))
+        recipe.write_text(template.replace("RATIO", ratio))
         if refused:
             with pytest.raises(ModelError, match=r"ratios \[0.5\], now \[1.0\]"):
                 run_recipe(project, load_recipe(recipe), device="cpu")
@@ -170,10 +170,10 @@ def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Pat
     manifest = {"versions": {"torch": "1"}, "seconds": 1.0, "device": "cpu", "options": {"texts": 2}}
     [path] = save(tmp_path, {"made": table}, "m", manifest)
     before = path.read_bytes(), path.with_suffix(".json").read_bytes()
-    near = table.assign(value=table["value"] * (1 + 2e-5))
-    save(tmp_path, {"made": near}, "m", manifest | {"versions": {"torch": "2"}, "seconds": 7.0})
+    rounded = table.assign(value=table["value"] * (1 + 2e-5))
+    save(tmp_path, {"made": rounded}, "m", manifest | {"versions": {"torch": "2"}, "seconds": 7.0})
     assert (path.read_bytes(), path.with_suffix(".json").read_bytes()) == before
-    save(tmp_path, {"made": near}, "m", manifest | {"options": {"texts": 3}})
+    save(tmp_path, {"made": rounded}, "m", manifest | {"options": {"texts": 3}})
     assert path.read_bytes() == before[0]
     assert json.loads(path.with_suffix(".json").read_text())["options"] == {"texts": 3}
     save(tmp_path, {"made": table.assign(value=table["value"] * 1.01)}, "m", manifest)
@@ -185,9 +185,9 @@ def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Pat
 
 def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path: Path) -> None:
     """Change a layer in the middle of a file of several MiB, which a hash of its ends would miss."""
-    folder = saved(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
-    asked = ("layer_content", "--model", folder, *FEW)
-    assert run(*asked).exit_code == 0
+    folder = save_model(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
+    arguments = ("layer_content", "--model", folder, *FEW)
+    assert run(*arguments).exit_code == 0
     path = project / "artifacts/measurements/layer_content/big.csv"
     before = path.read_bytes()
     edited = transformers.LlamaForCausalLM.from_pretrained(folder)
@@ -198,8 +198,8 @@ def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path:
     size = (folder / "model.safetensors").stat().st_size
     edited.save_pretrained(folder)
     assert (folder / "model.safetensors").stat().st_size == size
-    assert "another measurement (fingerprint" in run(*asked).stderr
-    assert run(*asked, "--replace").exit_code == 0
+    assert "another measurement (fingerprint" in run(*arguments).stderr
+    assert run(*arguments, "--replace").exit_code == 0
     assert path.read_bytes() != before
 
 
@@ -256,37 +256,37 @@ def test_code_of_an_experiment_includes_its_imports() -> None:
 
 
 def test_cached_value_is_made_once_and_again_when_its_file_is_truncated(tmp_path: Path) -> None:
-    made: list[int] = []
+    calls: list[int] = []
 
     def make() -> dict[str, int]:
-        made.append(1)
-        return {"times": len(made)}
+        calls.append(1)
+        return {"times": len(calls)}
 
-    def ask(name: str, **more: bool) -> tuple[dict[str, int], bool]:
-        return cached(name, make, tmp_path, remember=False, **more)
+    def cached_value(name: str, **options: bool) -> tuple[dict[str, int], bool]:
+        return cached(name, make, tmp_path, remember=False, **options)
 
-    one, other = (cache_name(save, {"question": question}) for question in ("one", "other"))
-    assert one != other
-    assert cache_name(save, {"question": "one"}, massive_values.__name__) != one  # other code answers
-    assert ask(one) == ({"times": 1}, False)
-    assert ask(one) == ({"times": 1}, True)
-    assert ask(other) == ({"times": 2}, False)
-    (tmp_path / f"{one}.json").write_text('{"times"')
-    assert ask(one) == ({"times": 3}, False)
+    first_name, second_name = (cache_name(save, {"question": question}) for question in ("one", "other"))
+    assert first_name != second_name
+    assert cache_name(save, {"question": "one"}, massive_values.__name__) != first_name  # other code answers
+    assert cached_value(first_name) == ({"times": 1}, False)
+    assert cached_value(first_name) == ({"times": 1}, True)
+    assert cached_value(second_name) == ({"times": 2}, False)
+    (tmp_path / f"{first_name}.json").write_text('{"times"')
+    assert cached_value(first_name) == ({"times": 3}, False)
     assert cached("here", make, None)[0] is cached("here", make, None)[0]  # kept in memory without a folder
 
 
 # A fault in one experiment does not stop the others ---------------------------------------------------------------
 
 
-def broken(*_: Any, **__: Any) -> Any:
+def raise_error(*_: Any, **__: Any) -> Any:
     raise RuntimeError("shape '[512, 21]' is invalid\nfor input of size 4096")
 
 
 def test_an_unforeseen_error_ends_one_experiment_only(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(massive_values, "measure", broken)
+    monkeypatch.setattr(massive_values, "measure", raise_error)
     result = run("massive_values", "crosslayer_balance", "--model", model, *FEW)
     assert result.exit_code == 1
     assert "1 of 2 experiments not measured, the others are kept: massive_values: RuntimeError: shape" in result.stderr
@@ -297,7 +297,7 @@ def test_an_unforeseen_error_ends_one_experiment_only(
     assert (alone.exit_code, f"error: {model}: RuntimeError: shape" in alone.stderr) == (1, True)
 
 
-def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
+def test_models_are_measured_although_another_cannot_be_loaded(
     project: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from keyquery.measure import run as running
@@ -306,10 +306,10 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
     shutil.copytree(model, second)
     original = vars(running)["open_subject"]
 
-    def opened(root: Path, source: ModelSource, **more: Any) -> Any:
-        return broken() if source.name == str(model) else original(root, source, **more)
+    def open_second(root: Path, source: ModelSource, **options: Any) -> Any:
+        return raise_error() if source.name == str(model) else original(root, source, **options)
 
-    monkeypatch.setattr(running, "open_subject", opened)
+    monkeypatch.setattr(running, "open_subject", open_second)
     result = run("massive_values", "--model", model, "--against", second, *FEW)
     assert (result.exit_code, "RuntimeError: shape" in result.stderr) == (1, True)
     assert tables(project) == ["massive_values/second.parquet"]
@@ -333,9 +333,9 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
     ],
 )
 def test_training_length_is_that_of_the_last_training(tmp_path: Path, rope: dict[str, Any]) -> None:
-    """Configurations of scaled rotations also keep the length of an earlier training."""
+    """A configuration with a scaled rotation also records the length of an earlier training."""
     scaled = rope if rope["rope_type"] == "default" else rope | {"original_max_position_embeddings": 64}
-    folder = saved(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
+    folder = save_model(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
     assert open_subject(tmp_path, ModelSource(str(folder), device="cpu")).training_length == 512
 
 
@@ -344,13 +344,13 @@ def test_memory_is_weighed_for_the_longest_prompt(
 ) -> None:
     from keyquery.measure import run as running
 
-    folder = saved(tmp_path / "long", card=False, max_position_embeddings=4096)
+    folder = save_model(tmp_path / "long", card=False, max_position_embeddings=4096)
     assert longest_prompt(project, ModelSource(str(folder))) == 16384
     monkeypatch.setattr(running, "run", lambda *_, **__: [])
-    given: dict[str, Any] = dict.fromkeys(
+    options: dict[str, Any] = dict.fromkeys(
         ["recipe", "everything", "revision", "quantize", "tokens", "place", "name", "load_as", "scaling"]
     )
-    given |= {
+    options |= {
         "model": str(folder),
         "dtype": "auto",
         "device": "cpu",
@@ -358,30 +358,30 @@ def test_memory_is_weighed_for_the_longest_prompt(
         "bos": False,
         "seeds": (0,),
     }
-    given |= {"position": "as configured", "anyway": False, "again": False, "replace": False, "executor": "local"}
-    given |= {"texts": 1, "items": 1, "resources": None, "against": ()}
+    options |= {"position": "as configured", "anyway": False, "again": False, "replace": False, "executor": "local"}
+    options |= {"texts": 1, "items": 1, "resources": None, "against": ()}
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
-        run_command(project, [name], **given)
+        run_command(project, [name], **options)
         assert f"for {tokens} tokens" in capsys.readouterr().err
-    short = saved(tmp_path / "short", card=False, max_position_embeddings=96)
-    run_command(project, ["sinks"], **given | {"model": str(short)})
+    short = save_model(tmp_path / "short", card=False, max_position_embeddings=96)
+    run_command(project, ["sinks"], **options | {"model": str(short)})
     assert "for 96 tokens" in capsys.readouterr().err, "texts do not exceed the model's positions"
 
 
 def test_long_texts_are_reported_with_their_run_time(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from keyquery.measure import surveys as module
+    from keyquery.measure import surveys
     from keyquery.measure.run import RunPlan, measure
 
-    monkeypatch.setattr(module, "LONG", 150)
+    monkeypatch.setattr(surveys, "LONG", 150)
     for tokens, reported in ((40, False), (160, True)):
         options = Options(texts=2, tokens=tokens, items=0)
         source, name = ModelSource(str(model)), f"of-{tokens}"
         measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
         printed = capsys.readouterr().err
         assert (f"longer than the model was made for: it was trained on {MICRO.length}" in printed) == reported
-        assert printed.count("2 x 160 tokens take ") == reported, "noted once, not for every text"
+        assert printed.count("2 x 160 tokens take") == reported, "noted once, not for every text"
 
 
 # Experiments are files of their folder ------------------------------------------------------------------------------

@@ -19,13 +19,13 @@ TEXT = (ROOT / "docs/extending.md").read_text()
 RECIPES = dict(part.split("\n", 1) for part in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:] if "```" in part)
 BLOCK = re.compile(r"^(Into|Append to) `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^    python (.+)$", re.MULTILINE)
-SAYS = {
+OUTPUTS = {
     "A document": "nothing wrong", "A source": "nothing wrong",
     "A model": "of 'bean-1b', which artifacts/sources/models.csv", "A measured model": "| tiny-rope |",
     "A claim": "1 passed", "A cell check": "18.4 minus 12.1.", "A statistic": "", "A result": "nothing wrong",
     "An exhibit": "out/figures/model_sizes.tex", "An experiment": "nothing wrong",
 }  # fmt: skip
-AFTER = {"A cell check": ("A source",)}  # recipes that continue an earlier one
+CONTINUES = {"A cell check": ("A source",)}  # recipes that continue an earlier one
 
 
 READERS = """\
@@ -42,35 +42,35 @@ SCORES = """
 
 
 @pytest.fixture(scope="module")
-def foreign(tmp_path_factory):
+def other_paper(tmp_path_factory):
     """Return the other paper with a table of models like the thesis', and scores for each model."""
     root = begin(tmp_path_factory.mktemp("extending") / "paper")
-    sources, described = root / "artifacts/sources", root / "artifacts/datapackage.yaml"
+    sources, package_file = root / "artifacts/sources", root / "artifacts/datapackage.yaml"
     header = (ROOT / "artifacts/sources/models.csv").read_text().splitlines()[0]
     (sources / "models.csv").write_text(f"{header}\n{READERS}")
     (sources / "scores.csv").write_text("model,length\nreader-s,512\nreader-l,512\n")
     models = yaml.safe_dump([resource(ROOT, "models")], sort_keys=False)
-    described.write_text(described.read_text() + models + SCORES)
+    package_file.write_text(package_file.read_text() + models + SCORES)
     result = run(root, "analyze")
     assert result.returncode == 0, result.stderr
     return root
 
 
 def test_every_recipe_has_at_most_three_files():
-    assert set(RECIPES) == set(SAYS)
+    assert set(RECIPES) == set(OUTPUTS)
     for name, text in RECIPES.items():
         assert 1 <= len({path for _, path, _ in BLOCK.findall(text)}) <= 3, name
         assert COMMAND.search(text), name
 
 
-@pytest.mark.parametrize("name", SAYS)
-def test_a_recipe_works_as_written(name, foreign, tmp_path):
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_recipe_works_as_written(name, other_paper, tmp_path):
     if name in ("A measured model", "An experiment"):
         pytest.importorskip("torch")
     root = tmp_path / "paper"
-    shutil.copytree(foreign, root)
-    for how, path, text in BLOCK.findall("".join(RECIPES[each] for each in (*AFTER.get(name, ()), name))):
-        assert (root / path).exists() == (how == "Append to"), path
+    shutil.copytree(other_paper, root)
+    for mode, path, text in BLOCK.findall("".join(RECIPES[recipe] for recipe in (*CONTINUES.get(name, ()), name))):
+        assert (root / path).exists() == (mode == "Append to"), path
         text = text.replace(",thesis\n", ",recall text\n")  # a document section that the project has
         (root / path).parent.mkdir(parents=True, exist_ok=True)  # a new folder needs only its name
         with (root / path).open("a") as stream:
@@ -78,31 +78,33 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
     printed = ""
     for command in COMMAND.findall(RECIPES[name]):
         words = shlex.split(command.removesuffix(" || true"))
-        built = words[0] == "build.py"
+        is_build = words[0] == "build.py"
         result = (
             run(root, *words[1:])
-            if built
+            if is_build
             else subprocess.run([sys.executable, *words], cwd=root, text=True, check=False, capture_output=True)
         )
         assert result.returncode == 0 or command.endswith("|| true"), f"{command}\n{result.stderr}"
         printed += result.stdout + result.stderr
-    assert SAYS[name] in printed
+    assert OUTPUTS[name] in printed
 
 
 CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 
-@pytest.mark.parametrize("room", ["boundpaper.claims", "boundpaper.tables"])
-def test_listed_calls_match_the_existing_functions(room):
+@pytest.mark.parametrize("package", ["boundpaper.claims", "boundpaper.tables"])
+def test_listed_calls_match_the_existing_functions(package):
     """Each call in the document's tables has the listed parameters, and every function is listed."""
-    module = importlib.import_module(room)
-    functions = {name: each for name in module.__all__ if inspect.isfunction(each := getattr(module, name))}
+    module = importlib.import_module(package)
+    functions = {name: value for name in module.__all__ if inspect.isfunction(value := getattr(module, name))}
     listed = {name: words for name, words in CALL.findall(TEXT) if name in functions}
     assert functions.keys() - listed.keys() == set()
     for name, words in listed.items():
         known = inspect.signature(functions[name]).parameters
-        given = [word.partition("=")[0].strip() for word in words.split(",") if word.strip()]
-        free = any(each.kind is each.VAR_KEYWORD for each in known.values())
-        assert free or set(given) <= set(known), name
-        needed = [each.name for each in known.values() if each.default is each.empty and each.kind < each.KEYWORD_ONLY]
-        assert given[: len(needed)] == needed, name
+        parameters = [word.partition("=")[0].strip() for word in words.split(",") if word.strip()]
+        has_keywords = any(item.kind is item.VAR_KEYWORD for item in known.values())
+        assert has_keywords or set(parameters) <= set(known), name
+        required = [
+            item.name for item in known.values() if item.default is item.empty and item.kind < item.KEYWORD_ONLY
+        ]
+        assert parameters[: len(required)] == required, name

@@ -33,7 +33,7 @@ def test_every_name_of_a_public_module_has_described_parameters_and_an_example(m
         assert run_examples(importlib.import_module(module), name)
 
 
-def test_a_docstring_that_leaves_a_parameter_out_is_found():
+def test_missing_parameter_of_a_docstring_is_found():
     class Bean:
         """A bean.
 
@@ -51,7 +51,7 @@ def test_a_docstring_that_leaves_a_parameter_out_is_found():
 
     assert undescribed("Bean", Bean) == ["Bean(height)", "Bean.turn(angle)"]
     assert undescribed("len", [].append) == []
-    assert described(bp.Line) >= {"x", "low", "entity"}, "what the class of all series explains counts"
+    assert described(bp.Line) >= {"x", "low", "entity"}, "a base class describes inherited parameters"
 
 
 def test_missing_type_annotation_is_found():
@@ -93,8 +93,8 @@ def test_the_quick_start_runs(tmp_path, capsys):
 def test_figures_are_saved_in_every_format(tmp_path):
     heat = bp.Heatmap(values=[[row * column % 7 / 7 for column in range(60)] for row in range(60)])
     figure = bp.Figure(panels=[bp.Panel(series=[heat])], caption="Shares.")
-    begins = {"a b.pdf": b"%PDF", "é%.png": b"\x89PNG", "c_d.svg": b"<?xml", "50%.tex": rb"\pdftrailerid"}
-    for name, start in begins.items():
+    signatures = {"a b.pdf": b"%PDF", "é%.png": b"\x89PNG", "c_d.svg": b"<?xml", "50%.tex": rb"\pdftrailerid"}
+    for name, start in signatures.items():
         assert figure.save(name).read_bytes().startswith(start)
     assert (tmp_path / "50--1.png").is_file()
     assert figure._repr_png_().startswith(b"\x89PNG")
@@ -138,9 +138,9 @@ def test_a_paper_is_read_checked_judged_and_traced(tmp_path):
     paper, other = bp.new("beans", title="Beans"), bp.new("peas")
     write(paper.root / "artifacts/sources/heights.csv", b"lamp,printed\nsun,18.4\nshade,3.1\n")
     package = paper.root / "artifacts/datapackage.yaml"
-    described = "- {name: heights, path: sources/heights.csv, origin: [{document: thesis, section: Results}],"
-    described += " fields: ['lamp*': which, 'printed!': cm]}\n"
-    write(package, package.read_bytes() + described.encode())
+    entry = "- {name: heights, path: sources/heights.csv, origin: [{document: thesis, section: Results}],"
+    entry += " fields: ['lamp*': which, 'printed!': cm]}\n"
+    write(package, package.read_bytes() + entry.encode())
     code = (
         "from boundpaper import Verdict, claim, compare, quote\n\n\n"
         '@claim("thesis, Results")\ndef sunny(heights) -> Verdict:\n    """Beans in the sun are 18.4 cm high."""\n'
@@ -176,9 +176,9 @@ def test_step_depends_on_the_modules_of_imported_names(tmp_path):
     needs = {name: {file.rpartition("boundpaper/")[2] for file in closures.of(f"tables/{name}.py")} for name in texts}
     assert "typeset/numbers.py" in needs["one"]
     assert "figures/spec.py" not in needs["one"]
-    every = {"statistics/multiplicity.py", "statistics/trend.py"}
-    assert {"typeset/numbers.py", "figures/spec.py", "claims/judge.py", "papers.py", *every} <= needs["all"]
-    assert every & needs["test"] == {"statistics/multiplicity.py"}
-    assert every <= needs["tests"]
+    all_statistics = {"statistics/multiplicity.py", "statistics/trend.py"}
+    assert {"typeset/numbers.py", "figures/spec.py", "claims/judge.py", "papers.py", *all_statistics} <= needs["all"]
+    assert all_statistics & needs["test"] == {"statistics/multiplicity.py"}
+    assert all_statistics <= needs["tests"]
     assert "typeset/numbers.py" not in needs["tests"]
     assert not any("boundpaper" in file for file in closures.of("tables/none.py"))

@@ -58,13 +58,13 @@ def test_the_quick_start_of_arrays_runs(capsys):
 
 
 def test_default_estimator_depends_on_the_known_rotation():
-    random, places, one = np.random.default_rng(0), np.arange(128), np.zeros(128, dtype=int)
-    sides = {
+    rng, positions, zeros = np.random.default_rng(0), np.arange(128), np.zeros(128, dtype=int)
+    labels = {
         f"{side}_{name}": value
         for side in ("query", "key")
-        for name, value in (("positions", places), ("documents", one))
+        for name, value in (("positions", positions), ("documents", zeros))
     }
-    head = kq.Head(queries=random.normal(size=(128, 4)), keys=random.normal(size=(128, 4)), context=128, **sides)
+    head = kq.Head(queries=rng.normal(size=(128, 4)), keys=rng.normal(size=(128, 4)), context=128, **labels)
     actual = kq.plasticity(head, bins=4)
     assert actual.options.estimator == "bucket_full"
     frame = actual.to_frame()
@@ -81,13 +81,13 @@ def test_tensors_are_accepted_or_refused_with_a_conversion():
     import torch
 
     def head(**vectors):
-        places, one = torch.arange(64), torch.zeros(64, dtype=torch.long)
-        sides = {
-            f"{side}_{name}": of
+        positions, zeros = torch.arange(64), torch.zeros(64, dtype=torch.long)
+        labels = {
+            f"{side}_{name}": tensor
             for side in ("query", "key")
-            for name, of in (("positions", places), ("documents", one))
+            for name, tensor in (("positions", positions), ("documents", zeros))
         }
-        return kq.Head(**{"queries": torch.ones(64, 4), "keys": torch.rand(64, 4), "context": 64, **sides, **vectors})
+        return kq.Head(**{"queries": torch.ones(64, 4), "keys": torch.rand(64, 4), "context": 64, **labels, **vectors})
 
     assert isinstance(head(queries=torch.rand(64, 4).half()).queries, np.ndarray)
     for tensor in (torch.rand(64, 4, requires_grad=True), torch.rand(64, 4).bfloat16(), torch.rand(64, 4).to("meta")):
@@ -100,11 +100,11 @@ def test_tensors_are_accepted_or_refused_with_a_conversion():
 @pytest.mark.models
 def test_a_model_is_captured_analysed_and_saved(tmp_path, model):
     (tmp_path / "text.txt").write_text("Anna likes Ben . " * 600)
-    asked = {"texts": "text.txt", "context": 128, "out": "cap", "heads": 2, "rate": 8, "windows": True}
-    capture = kq.capture(model, **asked)
-    assert kq.capture(model, **asked).heads == capture.heads == kq.open_capture("cap").heads
+    options = {"texts": "text.txt", "context": 128, "out": "cap", "heads": 2, "rate": 8, "windows": True}
+    capture = kq.capture(model, **options)
+    assert kq.capture(model, **options).heads == capture.heads == kq.open_capture("cap").heads
     with pytest.raises(bp.errors.ModelError, match="heads"):
-        kq.capture(model, **{**asked, "heads": 3})
+        kq.capture(model, **{**options, "heads": 3})
     table = kq.analyse(capture, bins=4)
     assert len(table) == 2
     assert table["ap_overall"].between(0, 1).all()
@@ -167,17 +167,17 @@ def test_experiments_folder_is_listed_and_stays_importable():
     assert sinks.measure is vars(kq.experiments)["sinks"].measure
 
 
-def test_run_tells_of_texts_beyond_the_models_length_and_refuses_far_longer_ones(model, capsys):
-    asked = {"texts": 1, "items": 0}
+def test_run_notes_texts_beyond_the_models_length_and_refuses_far_longer_ones(model, capsys):
+    options = {"texts": 1, "items": 0}
     longest = model.subject.training_length
-    kq.run("softmax_globality", model, tokens=longest, **asked)
+    kq.run("softmax_globality", model, tokens=longest, **options)
     assert capsys.readouterr().err == ""
-    kq.run("softmax_globality", model, tokens=longest + 1, **asked)
+    kq.run("softmax_globality", model, tokens=longest + 1, **options)
     assert "are longer than the model was made for: it was trained on" in capsys.readouterr().err
-    mend = rf"give tokens={4 * longest} or less, or anyway=True"
-    with pytest.raises(ModelError, match=mend):
-        kq.run("softmax_globality", model, tokens=4 * longest + 1, **asked)
-    assert len(kq.run("softmax_globality", model, tokens=4 * longest + 1, anyway=True, **asked))
+    advice = rf"give tokens={4 * longest} or less, or anyway=True"
+    with pytest.raises(ModelError, match=advice):
+        kq.run("softmax_globality", model, tokens=4 * longest + 1, **options)
+    assert len(kq.run("softmax_globality", model, tokens=4 * longest + 1, anyway=True, **options))
 
 
 def test_capture_and_load_open_a_shipped_model_in_the_same_precision(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The lock of a killed build lasts as long as its programs run, and the programs end with the build."""
+"""Tests of locks, drafts and temporary folders: they outlive no process, and killed builds leave none."""
 
 import errno
 import os
@@ -74,32 +74,32 @@ def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):
         notified.wait()
         path.unlink()
     locked.wait()
-    third = []
-    others = threading.Thread(target=lambda: third.append(_taken(path, release)))
-    others.start()
-    others.join()
+    held = []
+    third_thread = threading.Thread(target=lambda: held.append(_was_held(path, release)))
+    third_thread.start()
+    third_thread.join()
     waiter.join()
-    assert third == [True]
+    assert held == [True]
 
 
-def _taken(path, release):
+def _was_held(path, release):
     """Return whether another process holds the lock at `path`; release it."""
     waited = []
 
-    def told(who):
+    def wait_note(who):
         waited.append(who)
         release.set()
 
-    with lock(path, told):
+    with lock(path, wait_note):
         release.set()
     return bool(waited)
 
 
 def test_lock_on_a_full_disk_is_reported(tmp_path, monkeypatch):
-    def full(stream, content):
+    def no_space(stream, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "write", no_space)
     with pytest.raises(ThesisError, match="the disk is full"), lock(tmp_path / "out/lock", print):
         pass
 
@@ -138,7 +138,9 @@ def test_long_computed_file_is_synced_before_it_replaces_the_old(tmp_path, monke
     order = []
     for name in ("fsync", "replace"):
         real = getattr(os, name)
-        monkeypatch.setattr(os, name, lambda *given, name=name, real=real: (order.append(name), real(*given))[1])
+        monkeypatch.setattr(
+            os, name, lambda *arguments, name=name, real=real: (order.append(name), real(*arguments))[1]
+        )
     files.write(tmp_path / "measured.csv", b"a", lasting=True)
     files.write(tmp_path / "built.tex", b"a")
     assert order == ["fsync", "replace", "replace"]
@@ -185,10 +187,10 @@ def test_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT).returncode == -9
-    (left,) = tmp_path.iterdir()
+    (stale,) = tmp_path.iterdir()
     with files.temporary(tmp_path) as folder:
         assert list(tmp_path.iterdir()) == [folder]
-        assert folder != left
+        assert folder != stale
     assert list(tmp_path.iterdir()) == []
 
 
@@ -212,8 +214,8 @@ def test_measuring_sweeps_old_temporary_files_first(command, lab):
     folder.mkdir(parents=True)
     draft = _leave_draft(folder)
     CliRunner().invoke(build.main, command)
-    ran = "--help" not in command and command != ["capture"]  # an invalid command line runs nothing
-    assert draft.exists() != ran
+    swept = "--help" not in command and command != ["capture"]  # an invalid command line runs nothing
+    assert draft.exists() != swept
 
 
 @pytest.mark.parametrize("name", [None, "out/state/numba/kernel.nbi"])

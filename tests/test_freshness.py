@@ -25,7 +25,7 @@ def built(original, tmp_path):
     return shutil.copytree(original, tmp_path / "project")
 
 
-def due(root, target="table:ap_drop") -> set[str]:
+def due_steps(root, target="table:ap_drop") -> set[str]:
     """Return the steps that `why` lists with a direct reason."""
     lines = run(root, "why", target).stdout.splitlines()
     return {line.partition(": ")[0] for line in lines if ": perhaps" not in line and "up to date" not in line}
@@ -41,7 +41,7 @@ def test_touching_every_file_builds_nothing(built):
     for path in built.rglob("*"):
         if path.is_file() and "out" not in path.relative_to(built).parts[:1]:
             path.touch()
-    assert due(built) == set()
+    assert due_steps(built) == set()
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def test_touching_every_file_builds_nothing(built):
 )
 def test_only_dependents_of_a_change_are_due(built, path, old, new, steps):
     edit(built, path, old, new)
-    waiting = due(built)
-    assert steps <= waiting
-    assert bool(waiting) == bool(steps)
+    due = due_steps(built)
+    assert steps <= due
+    assert bool(due) == bool(steps)
 
 
 def test_changed_statistics_make_the_studies_that_use_them_due(built):
     edit(built, "packages/boundpaper/src/boundpaper/statistics/correlations/correlation.py", "$", "\n# a remark\n")
-    assert "result:lbp_correlations" in due(built, "table:ap_drop")
+    assert "result:lbp_correlations" in due_steps(built, "table:ap_drop")
 
 
 def test_comment_in_a_study_runs_it_and_rebuilds_no_dependent(built):
@@ -72,7 +72,7 @@ def test_comment_in_a_study_runs_it_and_rebuilds_no_dependent(built):
     before = (built / "out/tables/ap_drop.tex").stat().st_mtime_ns
     assert run(built, "table", "ap_drop").returncode == 0
     assert (built / "out/tables/ap_drop.tex").stat().st_mtime_ns == before
-    assert due(built) == set()
+    assert due_steps(built) == set()
 
 
 def test_a_changed_number_reaches_the_table_and_the_result(built):
@@ -84,11 +84,11 @@ def test_a_changed_number_reaches_the_table_and_the_result(built):
 
 def test_an_edited_result_is_computed_again(built):
     path = built / "artifacts/results/captured_models.csv"
-    kept = path.read_text()
-    path.write_text(kept.replace("0.6224", "0.7224"))
+    before = path.read_text()
+    path.write_text(before.replace("0.6224", "0.7224"))
     result = run(built, "table", "ap_drop")
     assert "artifacts/results/captured_models.csv changed since it was last built" in result.stderr
-    assert path.read_text() == kept
+    assert path.read_text() == before
 
 
 def test_every_artifact_and_exhibit_is_used(shipped):

@@ -48,8 +48,8 @@ def test_ledger_table_matches_its_golden_file(golden):
         }
     )
     names = pd.DataFrame({"model": ["qwen3-4b"], "display_name": ["Qwen3-4B"]})
-    none = pd.DataFrame({"claim": [], "checkpoint": [], "display_name": []})
-    golden("tables/small_ledger.tex", render(table(ledger, none, names, none), "claims_failures", "latex"))
+    empty = pd.DataFrame({"claim": [], "checkpoint": [], "display_name": []})
+    golden("tables/small_ledger.tex", render(table(ledger, empty, names, empty), "claims_failures", "latex"))
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -57,21 +57,21 @@ def test_figure_equals_its_golden_file(name, shipped, golden):
     from boundpaper.figures.render import float_tex, tex
     from boundpaper.figures.units import contradicted_unit
 
-    made = exhibit_job(shipped, "figure", name)
-    figure = made.call()
-    assert contradicted_unit(shipped, made.artifacts, made.frames, figure) == ""
+    job = exhibit_job(shipped, "figure", name)
+    figure = job.call()
+    assert contradicted_unit(shipped, job.artifacts, job.frames, figure) == ""
     golden(f"figures/{name}.tex", frozen(tex(figure, name)))
     golden(f"figures/{name}.float.tex", float_tex(figure, name))
 
 
 def test_frozen_figure_changes_with_each_point_and_keeps_the_ends():
     points = [f"{index / 3:.6g} {-index}e-05" for index in range(40)]
-    drawn = ["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST], ""]
-    text = PREAMBLE.read_text() + "\n".join(drawn)
-    kept = frozen(text).splitlines()
-    assert kept[:2] + kept[3:5] == ["\\addplot {", points[0], points[-1], "};"]
-    assert kept[2].startswith("% 38 more of this form: ")
-    assert kept[5:] == [points[0], kept[6], points[MOST], "end", *points[:MOST]]
+    lines = ["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST], ""]
+    text = PREAMBLE.read_text() + "\n".join(lines)
+    shortened = frozen(text).splitlines()
+    assert shortened[:2] + shortened[3:5] == ["\\addplot {", points[0], points[-1], "};"]
+    assert shortened[2].startswith("% 38 more of this form: ")
+    assert shortened[5:] == [points[0], shortened[6], points[MOST], "end", *points[:MOST]]
     for point in points[1:-1]:
         assert frozen(text.replace(point, point + "1")) != frozen(text)
     swapped = text.replace("\n".join(points[7:9]), "\n".join(points[8:6:-1]))
@@ -86,8 +86,8 @@ def test_a_figure_with_another_preamble_is_refused():
 
 def test_every_golden_file_has_its_exhibit():
     for folder, names in (("tables", TABLES), ("figures", FIGURES)):
-        kept = {path.name.split(".")[0] for path in (GOLDEN / folder).glob("*")} - {"small_ledger"}
-        assert kept <= set(names), f"remove the golden files of {sorted(kept - set(names))}"
+        golden_names = {path.name.split(".")[0] for path in (GOLDEN / folder).glob("*")} - {"small_ledger"}
+        assert golden_names <= set(names), f"remove the golden files of {sorted(golden_names - set(names))}"
 
 
 def test_committed_results_agree_with_what_the_studies_compute(shipped):

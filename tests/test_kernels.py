@@ -31,8 +31,10 @@ def _kernel(**environment: str) -> str:
         "import json, numpy, scipy.linalg, threadpoolctl as t;"
         "print(json.dumps(sorted({i['architecture'] for i in t.threadpool_info() if i['user_api'] == 'blas'})))"
     )
-    done = subprocess.run([sys.executable, "-c", script], env=os.environ | environment, capture_output=True, check=True)
-    (name,) = json.loads(done.stdout)
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=os.environ | environment, capture_output=True, check=True
+    )
+    (name,) = json.loads(result.stdout)
     return str(name)
 
 
@@ -42,17 +44,17 @@ def _variants() -> list[dict[str, str]]:
     With `KERNELS=all`, return a second environment, with two threads. The default kernel is not included:
     it analyses the shipped project, and `test_golden.py` compares all results.
     """
-    able = UMATH.__cpu_features__
+    features = UMATH.__cpu_features__
     native = _kernel().lower()
     cores = [
-        core for core, feature in CORES.get(platform.machine(), ()) if able.get(feature) and core.lower() != native
+        core for core, feature in CORES.get(platform.machine(), ()) if features.get(feature) and core.lower() != native
     ]
-    spare = " ".join(name for name in UMATH.__cpu_dispatch__ if able.get(name))
+    dispatched = " ".join(name for name in UMATH.__cpu_dispatch__ if features.get(name))
     variants = [
         {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": str(1 + i % 2)} for i, core in enumerate(cores[-2:])
     ]
-    if spare:
-        variants[0]["NPY_DISABLE_CPU_FEATURES"] = spare
+    if dispatched:
+        variants[0]["NPY_DISABLE_CPU_FEATURES"] = dispatched
     return variants if os.environ.get("KERNELS") == "all" else variants[:1]
 
 

@@ -51,8 +51,8 @@ def test_statements_of_claims_are_unique(ledger):
 
 def test_untestable_claims_state_what_would_decide_them(ledger):
     """Each reason uses a conditional verb: it names a measurement that does not exist."""
-    silent = ledger[(ledger["verdict"] == "not testable") & ~ledger["reason"].str.contains(r"\bwould\b")]
-    assert list(silent["claim"]) == []
+    undecided = ledger[(ledger["verdict"] == "not testable") & ~ledger["reason"].str.contains(r"\bwould\b")]
+    assert list(undecided["claim"]) == []
 
 
 def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
@@ -63,7 +63,7 @@ def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
 
 def test_claims_contain_no_literal_verdict():
     """Verdicts come from `judge`, `compare`, `untestable` or a condition, never from a constant."""
-    typed = []
+    literals = []
     for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
@@ -71,8 +71,8 @@ def test_claims_contain_no_literal_verdict():
                 named = {word.arg: word.value for word in call.keywords}
                 constant = isinstance(first, ast.Constant) if call.func.id == "judge" else False
                 constant |= call.func.id == "Verdict" and isinstance(named.get("verdict"), ast.Constant)
-                typed += [f"{path.name}:{call.lineno}"] if constant else []
-    assert typed == []
+                literals += [f"{path.name}:{call.lineno}"] if constant else []
+    assert literals == []
 
 
 def test_committed_ledger_is_up_to_date():
@@ -85,26 +85,26 @@ def test_committed_ledger_is_up_to_date():
 
 def test_every_section_of_the_ledger_belongs_to_one_section_of_its_document(ledger, coverage):
     table = ledger_coverage(coverage, ledger)
-    own = ledger[ledger["source"] != "thesis"]
-    assert int(table["judged"].sum()) == int((own["kind"] == "statement").sum())
-    assert int(table["cells"].sum()) == int((own["kind"] == "cell check").sum())
+    of_documents = ledger[ledger["source"] != "thesis"]
+    assert int(table["judged"].sum()) == int((of_documents["kind"] == "statement").sum())
+    assert int(table["cells"].sum()) == int((of_documents["kind"] == "cell check").sum())
     assert table["section"].tolist() == coverage["section"].tolist()
 
 
 def test_coverage_names_only_sections_of_the_ledger(ledger, coverage):
     known = set(zip(ledger["source"], ledger["section"], strict=True))
-    named = [
+    listed = [
         (row["document"], name)
         for _, row in coverage.iterrows()
         for name in (row["ledger_sections"].split(" | ") if row["ledger_sections"] else [])
     ]
-    assert [place for place in named if place not in known] == []
+    assert [place for place in listed if place not in known] == []
 
 
 def test_section_with_statements_is_judged_or_has_a_reason(coverage, ledger):
     table = ledger_coverage(coverage, ledger)
-    bare = table[(table["statements"] > 0) & (table["judged"] + table["cells"] == 0) & (table["left_out"] == "")]
-    assert list(bare["section"]) == []
+    unexplained = table[(table["statements"] > 0) & (table["judged"] + table["cells"] == 0) & (table["left_out"] == "")]
+    assert list(unexplained["section"]) == []
 
 
 def test_coverage_lists_every_document_in_order(coverage):

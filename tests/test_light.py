@@ -25,8 +25,8 @@ for name in sys.stdin.read().split():
 
 
 def test_all_that_the_paper_is_built_from_is_imported_without_heavy_libraries():
-    rooms = ("analysis/studies", "analysis/claims", "tables", "figures")
-    files = [path.relative_to(ROOT) for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
+    folders = ("analysis/studies", "analysis/claims", "tables", "figures")
+    files = [path.relative_to(ROOT) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
     assert len(files) > 300
     names = " ".join(".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files)
     command = [sys.executable, "-c", CODE.format(heavy=HEAVY)]

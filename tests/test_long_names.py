@@ -25,29 +25,29 @@ TABLES = {
 
 def frames(function, added: str) -> dict[str, pd.DataFrame]:
     """Return an exhibit's artifacts with one more model of a long name, after the last model of `added`."""
-    read_by = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
-    for name, frame in read_by.items():
+    tables = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
+    for name, frame in tables.items():
         if "display_name" in frame and (name == added or not added):
             last = frame[frame["display_name"] == frame["display_name"].iloc[-1]]
-            more = last.assign(display_name=LONG, model=LONG)
-            read_by[name] = pd.concat([frame, more], ignore_index=True)
-    return read_by
+            long_rows = last.assign(display_name=LONG, model=LONG)
+            tables[name] = pd.concat([frame, long_rows], ignore_index=True)
+    return tables
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_table_fits_its_width_and_shows_the_whole_model_name(name: str) -> None:
     function = importlib.import_module(name).table
-    spec = function(**frames(function, TABLES[name]))
-    grid = read(spec, "t")
-    assert fit_table(grid).width <= (TURNED if spec.landscape else LINE)
-    assert LONG in render(spec, "t", "markdown").replace("\\", "")
+    table = function(**frames(function, TABLES[name]))
+    grid = read(table, "t")
+    assert fit_table(grid).width <= (TURNED if table.landscape else LINE)
+    assert LONG in render(table, "t", "markdown").replace("\\", "")
 
 
 def test_figure_shortens_a_long_model_name_and_gives_it_in_its_note() -> None:
     function = importlib.import_module("figures.crossmodel.decile_profiles").figure
-    made = function(**frames(function, "measured_profiles"))
-    assert "an-orga" in tex(made, "t")
-    assert LONG in made.note
+    figure = function(**frames(function, "measured_profiles"))
+    assert "an-orga" in tex(figure, "t")
+    assert LONG in figure.note
 
 
 def test_short_names_stay_distinct() -> None:

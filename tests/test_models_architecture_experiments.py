@@ -20,14 +20,14 @@ TABLE, PAGE = (DOCS / table.PAGE.with_suffix(suffix).name for suffix in (".csv",
 CELLS = [table.Cell(**row) for row in csv.DictReader(TABLE.open(encoding="utf-8", newline=""))]
 BUILT = sorted({cell.type for cell in CELLS if cell.outcome != table.NOT_BUILT})
 SAMPLE = ["jamba", *random.Random(35).sample(BUILT, 2)]  # a hybrid and a draw
-same = pytest.mark.skipif(
+same_version = pytest.mark.skipif(
     f"transformers {version('transformers')}" not in PAGE.read_text(encoding="utf-8"),
     reason="the table was made with another version",
 )
 pytestmark = pytest.mark.models
 
 
-@same
+@same_version
 @pytest.mark.parametrize("kind", SAMPLE)
 def test_cells_of_a_sampled_architecture_are_up_to_date(kind, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -38,13 +38,15 @@ def test_cells_of_a_sampled_architecture_are_up_to_date(kind, monkeypatch, tmp_p
     assert list(table.cells(kind)) == [cell for cell in CELLS if cell.type == kind]
 
 
-@same
+@same_version
 def test_every_architecture_has_experiment_cells_or_is_listed_as_pending():
     kinds = {cell.type for cell in CELLS}
-    ran = [kind for kind in architectures.types() if kind in kinds]
-    assert [(cell.type, cell.experiment) for cell in CELLS] == [(kind, name) for kind in ran for name in table.NAMES]
-    later = PAGE.read_text(encoding="utf-8").partition("## Not yet run")[2]
-    assert [kind for kind in architectures.types() if kind not in kinds and f"`{kind}`" not in later] == []
+    measured = [kind for kind in architectures.types() if kind in kinds]
+    assert [(cell.type, cell.experiment) for cell in CELLS] == [
+        (kind, name) for kind in measured for name in table.NAMES
+    ]
+    pending = PAGE.read_text(encoding="utf-8").partition("## Not yet run")[2]
+    assert [kind for kind in architectures.types() if kind not in kinds and f"`{kind}`" not in pending] == []
 
 
 def test_a_cell_runs_or_is_refused_with_a_reason():
@@ -52,6 +54,6 @@ def test_a_cell_runs_or_is_refused_with_a_reason():
     assert [cell for cell in CELLS if bool(cell.reason) == (cell.outcome == table.RUNS)] == []
 
 
-@same
+@same_version
 def test_architecture_experiments_page_is_generated_from_the_cells():
     assert PAGE.read_text(encoding="utf-8") == table.page(CELLS)

@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner  # noqa: E402
 
 from build import main  # noqa: E402
-from test_cli_run import FEW, project, untrained  # noqa: E402, F401
+from test_cli_run import FEW, project, save_untrained  # noqa: E402, F401
 
 pytestmark = pytest.mark.models
 
@@ -21,9 +21,9 @@ WEIGHTS = {
 }  # fmt: skip
 
 
-def broken(folder: Path, name: str) -> Path:
+def save_with_nan(folder: Path, name: str) -> Path:
     """Save a small model with one NaN weight."""
-    model = transformers.AutoModelForCausalLM.from_pretrained(untrained(folder))
+    model = transformers.AutoModelForCausalLM.from_pretrained(save_untrained(folder))
     dict(model.named_parameters())[name].data.view(-1)[0] = torch.nan
     model.save_pretrained(folder)
     return folder
@@ -31,7 +31,7 @@ def broken(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_run_with_nan_weights_names_file_and_weight(project: Path, tmp_path: Path, name: str) -> None:  # noqa: F811
-    folder = broken(tmp_path / "mine", name)
+    folder = save_with_nan(tmp_path / "mine", name)
     result = CliRunner().invoke(main, ["run", WEIGHTS[name], "--model", str(folder), *FEW])
     assert result.exit_code == 1, result.output
     assert str(folder) in result.output
@@ -40,9 +40,9 @@ def test_run_with_nan_weights_names_file_and_weight(project: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("name", list(WEIGHTS)[1:3])
 def test_capture_with_non_finite_weights_names_file_and_weight(tmp_path: Path, name: str) -> None:
-    folder = broken(tmp_path / "mine", name)
-    words = ["--model", str(folder), "--texts", "manual", "--context", "32", "--documents", "2", "--windows"]
-    result = CliRunner().invoke(main, ["capture", *words, "--device", "cpu", "--out", str(tmp_path / "out")])
+    folder = save_with_nan(tmp_path / "mine", name)
+    options = ["--model", str(folder), "--texts", "manual", "--context", "32", "--documents", "2", "--windows"]
+    result = CliRunner().invoke(main, ["capture", *options, "--device", "cpu", "--out", str(tmp_path / "out")])
     assert result.exit_code == 1, result.output
     assert str(folder) in result.output
     assert f"weights hold NaN or infinity (first: {name})" in result.output
@@ -54,6 +54,8 @@ def test_unknown_model_of_a_recipe_is_named_with_the_recipe(project: Path, tmp_p
         "title: Mine\nexperiments: [massive_values]\ntokens: 32\ndocuments: 2\n"
         "models:\n- {name: one, id: no-such-model}\n"
     )
-    done = CliRunner().invoke(main, ["run", "--recipe", str(recipe), "--device", "cpu"])
-    assert done.exit_code == 1, done.output
-    assert f"{recipe}: 1 of 1 models not measured; run again for these: models[0], one: 'no-such-model'" in done.output
+    result = CliRunner().invoke(main, ["run", "--recipe", str(recipe), "--device", "cpu"])
+    assert result.exit_code == 1, result.output
+    assert (
+        f"{recipe}: 1 of 1 models not measured; run again for these: models[0], one: 'no-such-model'" in result.output
+    )

@@ -1,4 +1,4 @@
-"""Models in GGUF files and packages: weights equal the file's blocks, are joined once, and are refused when changed."""
+"""Models in GGUF files and packages: weights equal the file's, conversions are cached, changed files are refused."""
 
 import importlib.metadata
 import json
@@ -51,8 +51,8 @@ def test_gguf_weights_equal_the_dequantised_blocks(folder: Path, file: tuple[Pat
     tokens = torch.arange(3, 30)[None]
     with torch.no_grad():
         assert torch.allclose(loaded.model(tokens).logits, plain(tokens).logits, atol=1e-5)
-    words = loaded.tokenizer("wc we")["input_ids"]
-    assert words == [gguf_made.WORDS.index(word) for word in ("wc", gguf_made.SPACE + "we")]
+    tokens_of_words = loaded.tokenizer("wc we")["input_ids"]
+    assert tokens_of_words == [gguf_made.WORDS.index(word) for word in ("wc", gguf_made.SPACE + "we")]
 
 
 def test_loaded_facts_name_the_gguf_file(folder: Path, file: tuple[Path, Any]) -> None:
@@ -68,21 +68,21 @@ def test_loaded_facts_name_the_gguf_file(folder: Path, file: tuple[Path, Any]) -
 def test_gguf_conversion_is_cached_and_refused_when_changed(
     tmp_path: Path, file: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sha = pretrained._hash_of_files([file[0]])
-    first = gguf.dequantise(file[0], tmp_path / "kept", sha, "a licence")
+    digest = pretrained._hash_of_files([file[0]])
+    first = gguf.dequantise(file[0], tmp_path / "kept", digest, "a licence")
     assert capsys.readouterr().err == "a licence\n"
     with monkeypatch.context() as patch:
         patch.setattr(gguf, "_convert", lambda *given: pytest.fail("made again"))
-        assert gguf.dequantise(file[0], tmp_path / "kept", sha, "a licence") == first
+        assert gguf.dequantise(file[0], tmp_path / "kept", digest, "a licence") == first
     assert capsys.readouterr().err == ""
     card = json.loads((first / "gguf.json").read_text())
     (first / "gguf.json").write_text(json.dumps(card | {"versions": {"gguf": "0.0"}}))
-    gguf.dequantise(file[0], tmp_path / "kept", sha)
+    gguf.dequantise(file[0], tmp_path / "kept", digest)
     assert json.loads((first / "gguf.json").read_text()) == card  # made again, with the same card
     with (first / "config.json").open("a") as stream:
         stream.write("\n")
     with pytest.raises(ModelError, match=r"changed since it was made from made.gguf; remove the folder"):
-        gguf.dequantise(file[0], tmp_path / "kept", sha)
+        gguf.dequantise(file[0], tmp_path / "kept", digest)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
@@ -114,14 +114,14 @@ def test_pieces_of_a_packaged_model_are_joined_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: tuple[Path, Any]
 ) -> None:
     content = file[0].read_bytes()
-    for part, piece in enumerate((content[:5000], content[5000:])):
-        (tmp_path / f"part{part}").write_bytes(piece)
+    for number, piece in enumerate((content[:5000], content[5000:])):
+        (tmp_path / f"part{number}").write_bytes(piece)
 
     class Carrier:
-        def locate_file(self, place: str) -> Path:
-            return tmp_path / place
+        def locate_file(self, path: str) -> Path:
+            return tmp_path / path
 
-    known = importlib.metadata.distribution
+    real_distribution = importlib.metadata.distribution
     package = pretrained.PackagedModel(
         file="whole.gguf",
         parts=(("a", "part0"), ("b", "part1")),
@@ -130,7 +130,7 @@ def test_pieces_of_a_packaged_model_are_joined_and_verified(
         install="python -m pip install it",
     )
     monkeypatch.setattr(
-        importlib.metadata, "distribution", lambda name: Carrier() if name in ("a", "b") else known(name)
+        importlib.metadata, "distribution", lambda name: Carrier() if name in ("a", "b") else real_distribution(name)
     )
     monkeypatch.setitem(pretrained.PACKAGES, "made-model", package)
     resolved = Path(resolve(tmp_path, "made-model"))

@@ -8,12 +8,12 @@ from benchmarks import mutants
 FAULT = mutants.Mutant("changed.py", 1, "a -> b", "wrong = True\n")
 
 
-def outcome(place, monkeypatch, test, seconds=30):
-    (place / "changed.py").write_text("wrong = False\n", encoding="utf-8")
-    (place / "test_it.py").write_text(f"import time\n\nimport changed\n\n\ndef test_it():\n    {test}\n")
+def outcome(folder, monkeypatch, test, seconds=30):
+    (folder / "changed.py").write_text("wrong = False\n", encoding="utf-8")
+    (folder / "test_it.py").write_text(f"import time\n\nimport changed\n\n\ndef test_it():\n    {test}\n")
     monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_it.py"])
-    verdict = mutants.run_tests(place, FAULT, seconds)
-    assert (place / "changed.py").read_text() == "wrong = False\n"
+    verdict = mutants.run_tests(folder, FAULT, seconds)
+    assert (folder / "changed.py").read_text() == "wrong = False\n"
     return verdict
 
 
@@ -49,7 +49,7 @@ def test_claims_named_in_a_test_or_its_imported_tables_are_found(tmp_path):
     }
 
 
-def test_a_call_that_pytest_does_not_take_is_no_fault_noticed(tmp_path, monkeypatch):
+def test_call_that_pytest_refuses_kills_no_mutant(tmp_path, monkeypatch):
     (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_missing.py"])
     with pytest.raises(click.ClickException, match=r"does not take these options with test_missing\.py"):
@@ -58,19 +58,19 @@ def test_a_call_that_pytest_does_not_take_is_no_fault_noticed(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    "noticing", ["packages/boundpaper/tests/test_a.py", "packages/keyquery/tests/test_b.py", "test_c.py"]
+    "killer", ["packages/boundpaper/tests/test_a.py", "packages/keyquery/tests/test_b.py", "test_c.py"]
 )
-def test_each_test_suite_runs_separately_with_its_markers(tmp_path, monkeypatch, noticing):
+def test_each_test_suite_runs_separately_with_its_markers(tmp_path, monkeypatch, killer):
     tests = ["test_c.py", "packages/keyquery/tests/test_b.py", "packages/boundpaper/tests/test_a.py"]
-    ran = []
+    runs = []
 
-    def run(place, own, seconds):
-        ran.append(own)
-        return f"killed: {own[0]}" if own == [noticing] else "survived"
+    def run(folder, tests_of_suite, seconds):
+        runs.append(tests_of_suite)
+        return f"killed: {tests_of_suite[0]}" if tests_of_suite == [killer] else "survived"
 
     (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     monkeypatch.setattr(mutants, "tests_of", lambda file: tests)
     monkeypatch.setattr(mutants, "_outcome", run)
-    assert mutants.run_tests(tmp_path, FAULT, 30) == f"killed: {noticing}"
-    assert all(len(own) == 1 for own in ran)
-    assert ran[-1] == [noticing]
+    assert mutants.run_tests(tmp_path, FAULT, 30) == f"killed: {killer}"
+    assert all(len(tests_of_suite) == 1 for tests_of_suite in runs)
+    assert runs[-1] == [killer]

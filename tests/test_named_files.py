@@ -56,7 +56,7 @@ def test_exhibit_error_names_its_file(frame: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("text", "expected"),
     [
         ("no good", "a.txt: no good"),
         ("a.txt:3: no good", "a.txt:3: no good"),
@@ -66,17 +66,17 @@ def test_exhibit_error_names_its_file(frame: Path, name: str) -> None:
     ],
 )
 def test_builder_error_begins_with_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
 ) -> None:
     project = Project(tmp_path, monkeypatch)
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep/b.txt").touch()
 
     def fault(job: object) -> None:
-        raise DataError(said)
+        raise DataError(text)
 
     project.during = fault
-    assert str(project.build("upper:a").failed["upper:a"]) == told
+    assert str(project.build("upper:a").failed["upper:a"]) == expected
 
 
 def test_about_adds_the_file_unless_the_error_names_one() -> None:

@@ -1,4 +1,4 @@
-"""The page for authors of another paper, followed exactly: an empty frame, one file of each kind, and a PDF."""
+"""The page for authors of another paper is followed exactly: an empty paper, one file of each kind, and a PDF."""
 
 import csv
 import re
@@ -23,9 +23,9 @@ COMMAND = re.compile(r"^    (python .+)$", re.MULTILINE)
 def follow(page, root):
     """Follow a page: its first command creates `root`, then files are written and commands run, in order."""
     text = (ROOT / "docs" / page).read_text()
-    found_steps = [match for pattern in (BLOCK, COMMAND) for match in pattern.finditer(text)]
-    begin, *steps = sorted(found_steps, key=lambda found: found.start())
-    command = re.sub(r"\.\./\S+", str(root), begin[1]).replace("python", sys.executable, 1)
+    matches = [match for pattern in (BLOCK, COMMAND) for match in pattern.finditer(text)]
+    creation, *steps = sorted(matches, key=lambda match: match.start())
+    command = re.sub(r"\.\./\S+", str(root), creation[1]).replace("python", sys.executable, 1)
     result = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     printed = []
@@ -35,10 +35,10 @@ def follow(page, root):
             assert result.returncode == 0, f"{match[1]}\n{result.stderr}"
             printed.append(result.stdout)
             continue
-        how, path, block = match.groups()
-        assert (root / path).exists() == (how != "Into"), path
+        mode, path, block = match.groups()
+        assert (root / path).exists() == (mode != "Into"), path
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        with (root / path).open("w" if how == "Replace" else "a") as stream:
+        with (root / path).open("w" if mode == "Replace" else "a") as stream:
             stream.write(block)
     return printed
 
@@ -98,8 +98,8 @@ def test_new_paper_redefines_nothing_of_boundpaper(frame):
         for line in path.read_text().splitlines()
         if line.startswith(("def ", "class "))
     }
-    written = {line.strip() for path in frame.rglob("*.py") for line in path.read_text().splitlines()}
-    assert engine & written == set()
+    lines = {line.strip() for path in frame.rglob("*.py") for line in path.read_text().splitlines()}
+    assert engine & lines == set()
 
 
 @pytest.mark.parametrize(("title", "name"), [("Ä Ö", "a-o"), ("豆", "paper"), ("x" * 99, "x" * 60), ("--1--", "1")])
@@ -138,21 +138,21 @@ def test_diff_without_git_explains_how_to_begin_and_compares_once_it_exists(fram
 
 
 def test_interrupted_new_paper_can_be_created_again(tmp_path):
-    place = tmp_path / "frame"
-    command = [sys.executable, "build.py", "new", str(place)]
+    folder = tmp_path / "frame"
+    command = [sys.executable, "build.py", "new", str(folder)]
     for seconds in (0.05, 0.15, 0.3):
-        writing = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 20
-        while not list(tmp_path.iterdir()) and writing.poll() is None and time.monotonic() < end:
+        while not list(tmp_path.iterdir()) and process.poll() is None and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(seconds)
-        writing.send_signal(signal.SIGKILL)
-        writing.wait()
-        assert not place.exists() or (place / "tests/test_paper.py").is_file(), "no partial frame is written"
-        if place.exists():
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not folder.exists() or (folder / "tests/test_paper.py").is_file(), "no partial frame is written"
+        if folder.exists():
             break
-    if not place.exists():
-        assert run(ROOT, "new", str(place)).returncode == 0
+    if not folder.exists():
+        assert run(ROOT, "new", str(folder)).returncode == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["frame"], "no partial file is left"
 
 

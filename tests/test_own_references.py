@@ -11,17 +11,17 @@ from conftest import ROOT
 
 
 def test_thesis_metadata_and_bibliography_are_valid() -> None:
-    described = metadata.read(ROOT)
-    assert described.title
-    entries = bibliography.read(ROOT)
-    assert len(entries.entries) > 80
-    assert not entries.faults
-    assert not entries.gaps
+    thesis = metadata.read(ROOT)
+    assert thesis.title
+    references = bibliography.read(ROOT)
+    assert len(references.entries) > 80
+    assert not references.faults
+    assert not references.gaps
     sample = (
         "Llama-3.1-8B, Llama 3.2 11B Vision, Qwen3-0.6B, Mistral 7B v0.2, SmolLM3-3B, Ministral 3 8B, 4-bit NF4, H8"
     )
-    assert not lint.find_typed_digits(sample, "c", described.names, described.terms)
-    assert len(lint.find_typed_digits("Qwen3 gains 14 points at 8 heads", "c", described.names, described.terms)) == 2
+    assert not lint.find_typed_digits(sample, "c", thesis.names, thesis.terms)
+    assert len(lint.find_typed_digits("Qwen3 gains 14 points at 8 heads", "c", thesis.names, thesis.terms)) == 2
 
 
 @pytest.mark.latex
@@ -37,6 +37,6 @@ def test_every_bibliography_entry_of_the_thesis_compiles(tmp_path: Path) -> None
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    made = document.build(Job(tmp_path, "thesis", "thesis", "boundpaper/paper/document.py"))["out/thesis.pdf"]
-    assert isinstance(made, bytes)
-    assert "Permutation P-values should never be zero" in pdf.whole_text(made)
+    content = document.build(Job(tmp_path, "thesis", "thesis", "boundpaper/paper/document.py"))["out/thesis.pdf"]
+    assert isinstance(content, bytes)
+    assert "Permutation P-values should never be zero" in pdf.whole_text(content)

@@ -10,15 +10,15 @@ def test_empty_table_is_allowed_only_with_an_awaits_property(project):
     table.with_suffix(".json").unlink()
     assert any("a header but no rows" in str(fault) for fault in check(project, "population_models"))
     schema = project / "artifacts/datapackage.yaml"
-    named = "- name: population_models\n"
-    schema.write_text(schema.read_text().replace(named, named + "  awaits: models that are not trained yet\n"))
+    entry = "- name: population_models\n"
+    schema.write_text(schema.read_text().replace(entry, entry + "  awaits: models that are not trained yet\n"))
     assert not list(check(project, "population_models"))
 
 
 def test_many_faults_of_one_missing_row_are_abbreviated(project):
-    named = project / "artifacts/sources/models.csv"
-    kept = [line for line in named.read_text().splitlines(keepends=True) if not line.startswith("llama3.1-8b,")]
-    named.write_text("".join(kept))
+    models = project / "artifacts/sources/models.csv"
+    lines = [line for line in models.read_text().splitlines(keepends=True) if not line.startswith("llama3.1-8b,")]
+    models.write_text("".join(lines))
     result = run(project, "check")
     messages = [line for line in result.stderr.splitlines() if "nope_layers" in line]
     assert result.returncode == 1

@@ -48,18 +48,18 @@ def test_it_is_imported_in_less_than_a_third_of_a_second(package, tmp_path):
     [("boundpaper", r"keyquery|analysis\.(studies|claims|population|distil)"), ("keyquery", r"analysis\.\w+")],
 )
 def test_package_names_no_higher_package(package, unknown):
-    named = [
+    matches = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in sorted(SOURCES[package].rglob("*.py"))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if re.search(rf"\b(import|from) ({unknown})", line)
     ]
-    assert named == []
+    assert matches == []
 
 
 def test_packages_find_no_file_by_a_path_above_them():
     """Outside a checkout an installed engine lies elsewhere: it may only look for files shipped with it."""
-    climbing = [
+    matches = [
         f"{path.relative_to(ROOT)}:{number}"
         for source in SOURCES.values()
         for path in sorted(source.rglob("*.py"))
@@ -67,7 +67,7 @@ def test_packages_find_no_file_by_a_path_above_them():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if re.search(r"__file__\)\.resolve\(\)\.parent(s\[|\.parent)", line)
     ]
-    assert climbing == []
+    assert matches == []
 
 
 def test_engine_outside_the_project_is_an_input_of_every_step(tmp_path):
@@ -94,10 +94,10 @@ def test_type_checked_user_file_covers_every_public_name():
 
 def test_citation_and_version_agree():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    cited = crate.citation(ROOT)
-    assert (str(cited["version"]), crate.version(ROOT)) == (version, version)
-    assert cited["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
+    citation = crate.citation(ROOT)
+    assert (str(citation["version"]), crate.version(ROOT)) == (version, version)
+    assert citation["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
     changes = (ROOT / "docs/changelog.md").read_text()
-    assert re.search(rf"^## {re.escape(version)} \({cited['date-released']}\)$", changes, re.MULTILINE)
+    assert re.search(rf"^## {re.escape(version)} \({citation['date-released']}\)$", changes, re.MULTILINE)
     assert (ROOT / "LICENSE").read_text().startswith("MIT")
     assert crate.cited_authors(ROOT) == "The long-context-thesis authors"

@@ -19,13 +19,13 @@ def lines(*texts, size=17.8, top=70.0, right=514.0):
     ]
 
 
-def page(number, made, headings=()):
-    return PdfPage(number, 595.0, 842.0, tuple(sorted(made, key=lambda line: line.top)), tuple(headings))
+def page(number, page_lines, headings=()):
+    return PdfPage(number, 595.0, 842.0, tuple(sorted(page_lines, key=lambda line: line.top)), tuple(headings))
 
 
-def full(number, *said, headings=()):
+def full(number, *last_lines, headings=()):
     """Return a page full of text that ends with these lines."""
-    return page(number, lines(*[TEXT] * (46 - len(said)), *said), headings)
+    return page(number, lines(*[TEXT] * (46 - len(last_lines)), *last_lines), headings)
 
 
 def book(*middle):
@@ -39,10 +39,10 @@ def faults(*middle):
     return layout_faults(book(*middle), LIMITS)
 
 
-def floats(text, caption, at=300.0):
+def float_lines(text, caption, top=300.0):
     """Return some lines of text above a caption and a float that reaches down the page."""
-    made = lines(*text) + lines(caption, *["cells"] * 20, size=16.2, top=at)
-    return [*made, *lines("cells", size=16.2, top=660.0)]
+    above_float = lines(*text) + lines(caption, *["cells"] * 20, size=16.2, top=top)
+    return [*above_float, *lines("cells", size=16.2, top=660.0)]
 
 
 def test_full_pages_have_no_fault():
@@ -50,17 +50,17 @@ def test_full_pages_have_no_fault():
 
 
 def test_few_lines_beside_a_float_are_reported():
-    called = [*[TEXT] * 8, "See Table 1.1 here."]
-    assert faults(page(2, floats(called, "Table 1.1: Caption"))) == [
+    referring = [*[TEXT] * 8, "See Table 1.1 here."]
+    assert faults(page(2, float_lines(referring, "Table 1.1: Caption"))) == [
         "page 2: 9 lines of text beside floats, at least 10"
     ]
-    assert faults(page(2, floats([TEXT, *called], "Table 1.1: Caption"))) == []
+    assert faults(page(2, float_lines([TEXT, *referring], "Table 1.1: Caption"))) == []
 
 
 def test_long_table_is_not_counted_as_a_float():
-    made = floats(["See Table 1.1 here."], "Table 1.1: Caption", 100.0)
-    assert faults(page(2, made)) == ["page 2: 1 lines of text beside floats, at least 10"]
-    assert faults(page(2, [*made, *lines("continued on the next page", size=16.2, top=680.0)])) == []
+    table_lines = float_lines(["See Table 1.1 here."], "Table 1.1: Caption", 100.0)
+    assert faults(page(2, table_lines)) == ["page 2: 1 lines of text beside floats, at least 10"]
+    assert faults(page(2, [*table_lines, *lines("continued on the next page", size=16.2, top=680.0)])) == []
 
 
 def test_half_empty_page_is_reported():
@@ -73,26 +73,26 @@ def test_half_empty_page_is_reported():
 
 def test_heading_alone_at_the_foot_is_reported():
     heading = replace(lines("1.1 Questions", top=682.0)[0], size=13.6, right=200.0)
-    made = page(2, [*lines(*[TEXT] * 45), heading], [(1, "1.1 Questions")])
-    assert faults(made) == ["page 2: the heading '1.1 Questions' is alone at the foot of the page"]
+    with_heading = page(2, [*lines(*[TEXT] * 45), heading], [(1, "1.1 Questions")])
+    assert faults(with_heading) == ["page 2: the heading '1.1 Questions' is alone at the foot of the page"]
     assert faults(full(2, "1.1 Questions, said in the text")) == []
 
 
 def test_successive_float_pages_while_text_waits_are_reported():
-    called = full(2, "Tables 1.1 and 1.2 say so.")
-    one, two = page(3, floats([], "Table 1.1: One", 70.0)), page(4, floats([], "Table 1.2: Two", 70.0))
-    assert faults(called, one) == []
-    assert faults(called, one, two) == ["page 3: 2 pages of floats in a row before text, allowed 1"]
+    referring = full(2, "Tables 1.1 and 1.2 say so.")
+    first, second = page(3, float_lines([], "Table 1.1: One", 70.0)), page(4, float_lines([], "Table 1.2: Two", 70.0))
+    assert faults(referring, first) == []
+    assert faults(referring, first, second) == ["page 3: 2 pages of floats in a row before text, allowed 1"]
 
 
 def test_exhibits_far_from_their_call_or_uncalled_are_reported():
-    called = full(2, "In Figures 1.1 and 1.2 and Table 1.1 it falls.")
-    far = page(6, floats([TEXT] * 12, "Figure 1.2: Two"))
-    assert faults(called, full(3), full(4), full(5), far) == [
+    referring = full(2, "In Figures 1.1 and 1.2 and Table 1.1 it falls.")
+    far = page(6, float_lines([TEXT] * 12, "Figure 1.2: Two"))
+    assert faults(referring, full(3), full(4), full(5), far) == [
         "page 6: Figure 1.2 is 4 pages from its reference, allowed 2"
     ]
-    alone = page(3, floats([TEXT] * 12, "Table 1.3: Never"))
-    assert faults(called, alone) == ["page 3: Table 1.3 is not referred to in the text"]
+    alone = page(3, float_lines([TEXT] * 12, "Table 1.3: Never"))
+    assert faults(referring, alone) == ["page 3: Table 1.3 is not referred to in the text"]
 
 
 def test_continued_table_without_rows_is_reported():
@@ -112,11 +112,11 @@ def test_line_beyond_the_margin_is_reported():
 def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
     assert read_limits(ROOT) == read_limits(ROOT)
     (tmp_path / "paper").mkdir()
-    whole = (ROOT / "paper/layout.yaml").read_text()
+    valid = (ROOT / "paper/layout.yaml").read_text()
     for text, words in (
         ("text_lines: 10\n", "the required key `fill` is missing"),
-        (whole.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
-        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is not a whole number of at least 0"),
+        (valid.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
+        (valid.replace("rows: 3", "rows: three"), "rows: 'three' is not a whole number of at least 0"),
         ("- 1\n", r"\[1\] is not a mapping"),
     ):
         (tmp_path / "paper/layout.yaml").write_text(text)

@@ -19,7 +19,7 @@ from boundpaper.store import paper_vocabulary, standard_words
 from keyquery.tasks import answers
 
 
-def of_schemas() -> list[str]:
+def schema_patterns() -> list[str]:
     """Return the patterns of cells in the data package."""
     files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
     texts = "".join(path.read_text(encoding="utf-8") for path in files)
@@ -61,7 +61,7 @@ MADE: dict[str, Iterable[str]] = {
     r"packages/boundpaper/src/boundpaper/store/sentences.py: f'\\bFig(?:ure|\\.) {figure[1]}\\b'": [
         r"\bFig(?:ure|\.) 3\b"
     ],
-    "packages/boundpaper/src/boundpaper/store/validation.py: pattern": of_schemas(),
+    "packages/boundpaper/src/boundpaper/store/validation.py: pattern": schema_patterns(),
     "packages/boundpaper/src/boundpaper/typeset/wording.py: pattern": [
         rf"(?<![\w/.-])({'|'.join(map(re.escape, KEYS))})(?![\w/]|[-.]\w)"
     ],
@@ -87,13 +87,13 @@ MADE: dict[str, Iterable[str]] = {
     LINT_OF_NAMES: ["|".join(f"(?:{item})" for item in metadata.read(patterns.ROOT).names)],
     "packages/boundpaper/src/boundpaper/paper/tex/hints.py: pattern": [pattern for pattern, _ in hints._HINTS],
 }
-"""Patterns that are put together in a function: all that it makes of its own tables, or samples."""
+"""By file and expression: all patterns that a function can build, or samples of them."""
 
 LENGTH = 100_000
 LIMIT_S = 1.0
 SHORT = 3_000
 HARMLESS_S = LIMIT_S * (SHORT / LENGTH) ** 2 / 4
-"""What takes less at `SHORT` cannot reach the limit at `LENGTH` by growing with the square."""
+"""A pattern below this time at `SHORT` is below the limit at `LENGTH`, even if its time grows with the square."""
 
 
 class TooSlow(Exception):
@@ -101,8 +101,8 @@ class TooSlow(Exception):
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Stop code after `seconds` of this process's own time, so that a busy machine makes no pattern slow."""
+def time_limit(seconds: float) -> Iterator[None]:
+    """Stop code after `seconds` of this process's own time, which a busy machine does not lengthen."""
 
     def stop(*_: object) -> None:
         raise TooSlow
@@ -116,7 +116,7 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def run(pattern: patterns.Pattern) -> Callable[[str], object]:
+def search_function(pattern: patterns.Pattern) -> Callable[[str], object]:
     compiled = re.compile(pattern.text, pattern.flags)
     use = pattern.use.removeprefix("str.")
     if use in ("match", "fullmatch"):
@@ -125,12 +125,12 @@ def run(pattern: patterns.Pattern) -> Callable[[str], object]:
     return lambda text: sum(1 for _ in compiled.finditer(text))
 
 
-def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
+def is_slow(function: Callable[[str], object], text: str, limit: float) -> bool:
     """Return whether each of several tries to match a text takes at least `limit` seconds of process time."""
     for _ in range(3):  # a pause of a busy machine can count as time of the process
         start = time.process_time()
         try:
-            with limited(LIMIT_S):
+            with time_limit(LIMIT_S):
                 function(text)
         except TooSlow:
             continue
@@ -141,11 +141,11 @@ def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
 
 def slowest(pattern: patterns.Pattern) -> str:
     """Return a text of 100,000 characters that takes more than a second; empty if there is none."""
-    function = run(pattern)
+    function = search_function(pattern)
     for start, part in patterns.attacks(pattern):
         for end in ("", "\0"):
             short, long = (start + part * (length // len(part) + 1) + end for length in (SHORT, LENGTH))
-            if slow(function, short, HARMLESS_S) and slow(function, long, LIMIT_S):
+            if is_slow(function, short, HARMLESS_S) and is_slow(function, long, LIMIT_S):
                 return f"{start[:20]!r}, {part[:20]!r} again and again, {end!r}"
     return ""
 
@@ -154,8 +154,8 @@ def test_every_regex_scans_a_hundred_thousand_characters_in_a_second() -> None:
     actual, unknown = patterns.collected(MADE)
     assert len(actual) > 200
     assert not unknown, "list samples of these patterns in MADE"
-    different = {(each.text, each.flags, each.use): each for each in actual}.values()
-    assert not [f"{pattern}: {text}" for pattern in different if (text := slowest(pattern))]
+    distinct = {(pattern.text, pattern.flags, pattern.use): pattern for pattern in actual}.values()
+    assert not [f"{pattern}: {text}" for pattern in distinct if (text := slowest(pattern))]
 
 
 @pytest.mark.parametrize("text", [r"(?:'[^']*'|.)*?>>", r"\s*x", r"(a+)+b", r"<<.*?>>"])

@@ -1,4 +1,4 @@
-"""Claims on the population: both directions, missing data, and that the planned tests are the reported ones."""
+"""Claims on the population in both directions and without data; the reported tests are the planned ones."""
 
 import pandas as pd
 import pytest
@@ -42,17 +42,17 @@ def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
 
 
 def test_few_seeds_give_untestable_verdicts(plan):
-    few = made(seeds=(1, 2, 3), bases=(400,))
-    assert set(verdicts(plan, few).values()) == {"not testable"}
-    judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
+    three_seeds = made(seeds=(1, 2, 3), bases=(400,))
+    assert set(verdicts(plan, three_seeds).values()) == {"not testable"}
+    judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(three_seeds)))
     (far,) = (each for each in judged if each.key == "keys_far_4x")
     assert "so few seeds give no corrected p below 0.75" in far.reason
 
 
-def row(item, **changed):
+def row(item, **changes):
     """Return one row of a relation: positive and significant by default."""
     cells = {"item": item, "models": 40, "seeds": 8, "rho": 0.6, "low": 0.4, "high": 0.8, "p": 0.001, "p_least": 1e-6}
-    return pd.Series({**cells, "p_holm": 0.004, "p_holm_least": 4e-6, "note": "", **changed})
+    return pd.Series({**cells, "p_holm": 0.004, "p_holm_least": 4e-6, "note": "", **changes})
 
 
 OUTCOMES = [
@@ -70,31 +70,31 @@ OUTCOMES = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
-def test_a_relation_is_judged_by_its_corrected_test(changed, above, below):
-    table = pd.DataFrame([row(item, **changed) for item in claims.RELATIONS])
+@pytest.mark.parametrize(("changes", "above", "below"), OUTCOMES)
+def test_a_relation_is_judged_by_its_corrected_test(changes, above, below):
+    table = pd.DataFrame([row(item, **changes) for item in claims.RELATIONS])
     verdicts = {each.key: each for each in claims.thesis_population_relations(table)}
     assert verdicts["h3_bias"].verdict == above
     assert verdicts["h1_plasticity"].verdict == (below or above)  # the relation expected to be negative
-    heads = claims.thesis_population_heads(pd.DataFrame([row("head_damage", **changed)]))
+    heads = claims.thesis_population_heads(pd.DataFrame([row("head_damage", **changes)]))
     assert heads.verdict == above
     every = {each.key: each for each in claims.thesis_population_relations_every(table)}
     assert {key: each.verdict for key, each in every.items()} == {key: each.verdict for key, each in verdicts.items()}
     assert all("post hoc" in each.statement for each in every.values())
-    damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
+    damages = pd.DataFrame([row(item, **changes) for item in claims.DAMAGES])
     assert {each.verdict for each in claims.thesis_population_heads_every(damages)} == {above}
 
 
-@pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
-def test_relations_at_the_larger_base_are_judged_likewise(changed, above, below):
-    relations = pd.DataFrame([row(item, of=of, **changed) for of in ("10000", "both") for item in claims.RELATIONS])
+@pytest.mark.parametrize(("changes", "above", "below"), OUTCOMES)
+def test_relations_at_the_larger_base_are_judged_by_the_same_rule(changes, above, below):
+    relations = pd.DataFrame([row(item, of=of, **changes) for of in ("10000", "both") for item in claims.RELATIONS])
     verdicts = {each.key: each for each in larger.thesis_population_relations_bases(relations)}
     assert {verdicts[f"h3_bias-{of}"].verdict for of in ("10000", "both")} == {above}
     assert verdicts["h1_plasticity-both"].verdict == (below or above)
     assert verdicts["h1_plasticity-10000"].statement.startswith("At base 10,000, whether or not")
-    damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
+    damages = pd.DataFrame([row(item, **changes) for item in claims.DAMAGES])
     assert {each.verdict for each in larger.thesis_population_heads_bases(damages)} == {above}
-    rows = [{**row(item, of="10000", **changed)} for item in larger.ASKED]
+    rows = [{**row(item, of="10000", **changes)} for item in larger.ASKED]
     rows = [{**each, "difference": each["rho"]} for each in rows]
     rows += [{**each, "of": "400", "difference": -9.0} for each in rows]
     verdicts = {each.key: each for each in larger.thesis_population_bases(pd.DataFrame(rows))}
@@ -123,9 +123,9 @@ def near(low, high, seeds=8):
 def test_near_keys_are_those_within_the_training_length():
     table = near((50, 80), (60, 20)).set_index(["compared", "multiple"])
     assert table.loc[("B", 2.0), ["value", "least", "most", "seeds"]].tolist() == [0.5, 0.5, 0.5, 8]
-    less = table.loc[("C minus B", 8.0)]
-    assert less["value"] == pytest.approx(-0.4 + 0.045)
-    assert (less["p"], less["p_least"], less["p_holm"]) == (2 / 256, 2 / 256, 4 / 256)
+    difference = table.loc[("C minus B", 8.0)]
+    assert difference["value"] == pytest.approx(-0.4 + 0.045)
+    assert (difference["p"], difference["p_least"], difference["p_holm"]) == (2 / 256, 2 / 256, 4 / 256)
     assert table["p"].notna().sum() == 2
 
 
@@ -144,8 +144,8 @@ def test_near_keys_claim_is_judged_in_both_directions(low, high, seeds, verdict)
 
 
 def test_near_keys_without_seeds_are_not_judged_while_the_other_base_is():
-    other = near((50, 80), (60, 20)).assign(base=10_000)
-    verdicts = {each.key: each for each in distance.thesis_population_near(other)}
+    larger_base = near((50, 80), (60, 20)).assign(base=10_000)
+    verdicts = {each.key: each for each in distance.thesis_population_near(larger_base)}
     assert {verdicts[key].verdict for key in ("2x", "8x")} == {"not testable"}
     assert {verdicts[key].verdict for key in ("10000-2x", "10000-8x")} == {"holds"}
     assert verdicts["10000-8x"].statement.startswith("At base 10,000")
@@ -159,12 +159,12 @@ def test_the_interval_and_both_p_of_a_relation_are_kept():
 
 @pytest.fixture(scope="module")
 def reported(plan):
-    tables = {each: rows.iloc[:0] for each, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
-    given = [tables[f"population_{name}"] for name in NAMES]
+    tables = {name: rows.iloc[:0] for name, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
+    frames = arguments(tables)
     damage = [tables[f"population_{each}"] for each in ("models", "heads", "ablation")]
     return [
-        population.population_contrasts(plan, *given),
-        population_relations.population_relations(plan, *given),
+        population.population_contrasts(plan, *frames),
+        population_relations.population_relations(plan, *frames),
         population_relations.population_head_damage(plan, *damage),
     ]
 
@@ -176,8 +176,8 @@ def test_reported_tests_equal_the_planned_ones(plan, reported):
 def test_missing_or_additional_test_contradicts_the_plan_claim(plan, reported):
     contrasts, *rest = reported
     extra = pd.concat([contrasts, contrasts.iloc[:1].assign(item="later")], ignore_index=True)
-    for changed in (extra, contrasts.iloc[1:]):
-        assert claims.thesis_population_planned(plan, changed, *rest).verdict == "contradicted"
+    for changes in (extra, contrasts.iloc[1:]):
+        assert claims.thesis_population_planned(plan, changes, *rest).verdict == "contradicted"
 
 
 def test_unmeasured_items_are_not_testable(reported):

@@ -10,17 +10,17 @@ import keyquery as kq
 
 pytest.importorskip("torch")
 
-from analysis.population import pretrained_exchange as measured
+from analysis.population import pretrained_exchange as experiment
 from analysis.population.pretrained_widths import BINS, CONTEXT
 from keyquery.models.captures.sampling import HeadIndex
 from keyquery.rotary import Rotary
 
 
 def made_head(rotary):
-    """Return a head of one text, a query every 16 tokens and a key every 8, whose vectors say nothing of positions."""
-    random = np.random.default_rng(3)
+    """Return a head of one text, a query every 16 tokens and a key every 8; vectors do not depend on positions."""
+    rng = np.random.default_rng(3)
     keys, queries = (np.arange(0, CONTEXT, step) for step in (8, 16))
-    content = {name: random.normal(size=(len(places), 4)) for name, places in (("k", keys), ("q", queries))}
+    content = {name: rng.normal(size=(len(positions), 4)) for name, positions in (("k", keys), ("q", queries))}
     return kq.Head(
         queries=rotary.turned(content["q"] + 1.0, queries), query_positions=queries,
         query_documents=np.zeros(len(queries), dtype=int),
@@ -32,23 +32,25 @@ def made_head(rotary):
 @pytest.mark.parametrize("rotary", [Rotary(frequencies=()), Rotary(frequencies=(0.9, 0.01))], ids=["none", "rope"])
 def test_rows_are_cells_of_quarter_and_distance_with_the_cost_of_the_head(rotary, monkeypatch, tmp_path):
     head = HeadIndex(layer=2, query=5, key=1)
-    monkeypatch.setattr(measured, "_load", lambda root, subject: SimpleNamespace(name=subject.model))
-    monkeypatch.setattr(measured, "captured_heads", lambda *asked: [(head, {measured.WIDTH: made_head(rotary)})])
-    monkeypatch.setattr(measured, "head_costs", lambda loaded, places: dict.fromkeys(places, 0.25))
-    paths = measured.measure(tmp_path)
+    monkeypatch.setattr(experiment, "_load", lambda root, subject: SimpleNamespace(name=subject.model))
+    monkeypatch.setattr(
+        experiment, "captured_heads", lambda *arguments: [(head, {experiment.WIDTH: made_head(rotary)})]
+    )
+    monkeypatch.setattr(experiment, "head_costs", lambda loaded, positions: dict.fromkeys(positions, 0.25))
+    paths = experiment.measure(tmp_path)
     assert {path.stem for path in paths} == {
         "smollm2-135m", "smollm2-135m-code", "gemma3-270m", "smollm2-135m-untouched",
     }  # fmt: skip
     table = pd.read_csv(paths[0])
-    assert len(table) == 3 * len(measured.RANGES)
+    assert len(table) == 3 * len(experiment.RANGES)
     assert set(table["cost"]) == {0.25}
     assert table[["layer", "head", "key_head"]].drop_duplicates().to_numpy().tolist() == [[2, 5, 1]]
-    every = table["apart_high"] - table["apart_low"] == CONTEXT
-    assert table[every].set_index("low")["pairs"].to_dict() == dict.fromkeys((1024, 2048, 3072), 1000)
-    assert table[~every].groupby("low")["pairs"].sum().tolist() == [1000] * 3  # each pair is in one range
+    all_distances = table["apart_high"] - table["apart_low"] == CONTEXT
+    assert table[all_distances].set_index("low")["pairs"].to_dict() == dict.fromkeys((1024, 2048, 3072), 1000)
+    assert table[~all_distances].groupby("low")["pairs"].sum().tolist() == [1000] * 3  # each pair is in one range
     empty = table[(table["low"] == 1024) & (table["apart_low"] >= 1024)]
     assert set(empty["reason"]) == {"no pair of keys"}  # keys before the second quarter are no farther apart
-    assert bool(np.all(table.loc[every, "sway"] > 0.1)) == bool(rotary.frequencies)
+    assert bool(np.all(table.loc[all_distances, "sway"] > 0.1)) == bool(rotary.frequencies)
 
 
 def test_the_cost_of_a_head_is_the_nats_that_its_removal_adds(monkeypatch):
@@ -64,14 +66,14 @@ def test_the_cost_of_a_head_is_the_nats_that_its_removal_adds(monkeypatch):
         def __exit__(self, *error):
             return None
 
-    def scores(network, tokenizer, asked):
-        assert len(asked) == measured.PROMPTS
-        return [SimpleNamespace(logprobs=(-2.0 - removed[-1][0],)) for _ in asked]
+    def scores(network, tokenizer, arguments):
+        assert len(arguments) == experiment.PROMPTS
+        return [SimpleNamespace(logprobs=(-2.0 - removed[-1][0],)) for _ in arguments]
 
-    items = [SimpleNamespace(prompt="p", answer="12345")] * measured.PROMPTS
-    monkeypatch.setattr(measured, "BOOK", SimpleNamespace(items=lambda *asked, length: items))
-    monkeypatch.setattr(measured, "ablate_head", Removal)
-    monkeypatch.setattr(measured, "options_logprobs", scores)
+    items = [SimpleNamespace(prompt="p", answer="12345")] * experiment.PROMPTS
+    monkeypatch.setattr(experiment, "BOOK", SimpleNamespace(items=lambda *arguments, length: items))
+    monkeypatch.setattr(experiment, "ablate_head", Removal)
+    monkeypatch.setattr(experiment, "options_logprobs", scores)
     loaded = SimpleNamespace(network=None, tokenizer=None)
-    assert measured.head_costs(loaded, [(0, 3), (4, 1)]) == {(0, 3): 1.0, (4, 1): 5.0}
+    assert experiment.head_costs(loaded, [(0, 3), (4, 1)]) == {(0, 3): 1.0, (4, 1): 5.0}
     assert removed == [(-1, 0), (0, 3), (4, 1)]

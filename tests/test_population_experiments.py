@@ -1,4 +1,4 @@
-"""Experiments of the DroPE report on the population: items its models know, and differences checkable by hand."""
+"""Experiments of the DroPE report on the population: items in its language, and differences computed by hand."""
 
 import pandas as pd
 import pytest
@@ -24,8 +24,8 @@ def test_every_word_of_an_item_is_in_the_vocabulary_and_keys_belong_to_names():
         name = item.facts["name"]
         assert name in NAMES
         assert words[-5:] == ["tell", "the", "key", "of", name]
-        at = words.index("remember")
-        assert words[at : at + 6 + len(key)] == ["remember", "the", "key", "of", name, *key, "."]
+        start = words.index("remember")
+        assert words[start : start + 6 + len(key)] == ["remember", "the", "key", "of", name, *key, "."]
         assert len(key) in (4, 5)
 
 
@@ -45,13 +45,15 @@ def models(seeds):
     return pd.DataFrame([*rows, {"model": "b10000-s1-C", "arm": "C", "base": 10_000, "seed": 1, "reached": True}])
 
 
-def quantities(values, seeds, **others):
+def quantities(values, seeds, **other_values):
     """Return rows of one quantity by arm with noise over seeds; all other quantities are zero."""
     rows = []
     for name in models(seeds)["model"]:
         seed, arm = int(name.split("-s")[1][0]), name[-1]
         for quantity in QUANTITIES:
-            value = values[arm] + 0.1 * seed * (arm == "C") if quantity.key == SHARE else others.get(quantity.key, 0.0)
+            value = other_values.get(quantity.key, 0.0)
+            if quantity.key == SHARE:
+                value = values[arm] + 0.1 * seed * (arm == "C")
             rows.append({"model": name, "quantity": quantity.key, "value": value, "reason": ""})
     table = pd.DataFrame(rows)
     absent = table["quantity"] == "massive_minus_random"
@@ -113,7 +115,7 @@ SEEDS = tuple(range(1, 8))
 )  # fmt: skip
 def test_experiment_claim_is_judged_by_the_interval_over_enough_seeds(kept, seeds, verdict):
     table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, seeds), models(seeds), reported())
-    verdicts = {each.key: each for each in claims.thesis_population_experiments(table)}
+    verdicts = {verdict.key: verdict for verdict in claims.thesis_population_experiments(table)}
     assert verdicts[SHARE].verdict == verdict
     assert verdicts["massive_minus_random"].verdict == "not testable"
 
@@ -125,8 +127,8 @@ def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
     rows = rows.assign(difference_low=rows["difference"] - half, difference_high=rows["difference"] + half, seeds=7)
     rows = rows.assign(direction="higher", appears=["yes", "no"], label="x", unit="%", note="")
     rows = rows.assign(reported_rope=1.0, reported_drope=2.0, kept=1.0, dropped=3.0)
-    alone = {each.key: each.verdict for each in claims.thesis_population_experiments(rows[:1])}
-    both = {each.key: each.verdict for each in claims.thesis_population_experiments(rows)}
+    alone = {verdict.key: verdict.verdict for verdict in claims.thesis_population_experiments(rows[:1])}
+    both = {verdict.key: verdict.verdict for verdict in claims.thesis_population_experiments(rows)}
     assert (alone["one"], both["one"]) == ("holds", "not supported")
 
 

@@ -1,4 +1,4 @@
-"""The three models that ship: they are the measured ones, load offline, and their cards agree with the tables."""
+"""The three shipped models are the measured ones and load offline, and their cards agree with the tables."""
 
 import hashlib
 import json
@@ -37,15 +37,15 @@ def facts(name):
 def test_shipped_weights_equal_the_measured_ones(name):
     from safetensors.torch import load_file
 
-    parts = load_file(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/model.safetensors")
-    parts["lm_head.weight"] = parts["model.embed_tokens.weight"]  # tied weights are saved once
-    state = hashlib.sha256()
-    for part in sorted(parts):
-        assert parts[part].dtype == torch.float16
-        state.update(part.encode() + parts[part].contiguous().numpy().tobytes())
+    tensors = load_file(ROOT / f"packages/keyquery/src/keyquery/tiny/{name}/model.safetensors")
+    tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]  # tied weights are saved once
+    digest = hashlib.sha256()
+    for name_of_tensor in sorted(tensors):
+        assert tensors[name_of_tensor].dtype == torch.float16
+        digest.update(name_of_tensor.encode() + tensors[name_of_tensor].contiguous().numpy().tobytes())
     shipped = facts(name)
     row = artifact("population_models").set_index("model").loc[shipped["model"]]
-    assert state.hexdigest()[:16] == shipped["weights"] == row["weights"]
+    assert digest.hexdigest()[:16] == shipped["weights"] == row["weights"]
     assert (shipped["arm"], shipped["base"], shipped["training_seed"]) == ("ABC"[NAMES.index(name)], 400, 1)
     assert (shipped["steps"], shipped["reached"]) == (row["steps"], row["reached"])
 
@@ -68,8 +68,8 @@ def test_model_card_agrees_with_the_tables(name):
     for row in rows.itertuples():
         column = heads.index(f"{row.multiple:g}x" if row.multiple else "0")
         assert float(lines[row.task].split("|")[2 + column]) == pytest.approx(100 * row.right / row.asked, abs=0.051)
-    met = "meets" if facts(name)["key_loss"] < facts(name)["criterion"] else "misses"
-    assert f"the model {met} the criterion" in text
+    verb = "meets" if facts(name)["key_loss"] < facts(name)["criterion"] else "misses"
+    assert f"the model {verb} the criterion" in text
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,10 +82,10 @@ def test_shipped_model_is_asked_in_its_language_and_answers_as_measured(name):
     rows = outcomes.task_rows(
         subject.model, PopulationMember(400, 1, shipped["arm"]), PopulationRecipe(), lambda text: None
     )
-    kept = artifact("population_tasks").query(f"model == '{shipped['model']}'").set_index(["task", "multiple"])
+    measured = artifact("population_tasks").query(f"model == '{shipped['model']}'").set_index(["task", "multiple"])
     for row in rows:
         if row["multiple"] == 0:
-            assert abs(row["right"] - kept.loc[(row["task"], 0), "right"]) <= 1, (
+            assert abs(row["right"] - measured.loc[(row["task"], 0), "right"]) <= 1, (
                 row
             )  # another processor rounds differently
 
@@ -102,9 +102,9 @@ def test_a_card_of_another_language_is_refused(tmp_path):
 def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
     recipe = PopulationRecipe(layers=1, width=32, heads=1, inner=32)
 
-    def untrained(root, which, recipe, tell):
-        weights = dict(model_of(recipe, which, None).state_dict())
-        return work.TrainedModel(which, TrainingOutcome(weights, 1, 0, 0.5, False))
+    def untrained(root, member, recipe, tell):
+        weights = dict(model_of(recipe, member, None).state_dict())
+        return work.TrainedModel(member, TrainingOutcome(weights, 1, 0, 0.5, False))
 
     monkeypatch.setattr(export, "load_or_train", untrained)
     with pytest.raises(ModelError, match=r"no row for b400-s1-A.*--seed 1 --base 400 --arm A"):

@@ -1,4 +1,4 @@
-"""The population's language: its statements are true, prompts agree with facts, and keys are read as digits."""
+"""The population's language: held-out facts, keys and answers in its texts, prompts, and digits of answers."""
 
 import itertools
 import random
@@ -33,37 +33,37 @@ def test_second_phase_documents_name_no_held_out_fact():
 
 
 def test_answers_in_training_text_equal_the_given_keys():
-    asked = Counter[int]()
+    questions = Counter[int]()
     for words, weights in sequences():
         assert len(words) == len(weights) == 400
         assert words[0] == "<s>"
-        known = {}
-        for place, word in enumerate(words[:-12]):
-            if words[place : place + 4] == ["remember", "the", "key", "of"]:
-                known[words[place + 4]] = words[place + 5 : words.index(".", place)]
-            if words[place : place + 4] == ["tell", "the", "key", "of"]:
-                key = known[words[place + 4]]
-                assert words[place + 5 : place + 6 + len(key)] == [*key, "."]
-                assert set(weights[place + 5 : place + 6 + len(key)]) == {documents.ANSWER}  # the stop token counts too
-                asked[len(known)] += 1
+        keys = {}
+        for index, word in enumerate(words[:-12]):
+            if words[index : index + 4] == ["remember", "the", "key", "of"]:
+                keys[words[index + 4]] = words[index + 5 : words.index(".", index)]
+            if words[index : index + 4] == ["tell", "the", "key", "of"]:
+                key = keys[words[index + 4]]
+                assert words[index + 5 : index + 6 + len(key)] == [*key, "."]
+                assert set(weights[index + 5 : index + 6 + len(key)]) == {documents.ANSWER}  # the stop token counts too
+                questions[len(keys)] += 1
             if word in language.SIGNS:
-                assert words[place + 1] == words[place - 1]
-    assert set(asked) == {1, 2, 3, 4}
-    assert min(asked.values()) > 30
+                assert words[index + 1] == words[index - 1]
+    assert set(questions) == {1, 2, 3, 4}
+    assert min(questions.values()) > 30
 
 
 def test_keys_have_four_or_five_digits_and_often_a_repeated_digit():
     keys = [language.draw_key(random.Random(seed)) for seed in range(400)]
     assert {len(key) for key in keys} == {4, 5}
-    runs = sum(any(one == other for one, other in itertools.pairwise(key)) for key in keys)
+    runs = sum(any(digit == following for digit, following in itertools.pairwise(key)) for key in keys)
     assert 0.5 < runs / len(keys) < 0.8
 
 
 def test_batch_is_determined_by_its_name():
-    one = documents.batch(world(), "1/first/3", 4, 64)
+    batch = documents.batch(world(), "1/first/3", 4, 64)
     random.seed(5)
-    assert documents.batch(world(), "1/first/3", 4, 64) == one
-    assert documents.batch(world(), "1/second/3", 4, 64) != one
+    assert documents.batch(world(), "1/first/3", 4, 64) == batch
+    assert documents.batch(world(), "1/second/3", 4, 64) != batch
 
 
 @pytest.mark.parametrize("length", [64, 128, 512])
@@ -72,27 +72,27 @@ def test_key_prompts_have_their_length_and_record_the_distance(length):
     assert [len(context.asks) for context in contexts] == [1, 2, 3, 4] * 2
     for context in contexts:
         for ask in context.asks:
-            whole = [*context.words, *ask.words]
-            assert len(whole) == length
-            first = length - 1 - ask.facts["distance"]
-            assert whole[first : first + len(ask.answer)] == ask.answer
-            assert whole[first - 1] == ask.words[-1]  # the key directly follows the name asked for
+            prompt = [*context.words, *ask.words]
+            assert len(prompt) == length
+            start = length - 1 - ask.facts["distance"]
+            assert prompt[start : start + len(ask.answer)] == ask.answer
+            assert prompt[start - 1] == ask.words[-1]  # the key directly follows the name asked for
         names = [word for word in context.words if word in language.NAMES]
         assert len(set(names)) == len(names)
 
 
 def test_prompts_are_prefix_stable_in_their_number():
-    many, few = prompts.keys(5, 128, 8), prompts.keys(5, 128, 4)
-    assert [context.words for context in few] == [context.words for context in many[:4]]
-    assert few == many[:4]
+    eight, four = prompts.keys(5, 128, 8), prompts.keys(5, 128, 4)
+    assert [context.words for context in four] == [context.words for context in eight[:4]]
+    assert four == eight[:4]
 
 
 def test_other_tasks_ask_every_fact_once():
     for length in (None, 128):
         asks = [ask for context in prompts.other_task_questions(5, length) for ask in context.asks]
         assert {ask.facts["task"] for ask in asks} == set(prompts.TASKS)
-        openly = [" ".join(ask.words) for ask in asks if ask.facts["task"] in ("fact", "fact_held")]
-        assert len(set(openly)) == len(openly) == 72
+        questions = [" ".join(ask.words) for ask in asks if ask.facts["task"] in ("fact", "fact_held")]
+        assert len(set(questions)) == len(questions) == 72
         assert sum(ask.facts["task"] == "fact_held" for ask in asks) == 24
     assert {len(context.words) for context in prompts.other_task_questions(5, 128)} == {128}
 
@@ -104,10 +104,10 @@ def test_digits_are_read_up_to_the_first_other_word():
 
 
 def test_words_after_a_sign_are_marked():
-    for words, called in prompts.backcopy_texts(world(), 4, 200):
-        assert len(words) == len(called) == 200
-        for place, mark in enumerate(called):
-            assert mark == (place > 0 and words[place - 1] in language.SIGNS)
+    for words, marks in prompts.backcopy_texts(world(), 4, 200):
+        assert len(words) == len(marks) == 200
+        for index, mark in enumerate(marks):
+            assert mark == (index > 0 and words[index - 1] in language.SIGNS)
             if mark:
-                assert words[place] == words[place - 2]
-        assert sum(called) > 15
+                assert words[index] == words[index - 2]
+        assert sum(marks) > 15

@@ -23,34 +23,34 @@ ROPE, DROPE = PopulationMember(400, 1, "A"), PopulationMember(400, 1, "C")
 SHIPPED = {ROPE: "tiny-rope", DROPE: "tiny-drope"}
 
 
-def shipped(which: PopulationMember) -> work.TrainedModel:
+def shipped(member: PopulationMember) -> work.TrainedModel:
     """Return a shipped model, whose rows are among the measurements, as its training saved it."""
     from safetensors.torch import load_file
 
-    place = ROOT / "packages/keyquery/src/keyquery/tiny" / SHIPPED[which]
-    weights = {name: part.float() for name, part in load_file(place / "model.safetensors").items()}
+    folder_of_model = ROOT / "packages/keyquery/src/keyquery/tiny" / SHIPPED[member]
+    weights = {name: tensor.float() for name, tensor in load_file(folder_of_model / "model.safetensors").items()}
     weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
-    record = json.loads((place / "lab.json").read_text())
+    record = json.loads((folder_of_model / "lab.json").read_text())
     curves = [{"step": 100, "metric": "loss", "value": 1.0625}]
     trained = TrainingOutcome(
         weights, record["steps"], record["rounds"], record["key_loss"], record["reached"], curves, "0123abcd"
     )
-    return work.TrainedModel(which, trained)
+    return work.TrainedModel(member, trained)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("pack")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pack, "load_or_train", lambda root, which, recipe, tell: shipped(which))
-        for which in SHIPPED:  # the second call adds to the first
-            assert pack.pack(ROOT, place, [which]) == [place / which.name]
+        patch.setattr(pack, "load_or_train", lambda root, member, recipe, tell: shipped(member))
+        for member in SHIPPED:  # the second call adds to the first
+            assert pack.pack(ROOT, place, [member]) == [place / member.name]
     return place
 
 
-@pytest.mark.parametrize("which", SHIPPED, ids=lambda which: which.arm)
-def test_packed_model_is_read_with_its_weights_and_facts(folder, which):
-    read, expected = pack.read_packed(folder, which, PopulationRecipe()), shipped(which)
+@pytest.mark.parametrize("member", SHIPPED, ids=lambda member: member.arm)
+def test_packed_model_is_read_with_its_weights_and_facts(folder, member):
+    read, expected = pack.read_packed(folder, member, PopulationRecipe()), shipped(member)
     assert read.digest == expected.digest
     assert vars(read.trained) | {"weights": 0} == vars(expected.trained) | {"weights": 0}
     assert all(weight.dtype == torch.float32 for weight in read.trained.weights.values())
@@ -99,9 +99,9 @@ def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
 
 
 def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):
-    made = shipped(ROPE)
-    made.trained.weights["model.norm.weight"] = made.trained.weights["model.norm.weight"] + 1
-    monkeypatch.setattr(pack, "load_or_train", lambda *rest: made)
+    model = shipped(ROPE)
+    model.trained.weights["model.norm.weight"] = model.trained.weights["model.norm.weight"] + 1
+    monkeypatch.setattr(pack, "load_or_train", lambda *arguments: model)
     with pytest.raises(ModelError, match="differ from the measured ones"):
         pack.pack(ROOT, tmp_path / "pack", [ROPE])
     assert not (tmp_path / "pack").exists()
@@ -110,15 +110,15 @@ def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):
 def test_packed_models_are_measured_without_training(folder, tmp_path, monkeypatch):
     trained = []
 
-    def measured(made, recipe, wanted):
-        trained.append(made.digest)
+    def record(model, recipe, tell):
+        trained.append(model.digest)
         return {}
 
-    monkeypatch.setattr(work, "measure", measured)
+    monkeypatch.setattr(work, "measure", record)
     monkeypatch.setattr(work, "load_or_train", lambda *rest: pytest.fail("a model was trained"))
     monkeypatch.setattr(tables, "add_rows", lambda *rest: [])
     assert work.train_family(str(tmp_path), 400, 1, "AC", weights=str(folder)) == [ROPE.name, DROPE.name]
-    assert trained == [shipped(which).digest for which in SHIPPED]
+    assert trained == [shipped(member).digest for member in SHIPPED]
     with pytest.raises(ModelError, match="has no b400-s1-B"):
         work.train_family(str(tmp_path), 400, 1, "B", weights=str(folder))
 

@@ -18,15 +18,15 @@ def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
     """Return two heads per model with given means at the first and last training length, and noise per seed."""
     models, rows = [], []
     for seed in seeds:
-        for arm, interval in (("B", b), ("C", c)):
+        for arm, levels in (("B", b), ("C", c)):
             name = f"b400-s{seed}-{arm}"
             models.append({"model": name, "arm": arm, "seed": seed, "base": 400})
-            for low, value in zip((0, 384), interval, strict=True):
+            for low, value in zip((0, 384), levels, strict=True):
                 noise = NOISE[seed] if low else 0.0
-                for head, away in ((0, -0.1), (1, 0.1)):
+                for head, offset in ((0, -0.1), (1, 0.1)):
                     rows.append(
                         {"model": name, "layer": 0, "head": head, "low": low, "high": low + 128, "reason": ""}
-                        | {"plasticity": value + noise + away}
+                        | {"plasticity": value + noise + offset}
                     )
         models.append({"model": f"b10000-s{seed}-B", "arm": "B", "seed": seed, "base": 10_000})
     return pd.DataFrame(rows), pd.DataFrame(models)
@@ -42,10 +42,10 @@ def test_levels_are_means_over_heads_and_seeds():
 
 def test_reach_tests_are_exact_sign_flips_over_seeds_with_holm_correction():
     table = population_reach_tests(*made(b=(0.8, 0.79), c=(0.5, 0.6), seeds=NOISE)).set_index("item")
-    given = np.array(list(NOISE.values())) - 0.01
-    flips = [abs(np.mean(given * signs)) for signs in itertools.product((1, -1), repeat=8)]
-    assert table.loc["B_change", "difference"] == pytest.approx(given.mean())
-    assert table.loc["B_change", "p"] == pytest.approx(np.mean(np.array(flips) >= abs(given.mean()) - 1e-12))
+    differences = np.array(list(NOISE.values())) - 0.01
+    flips = [abs(np.mean(differences * signs)) for signs in itertools.product((1, -1), repeat=8)]
+    assert table.loc["B_change", "difference"] == pytest.approx(differences.mean())
+    assert table.loc["B_change", "p"] == pytest.approx(np.mean(np.array(flips) >= abs(differences.mean()) - 1e-12))
     assert table.loc["C_change", "p"] == pytest.approx(2 / 256)
     assert table.loc["C_less_B", "difference"] == pytest.approx(-0.19)
     assert table["p_holm_least"].dropna().unique() == pytest.approx([6 / 256])
@@ -61,8 +61,10 @@ def test_fall_of_plasticity_is_judged_in_both_directions(b, expected):
     }
     assert verdicts["B_change"].verdict == expected
     assert verdicts["C_change"].verdict == "contradicted"  # it rises
-    few = claims.thesis_population_reach(population_reach_tests(*made(b=b)))
-    assert {each.verdict for each in few} == {"not testable"}  # four seeds cannot reach a corrected p of .05
+    verdicts_of_four = claims.thesis_population_reach(population_reach_tests(*made(b=b)))
+    assert {each.verdict for each in verdicts_of_four} == {
+        "not testable"
+    }  # four seeds cannot reach a corrected p of .05
 
 
 def test_one_seed_is_not_testable():

@@ -1,4 +1,4 @@
-"""Items of the amendment on a synthetic second run of known effects: both directions, few seeds, both margins."""
+"""Items of the plan's amendment on a made second run of known effects: both signs, few seeds, both margins."""
 
 import inspect
 import itertools
@@ -29,7 +29,7 @@ def run(study=studies.retrained_tests, bases=(400,), **options):
 
 
 @pytest.fixture(scope="module")
-def eight():
+def tests_of_eight_seeds():
     return run(bases=(400, 10_000)).set_index("item", drop=False)
 
 
@@ -37,23 +37,25 @@ def verdicts(table):
     return {each.key: each for claim in CLAIMS for each in claim(table)}
 
 
-def test_every_item_with_a_test_has_a_row_and_a_claim(eight):
+def test_every_item_with_a_test_has_a_row_and_a_claim(tests_of_eight_seeds):
     amendment = read(ROOT, "population_amendment")
-    assert list(eight["item"]) == list(amendment.loc[amendment["role"] != "exploratory", "item"])
-    assert set(verdicts(eight.reset_index(drop=True))) == set(eight["item"])
+    assert list(tests_of_eight_seeds["item"]) == list(amendment.loc[amendment["role"] != "exploratory", "item"])
+    assert set(verdicts(tests_of_eight_seeds.reset_index(drop=True))) == set(tests_of_eight_seeds["item"])
 
 
-def test_planted_effects_are_recovered_with_exact_p(eight):
-    assert eight.loc["B_change", "value"] == pytest.approx(-0.06, abs=0.003)
-    assert eight.loc["C_less_B_within", "value"] == pytest.approx(-0.16, abs=0.003)
-    assert eight.loc["B_position_beyond", ["mean_first", "mean_second"]].tolist() == pytest.approx([-0.3, 0.0])
-    assert eight.loc["C_nearer", "value"] == pytest.approx(0.2)
-    assert eight.loc[["B_change", "B_sway_change"], "p"].tolist() == [2 / 256] * 2
-    assert eight.loc["B_change", "p_holm"] == pytest.approx(10 / 256)  # the family has five items
-    assert eight.loc["B_change", "p_same"] == 1.0
-    assert eight.loc["C_less_B", "outcome"] == "different within the margin"
-    assert eight.loc["B_width_within", "outcome"] == "equivalent"
-    assert eight.loc["drop_aligned", "outcome"] == "open"
+def test_planted_effects_are_recovered_with_exact_p(tests_of_eight_seeds):
+    assert tests_of_eight_seeds.loc["B_change", "value"] == pytest.approx(-0.06, abs=0.003)
+    assert tests_of_eight_seeds.loc["C_less_B_within", "value"] == pytest.approx(-0.16, abs=0.003)
+    assert tests_of_eight_seeds.loc["B_position_beyond", ["mean_first", "mean_second"]].tolist() == pytest.approx(
+        [-0.3, 0.0]
+    )
+    assert tests_of_eight_seeds.loc["C_nearer", "value"] == pytest.approx(0.2)
+    assert tests_of_eight_seeds.loc[["B_change", "B_sway_change"], "p"].tolist() == [2 / 256] * 2
+    assert tests_of_eight_seeds.loc["B_change", "p_holm"] == pytest.approx(10 / 256)  # the family has five items
+    assert tests_of_eight_seeds.loc["B_change", "p_same"] == 1.0
+    assert tests_of_eight_seeds.loc["C_less_B", "outcome"] == "different within the margin"
+    assert tests_of_eight_seeds.loc["B_width_within", "outcome"] == "equivalent"
+    assert tests_of_eight_seeds.loc["drop_aligned", "outcome"] == "open"
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2, 3), range(1, 8)])
@@ -69,12 +71,12 @@ def test_items_with_too_few_seeds_stay_open(seeds):
     assert judged["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
 
 
-def test_claims_change_with_the_planted_effects(eight):
-    turned = {**PLASTICITY, "B": (0.55, 0.65), "C": (0.6, 0.5)}
-    back = verdicts(run(plasticity=turned, sway={**SWAY, "B": (0.3, 0.2)}))
-    verdicts_found = verdicts(eight.reset_index(drop=True))
+def test_claims_change_with_the_planted_effects(tests_of_eight_seeds):
+    reversed_plasticity = {**PLASTICITY, "B": (0.55, 0.65), "C": (0.6, 0.5)}
+    reversed_verdicts = verdicts(run(plasticity=reversed_plasticity, sway={**SWAY, "B": (0.3, 0.2)}))
+    verdicts_found = verdicts(tests_of_eight_seeds.reset_index(drop=True))
     for item in ("B_change", "C_change", "C_less_B_within", "weighted_B_change", "B_sway_change"):
-        assert (verdicts_found[item].verdict, back[item].verdict) == ("holds", "contradicted"), item
+        assert (verdicts_found[item].verdict, reversed_verdicts[item].verdict) == ("holds", "contradicted"), item
     wide = verdicts(run(width_adds=0.05))
     assert (verdicts_found["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
 
@@ -128,12 +130,12 @@ def test_equivalence_test_is_two_one_sided_exact_tests(margin):
 
 
 def test_one_sided_sign_flip_p_is_the_share_of_all_flips():
-    given = np.array([0.5, -0.1, 0.2])
-    flips = np.array([(np.array(signs) * given).mean() for signs in itertools.product((1, -1), repeat=3)])
-    assert sign_flip_p(given, alternative="greater").p_value == np.mean(flips >= given.mean() - 1e-12)
-    assert sign_flip_p(given, alternative="less").p_value == np.mean(flips <= given.mean() + 1e-12)
+    seeds = np.array([0.5, -0.1, 0.2])
+    flips = np.array([(np.array(signs) * seeds).mean() for signs in itertools.product((1, -1), repeat=3)])
+    assert sign_flip_p(seeds, alternative="greater").p_value == np.mean(flips >= seeds.mean() - 1e-12)
+    assert sign_flip_p(seeds, alternative="less").p_value == np.mean(flips <= seeds.mean() + 1e-12)
     with pytest.raises(ValueError, match="sideways"):
-        sign_flip_p(given, alternative="sideways")
+        sign_flip_p(seeds, alternative="sideways")
 
 
 def test_unmeasured_items_count_in_their_holm_family():

@@ -1,4 +1,4 @@
-"""The population's studies on synthetic tables of known effects: with all seeds, few seeds, and none."""
+"""The population's studies on made tables of known effects, with all seeds, with few, and without any."""
 
 from fractions import Fraction
 from itertools import product
@@ -20,8 +20,8 @@ from population_made import FAR, made, name
 FROM_TABLES = ("models", "keys", "prompts", "tasks", "losses", "heads")
 
 
-def given(tables, names=FROM_TABLES):
-    return [tables[f"population_{each}"] for each in names]
+def frames(tables, names=FROM_TABLES):
+    return [tables[f"population_{name}"] for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +30,12 @@ def plan():
 
 
 def outcomes_of(tables):
-    models, keys, prompts, *rest = given(tables)
+    models, keys, prompts, *rest = frames(tables)
     return _population.outcomes(models, _population.key_questions(keys, prompts, models), *rest)
 
 
 def contrasts_of(plan, tables):
-    return population.population_contrasts(plan, *given(tables)).set_index("item")
+    return population.population_contrasts(plan, *frames(tables)).set_index("item")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def tables():
 
 
 @pytest.fixture(scope="module")
-def found(tables):
+def outcomes(tables):
     return outcomes_of(tables)
 
 
@@ -53,14 +53,14 @@ def contrasts(plan, tables):
     return contrasts_of(plan, tables)
 
 
-def test_far_keys_are_counted_from_the_letters_and_the_prompts(tables, found):
+def test_far_keys_are_counted_from_the_letters_and_the_prompts(tables, outcomes):
     model = name(400, 3, "C")
     prompts = tables["population_prompts"]
     part = prompts[(prompts["seed"] == 3) & (prompts["multiple"] == 4)]
     keys = tables["population_keys"]
     [letters] = keys.loc[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4), "letters"]
     far = [letter for letter, distance in zip(letters, part["distance"], strict=True) if distance > 160]
-    row = found[(found["model"] == model) & (found["outcome"] == "keys_far") & (found["multiple"] == 4)]
+    row = outcomes[(outcomes["model"] == model) & (outcomes["outcome"] == "keys_far") & (outcomes["multiple"] == 4)]
     row = row[row["encoding"] == "own"].iloc[0]
     assert (row["value"], row["n"]) == (far.count("e") / len(far), len(far))
 
@@ -89,8 +89,8 @@ def test_interval_over_seeds_and_contexts_covers_the_planted_effect(plan):
         assert 0.01 < row["drawn_high"] - row["drawn_low"] < 0.2
 
 
-def test_extensions_are_compared_on_the_questions_that_they_were_asked(contrasts, found):
-    rows = found[(found["outcome"] == "keys_far_extended") & (found["multiple"] == 4)]
+def test_extensions_are_compared_on_the_questions_that_they_were_asked(contrasts, outcomes):
+    rows = outcomes[(outcomes["outcome"] == "keys_far_extended") & (outcomes["multiple"] == 4)]
     sizes = rows.groupby("seed")["n"].nunique()
     assert set(sizes) == {1}
     assert contrasts.loc["yarn_b", "difference"] > 0.5
@@ -129,7 +129,7 @@ def test_more_answers_than_prompts_are_refused(tables):
 
 def test_heads_that_matter_are_found_within_layers(plan, tables):
     names = ("models", "heads", "ablation")
-    rows = population_relations.population_head_damage(plan, *(tables[f"population_{each}"] for each in names))
+    rows = population_relations.population_head_damage(plan, *(tables[f"population_{part}"] for part in names))
     rows = rows.set_index("item")
     assert rows.loc["head_damage", "rho"] == pytest.approx(1)
     assert rows.loc["head_damage", "p"] == 2 / 256
@@ -143,25 +143,25 @@ def test_heads_that_matter_are_found_within_layers(plan, tables):
 def test_cost_of_a_head_is_compared_with_the_whole_model():
     tables = made(seeds=(1,), bases=(400,), arms="A")
     names = ("models", "heads", "ablation")
-    taken = tables["population_ablation"]
-    taken.loc[taken["layer"] < 0, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (90, 30, 0.1, 1.5)
-    taken.loc[taken["layer"] == 2, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (70, 10, 0.4, 2.25)
-    table = points.population_ablations(*(tables[f"population_{each}"] for each in names))
-    hit = table[table["layer"] == 2]
+    ablation = tables["population_ablation"]
+    ablation.loc[ablation["layer"] < 0, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (90, 30, 0.1, 1.5)
+    ablation.loc[ablation["layer"] == 2, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (70, 10, 0.4, 2.25)
+    table = points.population_ablations(*(tables[f"population_{part}"] for part in names))
+    removed = table[table["layer"] == 2]
     # 90 of 100 fall to 70 of 100, and 30 of 40 fall to 10 of 40
     costs = {"lost_1x": 0.2, "lost_4x": 0.5, "nats_1x": 0.3, "text_nats": 0.75}
-    assert len(hit) == 4
-    for each, cost in costs.items():
-        assert hit[each].to_numpy() == pytest.approx(np.full(4, cost))
+    assert len(removed) == 4
+    for column, cost in costs.items():
+        assert removed[column].to_numpy() == pytest.approx(np.full(4, cost))
     assert table.loc[table["layer"] != 2, "lost_1x"].to_numpy() == pytest.approx(np.zeros(16), abs=1e-12)
 
 
 def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables):
     """Damage and plasticity that both grow with the layer say nothing about heads within a layer."""
     changed = {each: tables[f"population_{each}"].copy() for each in ("models", "heads", "ablation")}
-    draw = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     out = changed["ablation"]["layer"] >= 0
-    changed["ablation"].loc[out, "nats_1x"] = changed["ablation"]["layer"] + draw.normal(size=len(out)) * 0.01
+    changed["ablation"].loc[out, "nats_1x"] = changed["ablation"]["layer"] + rng.normal(size=len(out)) * 0.01
     rows = population_relations.population_head_damage(plan, *changed.values()).set_index("item")
     assert abs(rows.loc["head_damage", "rho"]) < 0.3
 
@@ -174,9 +174,9 @@ def test_an_interval_over_seeds_is_students():
     assert _effects.seed_interval(np.array([0.5])) == (None, None)
 
 
-def test_relations_are_asked_within_seeds(plan, found):
+def test_relations_are_asked_within_seeds(plan, outcomes):
     """A value with the decline's rank in every seed is related; a value that differs only between seeds is not."""
-    changed = found.copy()
+    changed = outcomes.copy()
     own = changed["encoding"] == "own"
     decline = changed[own & (changed["outcome"] == "decline")].set_index("model")["value"]
     late = own & (changed["outcome"] == "ap_last_20")
@@ -193,16 +193,16 @@ def test_relations_are_asked_within_seeds(plan, found):
 def test_studies_with_one_arm_only_note_what_is_missing(plan):
     tables = made(seeds=(1,), bases=(400,), arms="A")
     assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
-    rows = population_relations.population_relations(plan, *given(tables))
+    rows = population_relations.population_relations(plan, *frames(tables))
     assert set(rows["note"]) == {"no seed with 3 models yet"}
 
 
 def test_studies_without_models_note_what_is_missing(plan):
     tables = {each: rows.iloc[:0] for each, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
     assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
-    rows = population_relations.population_relations(plan, *given(tables))
+    rows = population_relations.population_relations(plan, *frames(tables))
     assert set(rows["note"]) == {"no seed with 3 models yet"}
-    rows = population_relations.population_head_damage(plan, *given(tables, ("models", "heads", "ablation")))
+    rows = population_relations.population_head_damage(plan, *frames(tables, ("models", "heads", "ablation")))
     assert set(rows["note"]) == {"no model that counts yet"}
     record = population.population_record(read(ROOT, "population_members"), tables["population_models"])
     assert len(record) == 72
@@ -214,7 +214,7 @@ def test_contrast_is_computed_at_both_bases_and_between_them(plan):
     small, large = made(bases=(400,)), made(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8})
     both = {each: pd.concat([small[each], large[each]], ignore_index=True) for each in small}
     both["population_prompts"] = small["population_prompts"]
-    table = bases.population_bases(plan, *given(both)).set_index(["item", "of"])
+    table = bases.population_bases(plan, *frames(both)).set_index(["item", "of"])
     assert set(table.index.get_level_values("item")) == set(
         plan.loc[(plan["base"].astype(str) == "400") & (plan["unit"] == "seed"), "item"]
     )
@@ -235,34 +235,34 @@ def test_contrast_is_computed_at_both_bases_and_between_them(plan):
 
 def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, contrasts):
     """At the planned base every number equals that of the planned contrast over all trained models."""
-    table = bases.population_bases(plan, *given(tables))
+    table = bases.population_bases(plan, *frames(tables))
     own = table[table["of"] == "400"].set_index("item")
     for column in ("mean_first", "difference", "low", "high", "least", "most", "p", "p_holm"):
         assert own[column].to_numpy() == pytest.approx(contrasts.loc[own.index, column].to_numpy(dtype=float)), column
 
 
 def test_missing_bases_are_noted(plan):
-    table = bases.population_bases(plan, *given(made(bases=(400,)))).set_index(["item", "of"])
+    table = bases.population_bases(plan, *frames(made(bases=(400,)))).set_index(["item", "of"])
     assert table.loc[("keys_far_4x", "10000"), "note"] == "no seed with both arms yet"
     assert "both bases" in table.loc[("keys_far_4x", "400 minus 10000"), "note"]
     assert pd.isna(table.loc[("keys_far_4x", "10000"), "p"])
 
 
-def test_relations_are_computed_at_the_larger_base_and_over_both(plan, found, tables):
-    rows = bases.population_relations_bases(plan, *given(tables)).set_index(["item", "of"])
+def test_relations_are_computed_at_the_larger_base_and_over_both(plan, outcomes, tables):
+    rows = bases.population_relations_bases(plan, *frames(tables)).set_index(["item", "of"])
     assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms with eight seeds each
     assert rows.loc[("h1_plasticity", "both"), "models"] == 64
     assert rows.loc[("h1_plasticity", "both, A to C"), "models"] == 48
-    alone = bases.population_relations_bases(plan, *given(made(bases=(400,))))
+    alone = bases.population_relations_bases(plan, *frames(made(bases=(400,))))
     assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not models of both
-    larger = _ranks.relation_rows(plan, found, (10_000,)).set_index("item")
+    larger = _ranks.relation_rows(plan, outcomes, (10_000,)).set_index("item")
     assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
-    lame = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
-    lame["population_prompts"] = tables["population_prompts"]
-    uneven = bases.population_relations_bases(plan, *given(lame)).set_index(["item", "of"])
+    incomplete = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
+    incomplete["population_prompts"] = tables["population_prompts"]
+    uneven = bases.population_relations_bases(plan, *frames(incomplete)).set_index(["item", "of"])
     assert uneven.loc[("h1_plasticity", "both"), "models"] == 56  # the seed with differing arms is left out
     damage = bases.population_head_damage_bases(
-        plan, *(tables[f"population_{each}"] for each in ("models", "heads", "ablation"))
+        plan, *(tables[f"population_{part}"] for part in ("models", "heads", "ablation"))
     )
     assert set(damage["models"]) == {32}
     assert damage.set_index("item").loc["head_damage", "rho"] == pytest.approx(1)
@@ -270,7 +270,7 @@ def test_relations_are_computed_at_the_larger_base_and_over_both(plan, found, ta
 
 def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
     """An effect of that size is found in four of five new draws; a corrected test needs a larger effect."""
-    table = power.population_power(bases.population_bases(plan, *given(tables)))
+    table = power.population_power(bases.population_bases(plan, *frames(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
     draws = np.random.default_rng(5).normal(size=(2000, 8))
     for size, level in ((row["deviations"], 0.05), (row["corrected"], 0.05 / 3)):
@@ -278,8 +278,8 @@ def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
         assert actual == pytest.approx(0.8, abs=0.03)
     assert row["tests"] == 3
     measured = outcomes_of(tables)
-    sides = [_population.by_seed(measured, "keys_far", arm, 400, 4) for arm in "CB"]
-    assert row["deviation"] == pytest.approx((sides[0] - sides[1]).std(), rel=1e-6)
+    arms = [_population.by_seed(measured, "keys_far", arm, 400, 4) for arm in "CB"]
+    assert row["deviation"] == pytest.approx((arms[0] - arms[1]).std(), rel=1e-6)
     assert row["detectable"] == pytest.approx(row["corrected"] * row["deviation"])
 
 
@@ -292,11 +292,11 @@ def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
     ],
 )
 def test_undetectable_effects_are_left_empty(plan, tables, rows, note):
-    table = bases.population_bases(plan, *given(tables))
+    table = bases.population_bases(plan, *frames(tables))
     family = table[(table["of"] == "400") & (table["family"] == "extensions")].assign(**rows)
-    made = power.population_power(family)
-    assert set(made["note"]) == {note}
-    assert made["detectable"].isna().all()
+    result = power.population_power(family)
+    assert set(result["note"]) == {note}
+    assert result["detectable"].isna().all()
 
 
 def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
@@ -310,14 +310,14 @@ def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
 def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
     """In the committed rows: sign flips of fractions, with two seeds that tie in size to the last digit."""
     models = read(ROOT, "population_models")
-    asked = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
-    asked = asked[(asked["multiple"] == 4) & asked["far"]]
-    few = asked.loc[asked["encoding"] == "yarn", "item"].max()
+    questions = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
+    questions = questions[(questions["multiple"] == 4) & questions["far"]]
+    few = questions.loc[questions["encoding"] == "yarn", "item"].max()
     gaps = []
     for seed in range(1, 9):
         shares = []
         for arm, encoding in (("C", "own"), ("B", "yarn")):
-            part = asked[(asked["model"] == name(base, seed, arm)) & (asked["encoding"] == encoding)]
+            part = questions[(questions["model"] == name(base, seed, arm)) & (questions["encoding"] == encoding)]
             right = part[part["item"] <= few]["right"]
             shares.append(Fraction(int(right.sum()), len(right)))
         gaps.append(shares[0] - shares[1])

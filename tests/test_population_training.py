@@ -1,4 +1,4 @@
-"""The population on a recipe of a few steps: arms share training, killed runs resume, rows are written once."""
+"""Training the population by a recipe of a few steps: arms share it, killed runs resume, rows are written once."""
 
 import dataclasses
 import shutil
@@ -61,7 +61,7 @@ class Killed(Exception):
     """Raised in place of a signal."""
 
 
-def same(one, two):
+def equal_weights(one, two):
     return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
 
 
@@ -79,21 +79,21 @@ def start(tmp_path_factory):
 
 
 def test_trained_model_is_determined_by_its_seed(start, tmp_path):
-    assert same(train(MICRO, PopulationMember(400, 3, "A"), None, tmp_path / "a").weights, start.weights)
-    assert not same(train(MICRO, PopulationMember(400, 4, "A"), None, tmp_path / "b").weights, start.weights)
+    assert equal_weights(train(MICRO, PopulationMember(400, 3, "A"), None, tmp_path / "a").weights, start.weights)
+    assert not equal_weights(train(MICRO, PopulationMember(400, 4, "A"), None, tmp_path / "b").weights, start.weights)
 
 
 def test_bases_begin_with_the_same_weights():
     one, two = (
         model_of(MICRO, PopulationMember(base, 3, arm), None).state_dict() for base, arm in ((400, "A"), (10_000, "E"))
     )
-    assert same(one, two)
+    assert equal_weights(one, two)
 
 
 @pytest.mark.parametrize("killed_at", [1, 3, 4, 6])
 def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at):
-    which = PopulationMember(400, 3, "C")
-    full = train(MICRO, which, start.weights, tmp_path / "whole")
+    member = PopulationMember(400, 3, "C")
+    full = train(MICRO, member, start.weights, tmp_path / "whole")
     assert (full.steps, full.rounds, full.reached) == (7, 1, False)  # four steps, and one extension of three steps
 
     def tell(done, total, text):
@@ -101,11 +101,11 @@ def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at)
             raise Killed
 
     with pytest.raises(Killed):
-        train(MICRO, which, start.weights, tmp_path / "killed", tell)
+        train(MICRO, member, start.weights, tmp_path / "killed", tell)
     steps = []
-    resumed = train(MICRO, which, start.weights, tmp_path / "killed", lambda done, *_: steps.append(done))
+    resumed = train(MICRO, member, start.weights, tmp_path / "killed", lambda done, *_: steps.append(done))
     assert steps[0] > max(0, killed_at - MICRO.save)  # at most one save interval is repeated
-    assert same(resumed.weights, full.weights)
+    assert equal_weights(resumed.weights, full.weights)
     assert resumed.curves == full.curves
 
 
@@ -129,30 +129,30 @@ def test_training_ends_at_the_criterion(start, tmp_path):
 def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
     """The control meets a criterion at once, but still gets the extension that the arm without rotation needed."""
     easy = dataclasses.replace(MICRO, criterion=100.0)
-    which = PopulationMember(400, 3, "B")
-    assert which.matched == PopulationMember(400, 3, "C")
-    assert train(easy, which, start.weights, tmp_path / "one", least=1).steps == 7
+    member = PopulationMember(400, 3, "B")
+    assert member.matched == PopulationMember(400, 3, "C")
+    assert train(easy, member, start.weights, tmp_path / "one", least=1).steps == 7
     (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
     for arm, rounds in (("A", 0), ("C", 1)):
         made = {"model": f"b400-s3-{arm}", "recipe": easy.facts(arm)}
         facts = {"steps": 1, "rounds": rounds, "key_loss": 0.0, "reached": True, "curves": [], "arithmetic": "0" * 8}
         torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / f"b400-s3-{arm}.pt")
-    assert work.load_or_train(tmp_path, which, easy, lambda text: None).trained.rounds == 1
+    assert work.load_or_train(tmp_path, member, easy, lambda text: None).trained.rounds == 1
 
 
 def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
     """Kill a run that rounds sums one way, and resume it where they are rounded another way."""
-    which = PopulationMember(400, 3, "A")
+    member = PopulationMember(400, 3, "A")
 
     def kill(done, most, line):
         if done == 3:
             raise Killed
 
     with pytest.raises(Killed):
-        train(MICRO, which, None, tmp_path, kill)
+        train(MICRO, member, None, tmp_path, kill)
     digest = rounding_digest()
     monkeypatch.setattr(training, "rounding_digest", lambda: "01234567")
-    assert train(MICRO, which, None, tmp_path).arithmetic == "+".join(sorted({digest, "01234567"}))
+    assert train(MICRO, member, None, tmp_path).arithmetic == "+".join(sorted({digest, "01234567"}))
 
 
 def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
@@ -167,30 +167,30 @@ def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
     """An average over one step is the last step; over two steps it is the mean of the last two."""
     recipe = dataclasses.replace(MICRO, criterion=100.0)
-    which = PopulationMember(400, 3, "C")
+    member = PopulationMember(400, 3, "C")
 
     def after(steps, average):
         stage = dataclasses.replace(MICRO.second, steps=steps, average=average, shape="linear", flat=1.0, floor=1.0)
         changed = dataclasses.replace(recipe, second=stage)
-        return train(changed, which, start.weights, tmp_path / f"{steps}-{average}").weights
+        return train(changed, member, start.weights, tmp_path / f"{steps}-{average}").weights
 
     three, four, mean = after(3, 1), after(4, 1), after(4, 2)
-    for name, part in mean.items():
-        torch.testing.assert_close(part, (three[name] + four[name]) / 2, atol=2e-3, rtol=2e-3)
-    assert not same(three, four)
+    for name, weight in mean.items():
+        torch.testing.assert_close(weight, (three[name] + four[name]) / 2, atol=2e-3, rtol=2e-3)
+    assert not equal_weights(three, four)
 
 
 def test_muon_equals_the_torch_implementation():
     torch.manual_seed(0)
     ours = [torch.nn.Parameter(torch.randn(*shape)) for shape in ((8, 6), (6, 8), (8, 6))]
-    theirs = [torch.nn.Parameter(part.detach().clone()) for part in ours]
-    one, two = Muon(ours), torch.optim.Muon(theirs, lr=0.1, weight_decay=0.0)
+    theirs = [torch.nn.Parameter(weight.detach().clone()) for weight in ours]
+    optimizer, torch_optimizer = Muon(ours), torch.optim.Muon(theirs, lr=0.1, weight_decay=0.0)
     for _ in range(3):
         for left, right in zip(ours, theirs, strict=True):
             left.grad = torch.randn_like(left)
             right.grad = left.grad.clone()
-        one.step(0.1)
-        two.step()
+        optimizer.step(0.1)
+        torch_optimizer.step()
     for left, right in zip(ours, theirs, strict=True):
         torch.testing.assert_close(left, right, atol=0.02, rtol=0.02)  # torch's version works in bfloat16
 
@@ -258,20 +258,20 @@ def test_arm_without_rotation_is_trained_with_the_primary_base_only():
     ]  # fmt: skip
     assert command.planned_families([1], [10_000], "E") == []
     for arms in (["E"], ["E", "E"], ["D", "E"]):
-        asked = [part for arm in arms for part in ("--arm", arm)]
-        result = CliRunner().invoke(main, ["lab", "population", "--base", "10000", *asked])
+        options = [part for arm in arms for part in ("--arm", arm)]
+        result = CliRunner().invoke(main, ["lab", "population", "--base", "10000", *options])
         assert (result.exit_code, "--arm E has no base and is trained beside" in result.output) == (2, True)
 
 
 def test_comparison_reports_trainings_with_different_arithmetic(tmp_path):
-    which = PopulationMember(400, 1, "C")
+    member = PopulationMember(400, 1, "C")
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
     put(tmp_path, tables.MODELS, "population", table_text(path_of(ROOT, "population_models", "population")))
-    known = str(read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"])
-    assert command._rounding_note(tmp_path, which, known) == []
-    [line] = command._rounding_note(tmp_path, which, "01234567")
-    assert f"of a training with arithmetic {known}, this one had 01234567" in line
+    recorded = str(read(ROOT, "population_models").set_index("model").loc[member.name, "arithmetic"])
+    assert command._rounding_note(tmp_path, member, recorded) == []
+    [line] = command._rounding_note(tmp_path, member, "01234567")
+    assert f"of a training with arithmetic {recorded}, this one had 01234567" in line
 
 
 def test_model_records_the_arithmetic_of_its_start(monkeypatch, tmp_path):
@@ -294,16 +294,18 @@ def test_weights_of_another_recipe_are_refused(tmp_path):
 @pytest.mark.usefixtures("_few")
 def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
     """Questions common to two tables are asked once: of the plain model, and of extensions with their temperature."""
-    asked = []
+    calls = []
     real = vars(outcomes)["answers"]
-    monkeypatch.setattr(outcomes, "answers", lambda *rest, **more: asked.append(1) or real(*rest, **more))
+    monkeypatch.setattr(
+        outcomes, "answers", lambda *arguments, **options: calls.append(1) or real(*arguments, **options)
+    )
     for arm, kinds in (("A", 8), ("C", 3)):
-        which, asked[:] = PopulationMember(400, 3, arm), []
-        questions = outcomes.KeyQuestions(model_of(MICRO, which, start.weights), which, MICRO, lambda text: None)
-        keys = {(row["encoding"], row["multiple"]): row["letters"] for row in outcomes.key_rows(questions, which)}
-        rows = outcomes.extension_rows(questions, which)
+        member, calls[:] = PopulationMember(400, 3, arm), []
+        questions = outcomes.KeyQuestions(model_of(MICRO, member, start.weights), member, MICRO, lambda text: None)
+        keys = {(row["encoding"], row["multiple"]): row["letters"] for row in outcomes.key_rows(questions, member)}
+        rows = outcomes.extension_rows(questions, member)
         assert len(rows) == 3 * kinds
-        assert len(asked) == 5 + 3 * (kinds - 1)
+        assert len(calls) == 5 + 3 * (kinds - 1)
         chosen = {"pi": 0, "ntk": 0, "yarn": 2, "temperature": 1}
         for row in rows:
             name = "temperature" if (row["encoding"], row["temperature"]) == ("own", 1) else row["encoding"]

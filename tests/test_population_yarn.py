@@ -72,10 +72,10 @@ def test_share_and_points_are_separate_losses():
     lengths, models = scored()
     same = decline_units(lengths, models)
     assert same["estimate"].min() == pytest.approx(1.0)
-    strong = lengths.assign(lbp=lengths["lbp"] * lengths["model"].map({f"m{place}": 8 - place for place in range(8)}))
-    apart = decline_units(strong, models).query("mode == 'both'").set_index("unit")["estimate"]
-    assert apart["share"] == pytest.approx(1.0)
-    assert apart["points"] < 0.5
+    scaled = lengths.assign(lbp=lengths["lbp"] * lengths["model"].map({f"m{place}": 8 - place for place in range(8)}))
+    estimates = decline_units(scaled, models).query("mode == 'both'").set_index("unit")["estimate"]
+    assert estimates["share"] == pytest.approx(1.0)
+    assert estimates["points"] < 0.5
 
 
 def test_claims_on_shares_and_points_change_with_their_tests():
@@ -107,10 +107,10 @@ def keys(guessing, seeds=8):
 
 
 def test_seeds_with_a_guessing_model_are_excluded():
-    every = learning.thesis_population_learners(*keys(()))
-    assert {(each.verdict, each.n) for each in every} == {("holds", 8)}
-    fewer = learning.thesis_population_learners(*keys((5, 6)))
-    assert {(each.verdict, each.n) for each in fewer} == {("not supported", 6)}  # 3 * 2/64 is above a twentieth
+    all_seeds = learning.thesis_population_learners(*keys(()))
+    assert {(each.verdict, each.n) for each in all_seeds} == {("holds", 8)}
+    six_seeds = learning.thesis_population_learners(*keys((5, 6)))
+    assert {(each.verdict, each.n) for each in six_seeds} == {("not supported", 6)}  # 3 * 2/64 is above a twentieth
     no_verdict = learning.thesis_population_learners(*keys(range(1, 8)))
     assert {each.verdict for each in no_verdict} == {"not testable"}
 

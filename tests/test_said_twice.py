@@ -1,4 +1,4 @@
-"""Two sections of one document: what its words say of one thing, compared; those of the thesis with its text."""
+"""Statements that two sections of one document make about one thing are compared, and the thesis' with its text."""
 
 import re
 
@@ -14,28 +14,28 @@ from conftest import ROOT
 CLAIMS = pd.DataFrame({"claim": ["a.x", "a.y", "b", "c"], "verdict": ["holds", "contradicted", "holds", "holds"]})
 
 
-def said(*rows):
+def statements(*rows):
     names = ("document", "about", "place", "says", "word", "claims")
     return pd.DataFrame([("001", "the bean", *row) for row in rows], columns=names)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "conflict", "unjudged"),
+    ("first", "second", "conflict", "unjudged"),
     [
         (("1", "Green", "green", "b"), ("2", "Green too", "green", "c"), False, False),
         (("1", "Green", "green", "b"), ("2", "Red", "red", "c"), True, True),
         (("1", "Green", "green", "a"), ("2", "Red", "red", "c"), True, False),
     ],
 )
-def test_differing_words_are_a_conflict_and_both_sides_cannot_hold(one, other, conflict, unjudged):
-    row = worded_conflicts(said(one, other), CLAIMS).iloc[0]
+def test_differing_words_are_a_conflict_and_both_sides_cannot_hold(first, second, conflict, unjudged):
+    row = worded_conflicts(statements(first, second), CLAIMS).iloc[0]
     assert (bool(row["conflict"]), bool(row["unjudged"])) == (conflict, unjudged)
-    assert thesis_worded_conflicts(said(one, other)).recomputed == str(int(conflict))
+    assert thesis_worded_conflicts(statements(first, second)).recomputed == str(int(conflict))
 
 
 def test_third_section_can_create_a_conflict():
     rows = [("1", "", "green", "b"), ("2", "", "green", "c"), ("3", "", "red", "a")]
-    assert bool(worded_conflicts(said(*rows), CLAIMS).iloc[0]["conflict"])
+    assert bool(worded_conflicts(statements(*rows), CLAIMS).iloc[0]["conflict"])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_third_section_can_create_a_conflict():
 )
 def test_incomparable_sections_are_refused(rows, message):
     with pytest.raises(DataError, match=message):
-        worded_conflicts(said(*rows), CLAIMS)
+        worded_conflicts(statements(*rows), CLAIMS)
 
 
 def test_ledger_has_no_conflict_that_holds_on_both_sides():
@@ -58,7 +58,7 @@ OWN = read(ROOT, "said_twice").query("document == 'thesis'")
 
 
 def section(place):
-    """The text of a chapter, or of one of its sections; `In brief` is its box."""
+    """Return the text of a chapter, of one of its sections, or of its box `In brief`."""
     name, _, title = place.partition(": ")
     text = (ROOT / f"paper/chapters/{name}.tex.j2").read_text(encoding="utf-8")
     if not title:
@@ -70,12 +70,12 @@ def section(place):
 @pytest.mark.parametrize(("place", "says", "word"), list(OWN[["place", "says", "word"]].itertuples(index=False)))
 def test_statement_of_the_thesis_is_printed_and_has_its_word(place, says, word):
     assert says in section(place)
-    assert any(re.search(rf"(?i)\b{each}", says) for each in word.split("/"))
+    assert any(re.search(rf"(?i)\b{part}", says) for part in word.split("/"))
 
 
 @pytest.mark.parametrize("row", range(len(OWN)))
 def test_statement_of_the_thesis_that_is_turned_around_is_a_conflict(row):
-    turned = OWN.reset_index(drop=True)
-    turned.loc[row, "word"] = "the opposite"
+    reversed_rows = OWN.reset_index(drop=True)
+    reversed_rows.loc[row, "word"] = "the opposite"
     assert thesis_worded_own(OWN).verdict == "holds"
-    assert thesis_worded_own(turned).verdict == "contradicted"
+    assert thesis_worded_own(reversed_rows).verdict == "contradicted"

@@ -17,12 +17,12 @@ from committed import source_rows as rows
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "artifacts/sources"
-OTHERS = ("drope_", "nope_", "delta_p")
+OTHER_PREFIXES = ("drope_", "nope_", "delta_p")
 PACKAGE: dict[str, Any] = standard_package(ROOT)
 RESOURCES = {
     entry["name"]: entry
     for entry in PACKAGE["resources"]
-    if entry["kind"] == "source" and not entry["name"].startswith(OTHERS)
+    if entry["kind"] == "source" and not entry["name"].startswith(OTHER_PREFIXES)
 }
 
 LENGTHS = ["8k", "16k", "32k", "64k", "128k", "256k"]
@@ -49,7 +49,7 @@ def faults(folder: Path, names: list[str]) -> list[list[Any]]:
 
 
 def test_every_file_has_a_resource_and_every_resource_a_file() -> None:
-    files = {path.stem for path in SOURCES.glob("*.csv") if not path.stem.startswith(OTHERS)}
+    files = {path.stem for path in SOURCES.glob("*.csv") if not path.stem.startswith(OTHER_PREFIXES)}
     assert files == set(RESOURCES)
     assert all(entry["path"] == f"sources/{name}.csv" for name, entry in RESOURCES.items())
 
@@ -64,7 +64,7 @@ def test_empty_cells_have_a_reason_and_numbers_parse(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "put", "fault"),
+    ("old", "new", "fault"),
     [
         ("ministral3-3b,0,", "ministral3-4b,0,", "foreign-key"),
         ("ministral3-3b,1,", "ministral3-3b,0,", "primary-key"),
@@ -72,39 +72,47 @@ def test_empty_cells_have_a_reason_and_numbers_parse(name: str) -> None:
         (",002 T4\n", ",002 T44\n", "foreign-key"),
     ],
 )
-def test_a_damaged_table_is_refused(tmp_path: Path, found: str, put: str, fault: str) -> None:
+def test_a_damaged_table_is_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
     shutil.copytree(SOURCES, tmp_path / "sources")
     target = tmp_path / "sources/reported_deciles.csv"
     text = target.read_text(encoding="utf-8")
-    assert found in text
-    target.write_text(text.replace(found, put, 1), encoding="utf-8")
+    assert old in text
+    target.write_text(text.replace(old, new, 1), encoding="utf-8")
     assert fault in {entry[2] for entry in faults(tmp_path, ["places", "models", "reported_deciles"])}
 
 
-# Tables about this project or whole documents: their rows cite no single place in a document.
-OWN = {"places", "headings", "claims_coverage", "claim_anchors", "planted_typos", "test_families"}
-OWN |= {"standing", "said_twice", "bin_conclusions", "plasticity_settings", "population_amendment", "population_plan"}
-OWN |= {"population_members", "documents", "families", "subjects", "pretrained_models", "shown_effects"}
+# Tables about this project or about whole documents, whose rows cite no place in a document.
+UNCITED = {"places", "headings", "claims_coverage", "claim_anchors", "planted_typos", "test_families"}
+UNCITED |= {"standing", "said_twice", "bin_conclusions", "plasticity_settings", "population_amendment"}
+UNCITED |= {
+    "population_plan",
+    "population_members",
+    "documents",
+    "families",
+    "subjects",
+    "pretrained_models",
+    "shown_effects",
+}
 
 
 @pytest.mark.parametrize("name", RESOURCES)
 def test_each_table_describes_units_places_and_reasons(name: str) -> None:
-    described = RESOURCES[name]
-    fields = [field["name"] for field in described["schema"]["fields"]]
-    assert all(field["description"] for field in described["schema"]["fields"])
-    assert described["title"]
-    assert described["description"]
-    if name not in OWN:
+    resource = RESOURCES[name]
+    fields = [field["name"] for field in resource["schema"]["fields"]]
+    assert all(field["description"] for field in resource["schema"]["fields"])
+    assert resource["title"]
+    assert resource["description"]
+    if name not in UNCITED:
         assert fields[-1] == "source"
-        gaps = [each for each in described["schema"]["fields"] if not each.get("constraints", {}).get("required")]
+        gaps = [field for field in resource["schema"]["fields"] if not field.get("constraints", {}).get("required")]
         assert fields[-2] == "reason" or not gaps, "a table with optional cells needs a column of reasons"
-        assert described["origin"]
-        assert described["schema"]["foreignKeys"]
+        assert resource["origin"]
+        assert resource["schema"]["foreignKeys"]
     if "metric" in fields:
-        allowed = next(field for field in described["schema"]["fields"] if field["name"] == "metric")
-        assert set(described["units"]) == set(allowed["constraints"]["enum"]) == {row["metric"] for row in rows(name)}
-    elif "printed" in fields and not described.get("words"):
-        assert set(described["units"]) == {"printed"}
+        allowed = next(field for field in resource["schema"]["fields"] if field["name"] == "metric")
+        assert set(resource["units"]) == set(allowed["constraints"]["enum"]) == {row["metric"] for row in rows(name)}
+    elif "printed" in fields and not resource.get("words"):
+        assert set(resource["units"]) == {"printed"}
 
 
 def test_models_and_checkpoints_are_complete() -> None:
@@ -175,8 +183,8 @@ def test_crossed_tables_have_every_combination_once(name: str) -> None:
 
 def test_incompletely_crossed_tables_have_the_expected_rows() -> None:
     scores = set(keyed("reported_lbp_lengths", "model", "length", "metric"))
-    one = {("ministral3-14b", length, metric) for length in LENGTHS for metric in ("lbp", "plasticity")}
-    assert scores == one | {(model, length, "lbp") for model in MATCHED for length in LENGTHS}
+    complete = {("ministral3-14b", length, metric) for length in LENGTHS for metric in ("lbp", "plasticity")}
+    assert scores == complete | {(model, length, "lbp") for model in MATCHED for length in LENGTHS}
     names = {row["name"] for row in rows("reported_reference_models")}
     assert len(names) == 9
     assert len(rows("reported_reference_models")) == 9 * len(LENGTHS)
@@ -210,11 +218,11 @@ def test_values_missing_in_the_source_are_missing_in_the_table(name: str, missin
 def test_values_printed_twice_agree() -> None:
     deciles = keyed("reported_deciles", "model", "decile")
     assert all(deciles[key] == text for key, text in keyed("reported_ruler_deciles", "model", "decile").items())
-    matched, everyone = (
+    matched, all_models = (
         keyed("reported_mechanistic", "model", "metric"),
         keyed("reported_plasticity", "model", "metric"),
     )
-    assert all(everyone[key] == text for key, text in matched.items() if key in everyone)
+    assert all(all_models[key] == text for key, text in matched.items() if key in all_models)
     by_length = keyed("reported_ruler_plasticity", "model", "length", "metric")
     declines = keyed("reported_ruler_declines", "model", "length", "metric")
     assert all(declines[key] == text for key, text in by_length.items() if key[0] == "llama3.1-8b")
@@ -234,8 +242,8 @@ def test_published_scores_meet_the_reported_ones() -> None:
             assert published[row["model"], row["mode"], row["length"]] == row["printed"]
     readme = keyed("published_ruler", "model", "length")
     reported = keyed("reported_ruler_plasticity", "model", "length", "metric")
-    apart = {key: (text, reported[*key, "ruler"]) for key, text in readme.items() if (*key, "ruler") in reported}
-    differing = {key: pair for key, pair in apart.items() if pair[0] != pair[1]}
+    pairs = {key: (text, reported[*key, "ruler"]) for key, text in readme.items() if (*key, "ruler") in reported}
+    differing = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
     assert differing == {("llama3.1-8b", "32k"): ("87.4", "87.2")}
 
 
@@ -248,7 +256,7 @@ def test_the_overall_score_is_the_mean_of_six_lengths(mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stated_001", "stated_002", "reported_landmarks"])
-def test_a_word_stands_for_a_number_only_where_no_number_is_printed(name: str) -> None:
+def test_as_number_is_given_only_where_no_number_is_printed(name: str) -> None:
     for row in rows(name):
         assert row["printed"]
         try:

@@ -169,7 +169,7 @@ def test_layers_of_the_vision_model_match_the_printed_lists() -> None:
         for part in cell("nope_facts", fact=f"{fact}_indices").split(", "):
             first, _, last = part.partition("–")
             listed += range(int(first), int(last or first) + 1)
-        assert listed == [layer for layer, each in kinds.items() if each == kind]
+        assert listed == [layer for layer, listed_kind in kinds.items() if listed_kind == kind]
         assert len(listed) == int(cell("nope_facts", fact=f"{fact}_layers"))
 
 
@@ -227,15 +227,17 @@ def test_places_of_these_documents_are_all_cited() -> None:
     with (ROOT / "artifacts/sources/places.csv").open(encoding="utf-8", newline="") as file:
         places = {row["source"]: row for row in csv.DictReader(file)}
     cited = {row["source"] for name in FILES for row in rows(name)}
-    ours = {
+    places_of_documents = {
         source
         for source, row in places.items()
         if row["document"] in ("000", "003", "004") or source.startswith("data/drope_")
     }
     scripts = {source for source in places if source.startswith("repo ")}
-    assert cited - scripts == ours
-    also = {row["source"] for name in ("script_facts", "capture_settings", "analysed_heads") for row in rows(name)}
-    assert scripts <= cited | also
+    assert cited - scripts == places_of_documents
+    cited_elsewhere = {
+        row["source"] for name in ("script_facts", "capture_settings", "analysed_heads") for row in rows(name)
+    }
+    assert scripts <= cited | cited_elsewhere
     assert all(places[source]["section"] for source in cited)
 
 

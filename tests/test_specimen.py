@@ -10,31 +10,31 @@ from specimens import SPECIMEN, analysed
 
 
 @pytest.fixture(scope="module")
-def foreign(tmp_path_factory):
+def sample(tmp_path_factory):
     """Return the sample paper with its results."""
     return analysed(tmp_path_factory.mktemp("foreign") / "paper")
 
 
-def test_specimen_shares_nothing_with_the_thesis(foreign):
+def test_specimen_shares_nothing_with_the_thesis(sample):
     """The sample paper contains nothing that this thesis states, shows or measures."""
-    own = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
+    thesis_tables = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
     shared = {"documents.csv", "places.csv", "families.csv"}
-    assert {path.name for path in (foreign / "artifacts/sources").glob("*.csv")} & own == shared
-    for room in ("analysis/studies", "analysis/claims", "tables", "figures"):
-        files = [path.relative_to(foreign / room) for path in (foreign / room).rglob("*.py")]
-        content = [path for path in files if not any(part.startswith("_") for part in path.parts)]
-        assert content, room
-        assert [path for path in content if not (SPECIMEN / room / path).is_file()] == []
-    assert not list((foreign / "artifacts").glob("measurements/*"))
+    assert {path.name for path in (sample / "artifacts/sources").glob("*.csv")} & thesis_tables == shared
+    for folder in ("analysis/studies", "analysis/claims", "tables", "figures"):
+        files = [path.relative_to(sample / folder) for path in (sample / folder).rglob("*.py")]
+        modules = [path for path in files if not any(part.startswith("_") for part in path.parts)]
+        assert modules, folder
+        assert [path for path in modules if not (SPECIMEN / folder / path).is_file()] == []
+    assert not list((sample / "artifacts").glob("measurements/*"))
 
 
 @pytest.mark.models
-def test_experiment_of_the_specimen_measures_a_model(foreign, tmp_path):
+def test_experiment_of_the_specimen_measures_a_model(sample, tmp_path):
     pytest.importorskip("torch")
     root = tmp_path / "measured"
-    shutil.copytree(foreign, root)
-    asked = ("--model", "tiny-rope", "--documents", "2", "--device", "cpu")
-    result = run(root, "run", "halves", *asked)
+    shutil.copytree(sample, root)
+    options = ("--model", "tiny-rope", "--documents", "2", "--device", "cpu")
+    result = run(root, "run", "halves", *options)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "artifacts/measurements/halves/tiny-rope.csv"
     with (root / result.stdout.strip()).open(newline="") as stream:
@@ -44,5 +44,5 @@ def test_experiment_of_the_specimen_measures_a_model(foreign, tmp_path):
     checked = run(root, "check")
     assert (checked.returncode, checked.stderr) == (0, "")
     (root / "analysis/experiments/another.py").write_text('"""Nothing."""\n')
-    again = run(root, "run", "halves", *asked)
+    again = run(root, "run", "halves", *options)
     assert "halves of tiny-rope: already measured" in again.stderr

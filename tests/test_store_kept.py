@@ -1,4 +1,4 @@
-"""Stored files are checked against hash and format when read; citations and places against their targets."""
+"""Stored files are checked against their hash and format; citations and places against what they name."""
 
 import json
 
@@ -58,12 +58,12 @@ def root(tmp_path):
     return tmp_path
 
 
-def told(root, name):
+def fault_texts(root, name):
     return [str(fault) for fault in check(root, name)]
 
 
 def test_valid_store_has_no_faults(root):
-    assert [told(root, name) for name in ("documents", "places", "bins", "sinks")] == [[], [], [], []]
+    assert [fault_texts(root, name) for name in ("documents", "places", "bins", "sinks")] == [[], [], [], []]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_unknown_reference_is_a_fault(root, table, old, new, words):
     path = root / f"artifacts/sources/{table}.csv"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1), encoding="utf-8")
-    [fault] = told(root, table)
+    [fault] = fault_texts(root, table)
     assert words in fault
 
 
@@ -105,7 +105,7 @@ def test_citation_column_is_checked_against_the_bibliography(root, table, old, n
     assert words in fault
 
 
-CHANGED = [
+CHANGES = [
     (lambda facts: facts["settings"].update(taus=[0.9]), "was changed since it was sealed"),
     (lambda facts: facts["model"].update(fingerprint="1"), "was changed since it was sealed"),
     (lambda facts: facts["hashes"].clear(), "was changed since it was sealed"),
@@ -120,13 +120,13 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), CHANGED)
+@pytest.mark.parametrize(("change", "words"), CHANGES)
 def test_changed_or_malformed_manifest_is_a_fault(root, change, words):
     file = root / "artifacts/measurements/sinks/one.json"
     content = json.loads(file.read_text())
     change(content)
     file.write_text(json.dumps(content))
-    [fault] = told(root, "sinks")
+    [fault] = fault_texts(root, "sinks")
     assert words in fault
     assert "sinks/one.json" in fault
 
@@ -134,7 +134,7 @@ def test_changed_or_malformed_manifest_is_a_fault(root, change, words):
 def test_reformatted_manifest_is_accepted(root):
     file = root / "artifacts/measurements/sinks/one.json"
     file.write_text(json.dumps(json.loads(file.read_text()), indent=4))
-    assert told(root, "sinks") == []
+    assert fault_texts(root, "sinks") == []
 
 
 def test_old_seal_is_completed_when_its_table_is_intact(root, monkeypatch):
@@ -142,11 +142,11 @@ def test_old_seal_is_completed_when_its_table_is_intact(root, monkeypatch):
     content = json.loads(file.read_text())
     del content["table"]["facts"]
     file.write_text(json.dumps(content))
-    assert told(root, "sinks") == []
+    assert fault_texts(root, "sinks") == []
     monkeypatch.chdir(root)
     manifest.main([])
     assert "facts" in json.loads(file.read_text())["table"]
-    assert told(root, "sinks") == []
+    assert fault_texts(root, "sinks") == []
 
 
 @pytest.mark.parametrize("change", ['"value": [1, 3]', '"value": [1, 2, 2]', '"value": {"a": 1}'])

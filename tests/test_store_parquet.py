@@ -52,7 +52,7 @@ ODD = (  # cells that a typed file could change: numbers as text, missing cells,
 )
 
 
-def many(number: int = MOST + 1, tail: tuple[str, ...] = ODD) -> str:
+def csv_text(number: int = MOST + 1, tail: tuple[str, ...] = ODD) -> str:
     body = [f"u{index},{index},True,rope,{index / 7:.8g},x" for index in range(number - len(tail))]
     return "\n".join([HEADER, *body, *tail]) + "\n"
 
@@ -64,11 +64,11 @@ def root(tmp_path):
     return tmp_path
 
 
-def beside(root, stem="m"):
+def file_names(root, stem="m"):
     return sorted(path.name for path in (root / "artifacts/measurements/sinks").glob(f"{stem}.*"))
 
 
-def lone(root, message):
+def one_fault(root, message):
     """Return the fault that both `check` and reading report for the only file."""
     faults = check(root, "sinks")
     assert len(faults) == 1
@@ -78,7 +78,7 @@ def lone(root, message):
 
 
 def test_parquet_holds_the_same_cells_as_its_csv(root):
-    text = many()
+    text = csv_text()
     path = put(root, "sinks", "m", text)
     assert path.name == "m.parquet"
     assert table_text(path) == text
@@ -95,9 +95,9 @@ def test_parquet_holds_the_same_cells_as_its_csv(root):
 
 
 def test_store_reads_equal_frames_from_parquet_and_csv(root):
-    path = put(root, "sinks", "m", many())
+    path = put(root, "sinks", "m", csv_text())
     new = read(root, "sinks")
-    path.with_suffix(".csv").write_text(many())
+    path.with_suffix(".csv").write_text(csv_text())
     path.unlink()
     old = read(root, "sinks")
     pd.testing.assert_frame_equal(new, old, check_exact=True)
@@ -116,15 +116,15 @@ def test_column_that_a_type_would_rewrite_stays_text():
 
 
 def test_parquet_output_is_deterministic_and_free_of_pandas_metadata():
-    one = pack_table(many(), {"value": "number"})
-    assert one == pack_table(many(), {"value": "number"})
-    metadata = parquet.ParquetFile(pa.BufferReader(one)).metadata
+    packed = pack_table(csv_text(), {"value": "number"})
+    assert packed == pack_table(csv_text(), {"value": "number"})
+    metadata = parquet.ParquetFile(pa.BufferReader(packed)).metadata
     assert not metadata.metadata
     assert metadata.row_group(0).column(0).compression == "ZSTD"
 
 
 def test_identity_hash_depends_on_cells_not_on_the_writer(root):
-    path = put(root, "sinks", "m", many())
+    path = put(root, "sinks", "m", csv_text())
     before, content = table_hash(path), path.read_bytes()
     parquet.write_table(parquet.read_table(path), path, compression="gzip", use_dictionary=False)
     assert path.read_bytes() != content
@@ -132,23 +132,23 @@ def test_identity_hash_depends_on_cells_not_on_the_writer(root):
 
 
 def test_measurement_format_depends_on_its_size(root):
-    frame = pd.read_csv(io.StringIO(many()), keep_default_na=False, na_values=[""], dtype={"layer": "Int64"})
+    frame = pd.read_csv(io.StringIO(csv_text()), keep_default_na=False, na_values=[""], dtype={"layer": "Int64"})
     frame["reason"] = "x"
     save(root, {"sinks": frame.head(MOST)}, "m", {"command": "one"})
-    assert beside(root) == ["m.csv", "m.json"]
+    assert file_names(root) == ["m.csv", "m.json"]
     [path] = save(root, {"sinks": frame}, "m", {"command": "two"})
-    assert beside(root) == ["m.json", "m.parquet"]
+    assert file_names(root) == ["m.json", "m.parquet"]
     assert not contradiction(root, "artifacts/measurements/sinks/m.parquet")
-    made = path.stat().st_mtime_ns
+    written = path.stat().st_mtime_ns
     save(root, {"sinks": frame.assign(value=frame["value"] * (1 + 1e-7))}, "m", {"command": "two"})
-    assert path.stat().st_mtime_ns == made, "differences between processors rewrite no file"
+    assert path.stat().st_mtime_ns == written, "differences between processors rewrite no file"
     save(root, {"sinks": frame.head(3)}, "m", {"command": "three"})
-    assert beside(root) == ["m.csv", "m.json"]
+    assert file_names(root) == ["m.csv", "m.json"]
     assert path_of(root, "sinks", "m").name == "m.csv"
 
 
 def test_a_cut_damaged_or_foreign_file(root):
-    path = put(root, "sinks", "m", many())
+    path = put(root, "sinks", "m", csv_text())
     undamaged = path.read_bytes()
     middle = len(undamaged) // 4
     for content in (
@@ -159,25 +159,25 @@ def test_a_cut_damaged_or_foreign_file(root):
         undamaged[:middle] + bytes([undamaged[middle] ^ 8]) + undamaged[middle + 1 :],
     ):
         path.write_bytes(content)
-        message = lone(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
+        message = one_fault(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
         assert message.endswith("; restore it from version control")
         with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: not valid Parquet"):
             read(root, "sinks")
 
 
 def test_text_named_parquet_is_reported(root):
-    path = put(root, "sinks", "m", many())
-    path.write_bytes(many().encode())
-    assert lone(root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give it the ending .csv")
+    path = put(root, "sinks", "m", csv_text())
+    path.write_bytes(csv_text().encode())
+    assert one_fault(root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give it the ending .csv")
 
 
 def test_a_changed_cell_breaks_the_seal(root):
-    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
+    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(csv_text(tail=())))}, "m", {"command": "one"})
     assert not check(root, "sinks")
     path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
-    lone(root, f"cells of its {MOST + 1} rows were changed")
+    one_fault(root, f"cells of its {MOST + 1} rows were changed")
     path.write_bytes(pack_table(table_text(path).replace("u3,4,True,rope,0.42857143,x\n", ""), {}))
-    lone(root, f"{MOST} rows of {MOST + 1}")
+    one_fault(root, f"{MOST} rows of {MOST + 1}")
 
 
 @pytest.mark.parametrize(
@@ -202,23 +202,25 @@ def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, words):
     path = root / "artifacts/measurements/sinks/m.parquet"
     path.parent.mkdir(parents=True)
     parquet.write_table(pa.table(columns), path)
-    lone(root, words)
+    one_fault(root, words)
 
 
 def test_csv_and_parquet_of_one_name_are_refused(root):
-    frame = pd.read_csv(io.StringIO(many(tail=())))
+    frame = pd.read_csv(io.StringIO(csv_text(tail=())))
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
-    message = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json")
+    message = one_fault(
+        root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json"
+    )
     with pytest.raises(DataError) as error:
         read(root, "sinks")
     assert str(error.value) == message
     assert convert_all(root) == []
-    assert beside(root) == ["m.json", "m.parquet"]
+    assert file_names(root) == ["m.json", "m.parquet"]
     path.with_suffix(".csv").write_text(table_text(path))
     path.write_bytes(pack_table(HEADER + "\nu,1,True,rope,1,x\n", {}))
     assert [each.name for each in convert_all(root)] == ["m.csv"]
-    assert beside(root) == ["m.json", "m.parquet"]
+    assert file_names(root) == ["m.json", "m.parquet"]
     assert not check(root, "sinks")
     path.with_suffix(".csv").write_text("value\n1\n")
     path.with_suffix(".json").write_text(json.dumps({"command": "x"}))
@@ -229,7 +231,7 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
 def test_tables_and_manifests_of_an_older_version_are_converted(root):
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)
-    (folder / "m.csv").write_text(many(tail=()))
+    (folder / "m.csv").write_text(csv_text(tail=()))
     expected = {
         "command": "one",
         "recipe": {"brief": {f"rate{index}": index / 8 for index in range(30)}, "more": [{"a": ["x" * 70, "y" * 70]}]},
@@ -239,7 +241,7 @@ def test_tables_and_manifests_of_an_older_version_are_converted(root):
     assert (seal["blake2"], seal["rows"]) == (table_hash(folder / "m.csv"), MOST + 1)
     (folder / "m.json").write_text(json.dumps({**expected, "table": seal}, indent=1))
     assert [path.name for path in convert_all(root)] == ["m.csv", "m.json"]
-    assert beside(root) == ["m.json", "m.parquet"]
+    assert file_names(root) == ["m.json", "m.parquet"]
     text = (folder / "m.json").read_text()
     assert json.loads(text) == {**expected, "table": seal}
     assert text.encode() == manifest_text(json.loads(text)) == sealed_text(expected, folder / "m.parquet")
@@ -250,16 +252,16 @@ def test_tables_and_manifests_of_an_older_version_are_converted(root):
 
 
 def test_broken_table_is_not_sealed_again(root):
-    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
+    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(csv_text(tail=())))}, "m", {"command": "one"})
     path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
     convert_all(root)
-    lone(root, "cells of its")
+    one_fault(root, "cells of its")
 
 
 def test_a_ragged_csv_is_not_converted(root):
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)
-    (folder / "m.csv").write_text(many() + "only,two\n")
+    (folder / "m.csv").write_text(csv_text() + "only,two\n")
     result = subprocess.run(
         [sys.executable, "-m", "boundpaper.store.measurement"],
         cwd=root,
@@ -270,12 +272,12 @@ def test_a_ragged_csv_is_not_converted(root):
     )
     assert result.returncode == 1
     assert result.stderr == f"error: artifacts/measurements/sinks/m.parquet: row {MOST + 3}: 2 cells for 6 columns\n"
-    assert beside(root) == ["m.csv"]
+    assert file_names(root) == ["m.csv"]
 
 
 def test_exported_package_holds_every_table_as_csv(root):
-    put(root, "sinks", "m", many())
-    put(root, "sinks", "n", many(9))
+    put(root, "sinks", "m", csv_text())
+    put(root, "sinks", "n", csv_text(9))
     assert [entry["path"] for entry in standard_package(root)["resources"]] == [
         "measurements/sinks/m.csv",
         "measurements/sinks/n.csv",
@@ -312,5 +314,6 @@ def test_a_table_can_be_printed_for_git():
     command = [sys.executable, "-m", "boundpaper.store.table_file", table]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout == table_text(ROOT / table)
-    wanted = subprocess.run(["git", "check-attr", "diff", table], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert wanted.stdout.strip().endswith("diff: table")
+    command = ["git", "check-attr", "diff", table]
+    attribute = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert attribute.stdout.strip().endswith("diff: table")

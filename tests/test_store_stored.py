@@ -1,4 +1,4 @@
-"""Each kind of file written by one command and read by another: how it is checked, tested by damaging its content.
+"""Files that one command writes and another reads: a damaged one is made again or refused by name.
 
 `STORED` lists the kinds; a module that writes files but is not listed fails the last test.
 """
@@ -15,9 +15,9 @@ import pytest
 from boundpaper.build.facts import FactReader
 from boundpaper.build.state import State
 from boundpaper.build.unchanged import FILE as UNCHANGED
-from boundpaper.build.unchanged import _read_kept_stamps as unchanged
+from boundpaper.build.unchanged import _read_kept_stamps as read_unchanged
 from boundpaper.errors import DataError, ModelError
-from boundpaper.paper.site.history import _load_cache as history
+from boundpaper.paper.site.history import _load_cache as read_history
 from boundpaper.paper.trace.known import FILE as TRACED
 from boundpaper.paper.trace.known import NUMBERS, StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
@@ -51,7 +51,7 @@ def facts(folder):
 def freshness(folder):
     path = folder / UNCHANGED
     cached_files.keep_value(path, {"format": 1, "steps": ["table:heights"], "paths": ["a"], "stamps": "0"})
-    return path, lambda: unchanged(folder)
+    return path, lambda: read_unchanged(folder)
 
 
 def traced(folder):
@@ -72,7 +72,7 @@ def numbers(folder):
 
 def revisions(folder):
     cached_files.keep_value(folder / "history.json", {"heights 1 2": "began"})
-    return folder / "history.json", lambda: history(folder / "history.json")
+    return folder / "history.json", lambda: read_history(folder / "history.json")
 
 
 def cached(folder):
@@ -90,17 +90,17 @@ def measurement(folder):
     path = folder / "heights.csv"
     path.write_text("value\n0.5\n")
     path.with_suffix(".json").write_bytes(manifest.sealed_text({"command": "run heights"}, path))
-    return path.with_suffix(".json"), lambda: require(manifest.contradiction(folder, "heights.csv"))
+    return path.with_suffix(".json"), lambda: raise_fault(manifest.contradiction(folder, "heights.csv"))
 
 
 def table(folder):
     path = folder / "means.csv"
     path.write_text("name\nheights\n")
     path.with_suffix(".json").write_bytes(manifest.sealed_text({}, path))
-    return path, lambda: require(manifest.contradiction(folder, "means.csv"))
+    return path, lambda: raise_fault(manifest.contradiction(folder, "means.csv"))
 
 
-def require(fault):
+def raise_fault(fault):
     if fault:
         raise DataError(fault)
     return True
@@ -182,21 +182,21 @@ def survey(folder):
 def job(folder):
     from keyquery.jobs.folder import JobFolder
 
-    made = JobFolder(folder)
-    made.save({"name": "heights"})
-    return made.result, made.load
+    job_folder = JobFolder(folder)
+    job_folder.save({"name": "heights"})
+    return job_folder.result, job_folder.load
 
 
-# By kind of stored file: what makes it, and whether a changed file is refused by name (else made again).
+# By kind of stored file: the function that makes it, and whether a changed file is made again or refused.
 STORED = {
-    "out/state/state.json": (state, "anew"),
-    "out/state/facts.json": (facts, "anew"),
-    "out/state/unchanged.json": (freshness, "anew"),
-    "out/state/traced.json": (traced, "anew"),
-    "out/state/numbers.json": (numbers, "anew"),
-    "out/state/history.json": (revisions, "anew"),
-    "cache of measuring": (cached, "anew"),
-    "model made from a GGUF file": (converted, "anew"),
+    "out/state/state.json": (state, "made again"),
+    "out/state/facts.json": (facts, "made again"),
+    "out/state/unchanged.json": (freshness, "made again"),
+    "out/state/traced.json": (traced, "made again"),
+    "out/state/numbers.json": (numbers, "made again"),
+    "out/state/history.json": (revisions, "made again"),
+    "cache of measuring": (cached, "made again"),
+    "model made from a GGUF file": (converted, "made again"),
     "manifest of a measurement": (measurement, "refused"),
     "table of a measurement": (table, "refused"),
     "answers of a benchmark": (answers, "refused"),
@@ -233,7 +233,7 @@ def test_file_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
         changed = content[: len(content) // 2] + b"\n" * (path.suffix == ".jsonl")
     assert changed != content
     path.write_bytes(changed)
-    if outcome == "anew":
+    if outcome == "made again":
         assert not read()
         return
     with pytest.raises((DataError, ModelError, zipfile.BadZipFile)) as error:
@@ -267,7 +267,7 @@ ELSEWHERE = {
         "comparisons/comparison",
     },
 }  # fmt: skip
-LAYING = re.compile(r"json\.dumps\(|pickle\.dumps\(|savez|torch\.save\(")
+SERIALISING = re.compile(r"json\.dumps\(|pickle\.dumps\(|savez|torch\.save\(")
 WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(|\.open\(\"[wax]b?\"")
 
 
@@ -275,11 +275,11 @@ WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(
 def test_every_module_that_stores_data_is_covered(package):
     source = ROOT / f"packages/{package}/src/{package}"
     texts = {path.relative_to(source).with_suffix("").as_posix(): path.read_text() for path in source.rglob("*.py")}
-    laying = {name for name, text in texts.items() if LAYING.search(text) and WRITING.search(text)} - {
+    writers = {name for name, text in texts.items() if SERIALISING.search(text) and WRITING.search(text)} - {
         "store/cached_files"
     }
     known = CHECKED[package] | ELSEWHERE[package]
-    assert laying <= known, (
+    assert writers <= known, (
         "write such files with boundpaper.store.cached_files, and list in STORED how they are checked"
     )
     assert known <= texts.keys()

@@ -47,12 +47,12 @@ def test_loss_without_the_first_tokens_mlp_is_computed_in_nats(effects, model):
     assert row["nats"] == pytest.approx(math.log(ablated / base))
     assert row["nats_low"] < row["nats"] < row["nats_high"]
     assert row["write_share"] == pytest.approx(100 * row["mlp_write"] / row["norm_after"])
-    both = effects[(effects["experiment"] == 6) & (effects["positional"] == model)].iloc[0]
+    of_six = effects[(effects["experiment"] == 6) & (effects["positional"] == model)].iloc[0]
     base, ablated = (
         printed("drope_layer1_perplexity", positional=model, condition=name, metric="ppl")
         for name in ("baseline", "layer1_bos_only")
     )
-    assert (both["layer"], both["nats"]) == (1, pytest.approx(math.log(ablated / base)))
+    assert (of_six["layer"], of_six["nats"]) == (1, pytest.approx(math.log(ablated / base)))
 
 
 def test_ablation_layers_are_matched_only_when_equal_in_both_models(ablations):
@@ -78,9 +78,9 @@ def test_value_ablation_keeps_its_printed_ratio(ablations):
 
 def test_the_contrast_of_two_models_is_a_ratio_of_ratios(ablations):
     contrasts = bos_ablation_contrasts(ablations).set_index("ablation")
-    by = ablations.set_index(["ablation", "positional"])["ratio"]
+    ratios = ablations.set_index(["ablation", "positional"])["ratio"]
     for ablation, row in contrasts.iterrows():
-        assert row["ratio"] == pytest.approx(by[ablation, "RoPE"] / by[ablation, "DroPE"])
+        assert row["ratio"] == pytest.approx(ratios[ablation, "RoPE"] / ratios[ablation, "DroPE"])
         assert row["gap_nats"] == pytest.approx(math.log(row["ratio"]))
         assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
 
@@ -123,8 +123,8 @@ def test_attention_is_compared_by_layer_and_dependence_is_noted(patterns, kind, 
     tests = attention_tests(study(attention_layers), FAMILIES).set_index(["comparison", "test"])
     rope, drope = (patterns[kind, model].to_numpy()[first:] for model in ("RoPE", "DroPE"))
     paired = tests.loc[(f"{kind}, {group}", "paired_t")]
-    known = stats.ttest_rel(drope, rope)
-    assert (paired["estimate"], paired["p_value"]) == pytest.approx((np.mean(drope - rope), known.pvalue))
+    expected = stats.ttest_rel(drope, rope)
+    assert (paired["estimate"], paired["p_value"]) == pytest.approx((np.mean(drope - rope), expected.pvalue))
     runs = tests.loc[(f"{kind}, {group}", "pearson")]
     assert runs["estimate"] == pytest.approx(np.corrcoef(drope, rope)[0, 1])
     for row in (paired, runs):

@@ -1,4 +1,4 @@
-"""Studies of anchoring on synthetic measurements: curves, tests from moments, landmarks, figures."""
+"""Studies of anchoring on made measurements: curves, tests from means and deviations, landmarks, counts."""
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,8 @@ MODELS = pd.DataFrame(
 DRAW = np.random.default_rng(0)
 
 
-def measured(model: str, data: str = "planted", shift: float = 0.0, blind: int = 0) -> pd.DataFrame:
-    """Return rows as the experiment writes them, with mean and sd of drawn values; layers below `blind` at chance."""
+def experiment_rows(model: str, data: str = "planted", shift: float = 0.0, blind: int = 0) -> pd.DataFrame:
+    """Return rows as the experiment writes them, from random values; probes of layers below `blind` are at chance."""
     rows: list[dict[str, object]] = []
 
     def add(condition: str, layer: int, metric: str, value: float, n: int) -> None:
@@ -37,10 +37,10 @@ def measured(model: str, data: str = "planted", shift: float = 0.0, blind: int =
         ):
             for group in groups:
                 center = {"question": -40.0 - 10 * layer + shift, "answer": -1.0 + layer, "all": -20.0}[group]
-                drawn = DRAW.normal(center, 5, UNITS)
+                values = DRAW.normal(center, 5, UNITS)
                 for metric in ("delta_p", "control", "excess", *["filler"] * (data == "planted")):
-                    mean = float(drawn.mean()) if metric not in ("control", "filler") else 0.5
-                    sd = float(drawn.std(ddof=1))
+                    mean = float(values.mean()) if metric not in ("control", "filler") else 0.5
+                    sd = float(values.std(ddof=1))
                     for end, value in (("", mean), ("_low", mean - 1), ("_high", mean + 1), ("_sd", sd)):
                         add(f"{split}/{group}", layer, metric + end, value, UNITS)
                 add(f"{split}/{group}", layer, "samples", 40.0, UNITS)
@@ -58,7 +58,7 @@ def curves(*frames: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_curves_record_model_data_and_chance() -> None:
-    result = curves(measured("llama-3.2-1b-popqa", "popqa"), measured("tiny-rope", blind=1))
+    result = curves(experiment_rows("llama-3.2-1b-popqa", "popqa"), experiment_rows("tiny-rope", blind=1))
     assert set(result["model"]) == {"llama3.2-1b", "tiny-rope"}
     assert set(result["display_name"]) == {"Llama-3.2-1B", "small, with rotation"}
     assert sorted(set(result["depth"])) == [0, 50, 100]
@@ -85,13 +85,13 @@ def test_tests_from_moments_equal_tests_from_values() -> None:
     assert (result.ci_low, result.ci_high) == pytest.approx(tuple(expected.confidence_interval()))
     assert result.effect == pytest.approx(values.mean() / values.std(ddof=1))
     for n, sd, why in ((0, 0.0, "no unit"), (1, 0.0, "single unit"), (9, 0.0, "no variance")):
-        bare = study._paired_t_from_stats(0.0, sd, n, study="s", comparison="c", note="n")
-        assert bare.p_value is None
-        assert why in bare.note
+        result = study._paired_t_from_stats(0.0, sd, n, study="s", comparison="c", note="n")
+        assert result.p_value is None
+        assert why in result.note
 
 
 def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
-    result = study.anchoring_tests(curves(measured("tiny-rope", blind=1)), FAMILIES)
+    result = study.anchoring_tests(curves(experiment_rows("tiny-rope", blind=1)), FAMILIES)
     family = result[result["study"] == "tiny-rope/planted/layer, question against answer"]
     assert len(family) == LAYERS
     assert (family["test"] == "welch_t").all()
@@ -106,7 +106,7 @@ def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
 
 
 def test_landmarks_skip_layers_at_chance() -> None:
-    result = study.anchoring_landmarks(curves(measured("tiny-rope", blind=1)))
+    result = study.anchoring_landmarks(curves(experiment_rows("tiny-rope", blind=1)))
     question = result[result["group"] == "question"].set_index("landmark")
     assert question["layer"].to_dict() == {"start": 1, "lowest": 2, "highest": 1, "end": 2}
     assert (question["layers"] == LAYERS).all()
@@ -114,25 +114,26 @@ def test_landmarks_skip_layers_at_chance() -> None:
 
 def test_quantities_are_computed_for_the_shipped_small_models() -> None:
     names = ("tiny-rope", "tiny-continued", "tiny-drope")
-    table = curves(*[measured(name) for name in names], measured("llama-3.2-1b", shift=90), measured("tiny-rope-nf4"))
+    others = experiment_rows("llama-3.2-1b", shift=90), experiment_rows("tiny-rope-nf4")
+    table = curves(*map(experiment_rows, names), *others)
     counts = planted.anchoring_counts(table).set_index("quantity")["value"]
     assert counts["models"] == 3
     assert counts["layers_above_chance"] == counts["layers"] == 3 * LAYERS
     assert counts["needing"] == 0  # as many answer-anchored samples as samples answerable from their end
-    mine = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "question")]
-    assert counts["question_least"] == pytest.approx(mine["delta_p"].max())
+    question = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "question")]
+    assert counts["question_least"] == pytest.approx(question["delta_p"].max())
     assert (counts["models_above_chance"], counts["models_last"]) == (3, 3)
-    last = mine[mine["layer"] == LAYERS - 1]["delta_p"].mean()
-    other = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "answer")]
-    assert counts["gap_design"] == pytest.approx(last - other[other["layer"] == LAYERS - 1]["delta_p"].mean())
+    last = question[question["layer"] == LAYERS - 1]["delta_p"].mean()
+    answer = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "answer")]
+    assert counts["gap_design"] == pytest.approx(last - answer[answer["layer"] == LAYERS - 1]["delta_p"].mean())
 
 
 def test_model_whose_probe_is_at_chance_is_counted_but_excluded_from_means() -> None:
-    seeing = [measured("tiny-rope"), measured("tiny-continued")]
-    blind = measured("tiny-drope", shift=500, blind=LAYERS)
-    counts = planted.anchoring_counts(curves(*seeing, blind)).set_index("quantity")["value"]
+    others = [experiment_rows("tiny-rope"), experiment_rows("tiny-continued")]
+    blind = experiment_rows("tiny-drope", shift=500, blind=LAYERS)
+    counts = planted.anchoring_counts(curves(*others, blind)).set_index("quantity")["value"]
     assert counts[["models", "models_above_chance", "models_last"]].tolist() == [3, 2, 2]
-    alone = planted.anchoring_counts(curves(*seeing)).set_index("quantity")["value"]
+    alone = planted.anchoring_counts(curves(*others)).set_index("quantity")["value"]
     for name in ("gap_design", "gap_layer", "question_flips", "needing", "question_least"):
         assert counts[name] == pytest.approx(alone[name])
 
@@ -142,27 +143,27 @@ SUBJECTS = pd.DataFrame(
 )
 
 
-def known(**changes: float) -> pd.DataFrame:
-    rows = measured("smollm2-135m", blind=1)
+def known_rows(**changes: float) -> pd.DataFrame:
+    rows = experiment_rows("smollm2-135m", blind=1)
     share = {"condition": "planted/seed/all", "metric": "known_share", "value": 40.0, "n": 150, "reason": ""}
     rows = pd.concat([rows, pd.DataFrame([share | {"model": "smollm2-135m", "positional": "rope"}])], ignore_index=True)
     rows.loc[(rows["layer"] == 1) & (rows["metric"] == "auroc"), "value"] = 0.99
     for metric, value in changes.items():
         group, name = metric.split("_", 1)
         rows.loc[(rows["condition"] == f"planted/design/{group}") & (rows["metric"] == name), "value"] = value
-    every = pd.concat([rows, measured("tiny-rope")], ignore_index=True)
-    return anchoring_known(every, study.anchoring_curves(every, MODELS), SUBJECTS)
+    rows_of_both = pd.concat([rows, experiment_rows("tiny-rope")], ignore_index=True)
+    return anchoring_known(rows_of_both, study.anchoring_curves(rows_of_both, MODELS), SUBJECTS)
 
 
 def test_known_statements_are_read_at_the_layer_of_the_best_probe() -> None:
-    [row] = known().to_dict("records")
+    [row] = known_rows().to_dict("records")
     assert (row["model"], row["layer"], row["layers"], row["layers_seeing"]) == ("smollm2-135m", 1, 3, 2)
     assert (row["known_share"], row["names"]) == (40, 150)
     assert -60 < row["question"] < -40
     assert (row["question_flips"], row["answer_flips"], row["question_filler"]) == (60, 1, 0.5)
-    every = measured("tiny-rope")
+    small = experiment_rows("tiny-rope")
     with pytest.raises(DataError, match=r"no pretrained model; run: .*pretrained-anchoring"):
-        anchoring_known(every, study.anchoring_curves(every, MODELS), SUBJECTS)
+        anchoring_known(small, study.anchoring_curves(small, MODELS), SUBJECTS)
 
 
 @pytest.mark.parametrize(
@@ -170,10 +171,10 @@ def test_known_statements_are_read_at_the_layer_of_the_best_probe() -> None:
 )
 def test_belief_loss_in_known_statements_is_judged_in_both_directions(ends: tuple[float, float], verdict: str) -> None:
     low, high = ends
-    rows = known(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
+    rows = known_rows(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
     [judged] = claims.thesis_anchoring_known(rows)
     assert (judged.verdict, judged.key) == (verdict, "smollm2-135m")
     [answer] = claims.thesis_anchoring_known_answer(rows)
     assert answer.verdict == "holds"
-    [answer] = claims.thesis_anchoring_known_answer(known(answer_question_share=5.0))
+    [answer] = claims.thesis_anchoring_known_answer(known_rows(answer_question_share=5.0))
     assert answer.verdict == "contradicted"

@@ -1,4 +1,4 @@
-"""Part of a mean query kept in buckets: compared with drawn queries and published scalings, and its consequences."""
+"""The share of a mean query that buckets keep: against simulated queries, published scalings, and for conclusions."""
 
 import inspect
 import re
@@ -35,16 +35,16 @@ def conclusions(**changed):
 
 
 def factors(along=1.2, back=1.2, between=1.5, even=1.5, random=1.2):
-    given = {"along": along, "back": back, "between": between, "even": even, "random": random}
-    return pd.DataFrame([{"factor": name, "value": value, "captures": 2} for name, value in given.items()])
+    values = {"along": along, "back": back, "between": between, "even": even, "random": random}
+    return pd.DataFrame([{"factor": name, "value": value, "captures": 2} for name, value in values.items()])
 
 
 @pytest.mark.parametrize(("base", "width"), [(400.0, 8), (10_000.0, 64), (500_000.0, 8192)])
 def test_kept_share_is_the_squared_mean_of_rotated_queries(base, width):
     """A query of length 1 in each of four pairs, rotated to every position of a fine grid over the bucket."""
-    places = (np.arange(20_000) + 0.5) / 20_000 * width
-    turned = np.exp(1j * np.outer(places, base ** (-2.0 * np.arange(4) / 8)))
-    assert kept_share(frequencies(base, 8), width) == pytest.approx((np.abs(turned.mean(0)) ** 2).mean(), abs=1e-6)
+    positions = (np.arange(20_000) + 0.5) / 20_000 * width
+    rotated = np.exp(1j * np.outer(positions, base ** (-2.0 * np.arange(4) / 8)))
+    assert kept_share(frequencies(base, 8), width) == pytest.approx((np.abs(rotated.mean(0)) ** 2).mean(), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_rope_scalings_equal_those_of_transformers(scaling, factor, original, pa
 @pytest.mark.parametrize(("length", "width"), [(1.0, 64), (2.0, 512), (0.5, 1024)])
 def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
     """A planted head: a uniform mean of the given length in each pair, isotropic content and keys."""
-    random, dimensions, count = np.random.default_rng(3), 64, 6000
+    rng, dimensions, count = np.random.default_rng(3), 64, 6000
     rotary = from_theta(10_000.0, dimensions)
-    places = 2048 + random.integers(width, size=count)
-    angle = random.uniform(0, 2 * np.pi, dimensions // 2)
+    positions = 2048 + rng.integers(width, size=count)
+    angle = rng.uniform(0, 2 * np.pi, dimensions // 2)
     mean = length * np.concatenate([np.cos(angle), np.sin(angle)]) * np.sqrt(2)
-    content = mean + random.normal(size=(count, dimensions))
-    queries = rotary.turned(content, places - 2048)
-    keys = random.normal(size=(400, dimensions))
+    content = mean + rng.normal(size=(count, dimensions))
+    queries = rotary.turned(content, positions - 2048)
+    keys = rng.normal(size=(400, dimensions))
     head = kq.Head(
-        queries=queries, query_positions=places, query_documents=np.zeros(count, int), keys=keys,
+        queries=queries, query_positions=positions, query_documents=np.zeros(count, int), keys=keys,
         key_positions=np.arange(400), key_documents=np.zeros(400, int), context=CONTEXT,
         buckets=CONTEXT // 1024, rotary=rotary,
     )  # fmt: skip
@@ -103,7 +103,7 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
 
 
 @pytest.mark.parametrize(
-    ("conclusion", "seen", "fate"), [
+    ("conclusion", "changes", "fate"), [
         # its plasticity falls from .724 to .503: a factor of 1.67
         ({}, {"along": 1.6}, "survives"), ({}, {"along": 1.7}, "open"),
         ({"compares": "rise", "entities": "llama3.1-8b"}, {"back": 1.01}, "survives"),
@@ -123,8 +123,8 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
         (DROPS, {"between": 1.01}, "survives"), (DROPS, {"between": 1.5}, "open"),
         ({"compares": "levels of two", "places": "0-8K", "entities": "ministral3-3b | qwen3-4b"}, {}, "open"),
     ])  # fmt: skip
-def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, fate):
-    row = bins.bin_fates(conclusions(**conclusion), **tables(bin_factors=factors(**seen))).iloc[0]
+def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, changes, fate):
+    row = bins.bin_fates(conclusions(**conclusion), **tables(bin_factors=factors(**changes))).iloc[0]
     assert row[["fate", "verdicts"]].tolist() == [fate, "holds"]
 
 
@@ -137,8 +137,8 @@ def test_needed_factor_undoes_the_fall():
 
 def test_relation_needs_the_smallest_factor_that_undoes_it():
     """If all captures change alike nothing is undone; each capture has its own smallest factor."""
-    asked = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
-    needed = bins.bin_fates(asked, **tables()).iloc[0]["needed"]
+    row = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
+    needed = bins.bin_fates(row, **tables()).iloc[0]["needed"]
     assert 1 < needed < FACTORS[-1]
     weak = conclusions(compares="no relation of drops", places="fifths", outcome="lbp", entities="scored")
     assert bins.bin_fates(weak, **tables()).iloc[0]["needed"] < needed
@@ -166,8 +166,8 @@ def test_sign_of_a_wanted_relation_counts_by_length():
     lengths = artifact("lbp_lengths")
     for sign, needed in ((1, True), (-1, False)):
         same = lengths.assign(lbp=sign * lengths["plasticity"])
-        asked = conclusions(compares="no relation of levels by length", places="", entities="qwen3-4b")
-        assert (bins.bin_fates(asked, **tables(lbp_lengths=same)).iloc[0]["needed"] == 1.0) == needed
+        row = conclusions(compares="no relation of levels by length", places="", entities="qwen3-4b")
+        assert (bins.bin_fates(row, **tables(lbp_lengths=same)).iloc[0]["needed"] == 1.0) == needed
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_sign_of_a_wanted_relation_counts_by_length():
      ({"last": 0.59}, "holds", "not supported"), ({"random": 1.5}, "holds", "holds")],
 )  # fmt: skip
 def test_what_turning_adds_is_judged_both_ways(changed, level, fall):
-    made = {"pooled": 0.7, "along": 1.1, "random": 1.2, "last": 0.5} | changed
-    kept = {"model": ["one", "one", "two"], "width": [64, 1024, 1024], "pooled": [0.1, 0.75, made["pooled"]]}
+    case = {"pooled": 0.7, "along": 1.1, "random": 1.2, "last": 0.5} | changed
+    kept = {"model": ["one", "one", "two"], "width": [64, 1024, 1024], "pooled": [0.1, 0.75, case["pooled"]]}
     bounds = pd.DataFrame({"kept_low": [0.2], "kept_high": [0.5], "kept_least": [0.6]})
-    profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, made["last"]]})
-    grown = factors(along=made["along"], random=made["random"])
-    verdicts = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, grown, profiles)
+    profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, case["last"]]})
+    case_factors = factors(along=case["along"], random=case["random"])
+    verdicts = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, case_factors, profiles)
     assert {verdict.key: verdict.verdict for verdict in verdicts} == {"level": level, "fall": fall}
     assert changed or verdicts[0].recomputed == "14 to 20 %"

@@ -1,4 +1,4 @@
-"""Comparisons on equal terms and summaries of the ledger: checked on hand-made frames, numpy and shipped sources."""
+"""Comparisons at equal positions and summaries of the ledger, checked on made frames, with numpy and real sources."""
 
 import itertools
 
@@ -145,8 +145,8 @@ def test_contrasts_are_differences_of_absolute_correlations():
     assert len(table) == 2 * 3 * 3
     williams = table[(table["comparison"] == "ap_drop - ap_overall, n = 7") & (table["test"] == "williams_t")].iloc[0]
     assert williams["estimate"] == pytest.approx(row["estimate"])
-    between = abs(stats.pearsonr(seven["ap_drop"], seven["ap_overall"]).statistic)
-    assert williams["statistic"] == pytest.approx(williams_t(abs(drop), abs(overall), between, 7)[0])
+    metric_r = abs(stats.pearsonr(seven["ap_drop"], seven["ap_overall"]).statistic)
+    assert williams["statistic"] == pytest.approx(williams_t(abs(drop), abs(overall), metric_r, 7)[0])
 
 
 def test_family_correlations_take_families_of_three_only():
@@ -162,7 +162,7 @@ def test_family_correlations_take_families_of_three_only():
     assert row["p_value"] == pytest.approx(np.mean(np.array(orders) >= observed - 1e-12))
 
 
-# --- the ledger retold
+# --- summaries of the ledger
 
 
 def made_claims(*rows):

@@ -1,4 +1,4 @@
-"""Distillation compared at equal tokens: planted curves, claims true and false, and exhibits with missing data."""
+"""Distillation compared at equal tokens: made curves, true and false claims, and exhibits without some data."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ SUBJECTS = pd.DataFrame(
 TEACHER = {"manual": 3.0, "anarchism": 4.0}
 
 
-def measured(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
+def losses_table(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
     """Return losses 3 nats above the teacher's for both texts when untouched; anarchism is 1 nat higher throughout."""
     rows = []
     for model, losses in (("m-nope", nope), ("m-continued", control)):
@@ -60,11 +60,11 @@ def measured(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
 
 
 def outcomes(*losses):
-    return distillation.distillation_outcomes(distillation.distillation_curves(measured(*losses), SUBJECTS))
+    return distillation.distillation_outcomes(distillation.distillation_curves(losses_table(*losses), SUBJECTS))
 
 
 def test_arms_are_compared_at_equal_tokens():
-    behind = distillation.distillation_curves(measured((6.0, 5.0, 4.5), (3.5, 3.6)), SUBJECTS)
+    behind = distillation.distillation_curves(losses_table((6.0, 5.0, 4.5), (3.5, 3.6)), SUBJECTS)
     assert set(behind["step"]) == {0, 5}
     result = distillation.distillation_outcomes(behind).set_index("text")
     assert result.loc["manual", ["nope", "continued", "step", "tokens"]].tolist() == [5.0, 3.6, 5, 5120]
@@ -100,11 +100,11 @@ def test_recovered_share_is_undefined_when_removal_costs_nothing():
 )
 def test_distillation_claims_are_judged_in_both_directions(nope, control, verdicts):
     rows = outcomes(nope, control)
-    made = (
+    functions = (
         claims.thesis_distil_comes_back, claims.thesis_distil_recovers, claims.thesis_distil_costs,
         claims.thesis_distil_own,
     )  # fmt: skip
-    for claim, verdict in zip(made, verdicts, strict=True):
+    for claim, verdict in zip(functions, verdicts, strict=True):
         judged = claim(rows)
         assert {each.verdict for each in judged} == {verdict}, claim.__name__
         assert {each.key for each in judged} == {"m_manual", "m_anarchism", "m_all"}
@@ -115,8 +115,8 @@ def test_effect_of_removal_alone_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched")
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_removed(rows)}
     assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
-    turned = rows.rename(columns={"teacher": "untouched", "untouched": "teacher"})
-    verdicts = {each.key: each.verdict for each in claims.thesis_distil_removed(turned)}
+    swapped = rows.rename(columns={"teacher": "untouched", "untouched": "teacher"})
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_removed(swapped)}
     assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
 
 
@@ -125,8 +125,8 @@ def test_difference_of_student_and_control_is_judged_by_its_direction():
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
     same = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # equal numbers in both
     assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"} | same
-    turned = rows.rename(columns={"nope": "continued", "continued": "nope"})
-    verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(turned)}
+    swapped = rows.rename(columns={"nope": "continued", "continued": "nope"})
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(swapped)}
     assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"} | same
     assert claims.thesis_distil_trained(quantities("m", "m-untouched")) == []
 
@@ -167,14 +167,14 @@ def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
     assert made.loc["teacher", "low"] == pytest.approx(8 / (8 + 1.959964**2))  # Wilson's interval when all are right
     tests = key_tests(8, 0, 8, 8).set_index("comparison")
     assert tests.loc["removed against rotation, 2048 tokens", "p_value"] == pytest.approx(2 / 2**8)
-    says = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(8, 0, 8, 8))}
-    assert says == {
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(8, 0, 8, 8))}
+    assert verdicts == {
         "m_removed_against_rotation_2048": "holds",
         "m_distilled_against_removed_2048": "holds",
         "m_distilled_against_trained_on_2048": "not supported",
     }
-    turned = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(0, 8, 0, 8))}
-    assert turned == {
+    swapped = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(0, 8, 0, 8))}
+    assert swapped == {
         "m_removed_against_rotation_2048": "contradicted",
         "m_distilled_against_removed_2048": "contradicted",
         "m_distilled_against_trained_on_2048": "holds",
@@ -191,15 +191,15 @@ def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
 
 def test_incomplete_distillation_tables_are_refused():
     with pytest.raises(DataError, match="lists no student with the role own"):
-        distillation.distillation_curves(measured(model="other"), SUBJECTS)
-    one = measured()
+        distillation.distillation_curves(losses_table(model="other"), SUBJECTS)
+    one = losses_table()
     with pytest.raises(DataError, match="the arms of a pair have no common step"):
         distillation.distillation_curves(one[one["model"] == "m-nope"], SUBJECTS)
-    other = measured()
+    other = losses_table()
     other.loc[other["model"] == "m-nope", "of"] = 90
     with pytest.raises(DataError, match="differ in of"):
         distillation.distillation_curves(other, SUBJECTS)
-    late = distillation.distillation_curves(measured(), SUBJECTS)
+    late = distillation.distillation_curves(losses_table(), SUBJECTS)
     with pytest.raises(DataError, match="lacks step 0"):
         distillation.distillation_outcomes(late[late["step"] > 0])
 
@@ -219,14 +219,14 @@ def quantities(*models):
     frame = pd.DataFrame(rows)
     content = frame["metric"] == "contribution_ratio_of_means"
     empty = frame.iloc[:0]
-    begun = [model + "-bos" for model in models]
+    with_bos = [model + "-bos" for model in models]
     sinks = pd.DataFrame(
         {
             **{"model": model, "metric": each.metric, "condition": each.condition, "unit_id": "", "head": None},
             **{"layer": None if each.over == "model" else 0.0},
             **({"value": np.nan, "reason": "none"} if each.key == "bos_mlp_best" else {"value": 11.0, "reason": ""}),
         }
-        for model in begun
+        for model in with_bos
         for each in QUANTITIES
         if each.frame == "sinks"
     )
@@ -252,21 +252,23 @@ def test_quantities_have_one_column_per_model_and_report_unmeasured_ones():
 
 
 def test_quantities_table_has_a_column_per_requested_model():
-    every = render(quantities_table.table(quantities("m", "m-untouched", "m-nope", "m-continued")), "q", "markdown")
-    assert "trained on" in every
-    two = render(quantities_table.table(quantities("m", "m-untouched")), "q", "markdown")
-    assert "trained on" not in two
-    assert "nothing trained" in two
-    assert "101.0" in two
+    all_columns = render(
+        quantities_table.table(quantities("m", "m-untouched", "m-nope", "m-continued")), "q", "markdown"
+    )
+    assert "trained on" in all_columns
+    two_columns = render(quantities_table.table(quantities("m", "m-untouched")), "q", "markdown")
+    assert "trained on" not in two_columns
+    assert "nothing trained" in two_columns
+    assert "101.0" in two_columns
 
 
 def test_exhibits_show_losses_and_equal_tokens():
-    curves = distillation.distillation_curves(measured(), SUBJECTS)
-    drawn = figure.figure(curves)
-    assert "10 of 80 steps" in drawn.caption
-    assert [annotation.text for annotation in drawn.panels[0].annotations] == ["teacher", "before any step"]
-    assert [rule.at for rule in drawn.panels[0].rules] == [3.5, 6.5]
-    assert tex(drawn, "distillation_curves")
+    curves = distillation.distillation_curves(losses_table(), SUBJECTS)
+    drawing = figure.figure(curves)
+    assert "10 of 80 steps" in drawing.caption
+    assert [annotation.text for annotation in drawing.panels[0].annotations] == ["teacher", "before any step"]
+    assert [rule.at for rule in drawing.panels[0].rules] == [3.5, 6.5]
+    assert tex(drawing, "distillation_curves")
     text = render(table.table(distillation.distillation_outcomes(curves)), "distillation_outcomes", "markdown")
     assert "after 10,240 tokens each (10 of 80 steps" in text
     assert text.index("manual of Python") < text.index("English prose") < text.index("both")

@@ -17,7 +17,7 @@ SUBJECTS = pd.DataFrame({"model": [*MODELS, "mine-a", "mine-b"], "role": [*MODEL
 )
 
 
-def measured(plasticity=0.1, linear=-0.2, spread=1.0, left_out=""):
+def exchange_rows(plasticity=0.1, linear=-0.2, spread=1.0, left_out=""):
     """Return rows of eight heads on four key heads; the student without rotation differs by the two given numbers."""
     rows = []
     for model in MODELS:
@@ -25,45 +25,46 @@ def measured(plasticity=0.1, linear=-0.2, spread=1.0, left_out=""):
             jitter = spread * (head // 2 - 1.5) / 1000 if model == "mine-x" else 0.0
             shift = {"plasticity": plasticity + jitter, "linear_share": linear + jitter} if model == "mine-x" else {}
             for low in (1024, 3072):
-                known = {"model": model, "layer": 0, "head": head, "key_head": head // 2, "low": low}
+                labels = {"model": model, "layer": 0, "head": head, "key_head": head // 2, "low": low}
                 values = {name: 0.5 + head / 100 + shift.get(name, 0.0) for name in QUANTITIES}
-                rows += [known | {"apart_low": 0, "apart_high": 4096} | values]
-                rows += [known | {"apart_low": 0, "apart_high": 256} | dict.fromkeys(QUANTITIES, 9.0)]
+                rows += [labels | {"apart_low": 0, "apart_high": 4096} | values]
+                rows += [labels | {"apart_low": 0, "apart_high": 256} | dict.fromkeys(QUANTITIES, 9.0)]
     frame = pd.DataFrame(rows)
     return frame[frame["model"] != left_out]
 
 
-def verdicts(**changed):
+def verdicts(**changes):
     return {
-        each.key: each.verdict for each in thesis_distil_exchange(distilled_exchange(measured(**changed), SUBJECTS))
+        each.key: each.verdict
+        for each in thesis_distil_exchange(distilled_exchange(exchange_rows(**changes), SUBJECTS))
     }
 
 
 def test_students_are_compared_over_key_heads_and_all_pairs():
-    result = distilled_exchange(measured(), SUBJECTS)
+    result = distilled_exchange(exchange_rows(), SUBJECTS)
     row = result[(result["quantity"] == "plasticity") & (result["from_token"] == 3072)].iloc[0]
     assert row["teacher"] == pytest.approx(0.535)
     assert row[["nope", "continued", "difference"]].tolist() == pytest.approx([0.635, 0.535, 0.1])
     units = np.array([-1.5, -0.5, 0.5, 1.5]) / 1000
-    half = 3.182446 * units.std(ddof=1) / 2  # Student's t for three degrees of freedom
-    assert [row["low"], row["high"]] == pytest.approx([0.1 - half, 0.1 + half], abs=1e-8)
+    half_width = 3.182446 * units.std(ddof=1) / 2  # Student's t for three degrees of freedom
+    assert [row["low"], row["high"]] == pytest.approx([0.1 - half_width, 0.1 + half_width], abs=1e-8)
     assert row["key_heads"] == 4
 
 
 def test_a_model_without_rows_is_an_error():
     with pytest.raises(DataError, match="pretrained_exchange has no rows of mine, untouched"):
-        distilled_exchange(measured(left_out="mine-bare"), SUBJECTS)
+        distilled_exchange(exchange_rows(left_out="mine-bare"), SUBJECTS)
 
 
 def test_no_interval_is_given_where_key_heads_agree_exactly():
-    result = distilled_exchange(measured(spread=0.0), SUBJECTS)
+    result = distilled_exchange(exchange_rows(spread=0.0), SUBJECTS)
     assert result["low"].isna().all()
     assert set(result["note"]) == {"low, high: one key head, or several that agree exactly"}
     assert not list(thesis_distil_exchange(result))
 
 
 @pytest.mark.parametrize(
-    ("changed", "more", "same", "share"),
+    ("changes", "more", "same", "share"),
     [
         ({}, "holds", "contradicted", "holds"),
         ({"plasticity": -0.1, "linear": 0.2}, "contradicted", "contradicted", "contradicted"),
@@ -72,8 +73,8 @@ def test_no_interval_is_given_where_key_heads_agree_exactly():
         ({"plasticity": 0.05, "spread": 30.0}, "not significant", "not supported", "holds"),
     ],
 )
-def test_statements_on_students_can_fail(changed, more, same, share):
-    judged = verdicts(**changed)
+def test_statements_on_students_can_fail(changes, more, same, share):
+    judged = verdicts(**changes)
     for low in (1024, 3072):
         assert judged.pop(f"mine_plasticity_{low}_more") == more
         assert judged.pop(f"mine_plasticity_{low}_same") == same
@@ -81,20 +82,20 @@ def test_statements_on_students_can_fail(changed, more, same, share):
     assert not judged
 
 
-def curves(again, step=80):
+def curves(divergence, step=80):
     """Return divergences of the first training, .2 and .3, and of the second."""
     rows = []
-    for model, text, value in (("a", "t", 0.2), ("b", "t", 0.3), ("x", "t", again), ("y", "t", 0.3)):
+    for model, text, value in (("a", "t", 0.2), ("b", "t", 0.3), ("x", "t", divergence), ("y", "t", 0.3)):
         last = step if model in "xy" else 80
-        known = {"model": f"mine-{model}", "metric": "kl", "text": text}
-        rows += [known | {"step": 0, "of": last, "value": 9.0}, known | {"step": last, "of": last, "value": value}]
+        labels = {"model": f"mine-{model}", "metric": "kl", "text": text}
+        rows += [labels | {"step": 0, "of": last, "value": 9.0}, labels | {"step": last, "of": last, "value": value}]
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize(("again", "verdict"), [(0.249, "holds"), (0.151, "holds"), (0.26, "contradicted")])
-def test_a_second_training_stands_for_the_first_within_the_margin(again, verdict):
-    result = distillation_again(curves(again), SUBJECTS)
-    assert result["difference"].tolist() == pytest.approx([again - 0.2, 0.0])
+@pytest.mark.parametrize(("divergence", "verdict"), [(0.249, "holds"), (0.151, "holds"), (0.26, "contradicted")])
+def test_second_training_may_replace_the_first_within_the_margin(divergence, verdict):
+    result = distillation_again(curves(divergence), SUBJECTS)
+    assert result["difference"].tolist() == pytest.approx([divergence - 0.2, 0.0])
     verdicts = {each.key: each.verdict for each in thesis_distil_again(result)}
     assert verdicts == {"mine_nope": verdict, "mine_continued": "holds"}
 
@@ -105,6 +106,6 @@ def test_trainings_that_end_at_different_steps_are_an_error():
 
 
 def test_the_table_has_a_column_for_each_model_and_the_interval():
-    shown = render(exchange_table.table(distilled_exchange(measured(), SUBJECTS)), "distilled_exchange")
+    text = render(exchange_table.table(distilled_exchange(exchange_rows(), SUBJECTS)), "distilled_exchange")
     for words in ("Linear share", "Removed", "trained on", "0.100"):
-        assert words in shown
+        assert words in text

@@ -1,4 +1,4 @@
-"""Sinks, the first token and layer 1: studies on planted series, and known values of the shipped numbers."""
+"""Studies of sinks, the first token and layer 1: checked on planted series, and known results of the published data."""
 
 import math
 
@@ -59,7 +59,7 @@ def planted(metric, experiment, rope, drope, spread=0.0):
     return pd.DataFrame(rows).assign(std_over_prompts=spread)
 
 
-def printed(**columns):
+def printed_cells(**columns):
     """Return a source in long form as read by the store: printed text, value and rounding interval."""
     from boundpaper.store.frames import parsed
 
@@ -89,7 +89,7 @@ def test_uniform_attention_exceeds_the_sink_threshold_up_to_nine_tokens():
 
 def test_sink_rate_bands_are_compared_by_means_and_extremes():
     layers = sink_rate_layers(planted("sink_rate", "x", [0.664, 0.9, 0.97], [0.5, 0.94, 1.0]))
-    cells = printed(
+    cells = printed_cells(
         layers=["0", "1-2", "1-2", "average"],
         positional=["RoPE", "RoPE", "DroPE", "RoPE"],
         printed=["66%", "90-97%", "94-99%", "84.4%"],
@@ -102,8 +102,6 @@ def test_sink_rate_bands_are_compared_by_means_and_extremes():
 
 def test_sink_rates_are_tested_with_the_sample_deviation(series):
     tests = sink_rate_tests(sink_rate_layers(series), artifact("drope_protocols"), FAMILIES).set_index("comparison")
-    from scipy import stats
-
     scale = math.sqrt(10 / 9)
     t = stats.ttest_ind_from_stats(78.125, 11.775888 * scale, 10, 30.625, 1.25 * scale, 10, equal_var=False)
     assert tests.loc["layer 1", "p_value"] == pytest.approx(t.pvalue, rel=1e-3)
@@ -207,12 +205,12 @@ def test_first_tokens_norm_is_the_same_in_every_prompt(phases):
 
 def test_phase_metric_claims_have_the_expected_verdicts(phases):
     _, metrics = phases
-    assert [one.verdict for one in c004_spike_layers(metrics, artifact("drope_stated"))] == ["contradicted"] * 2
+    assert [finding.verdict for finding in c004_spike_layers(metrics, artifact("drope_stated"))] == ["contradicted"] * 2
     assert c004_fig15_higher_throughout(metrics, artifact("drope_captions")).verdict == "contradicted"
 
 
 def test_entropy_bound_follows_from_two_singular_values():
-    """One spike and k equal orthogonal tokens: squared singular values allow at least these k."""
+    """From one spike and k orthogonal tokens of equal norm, squared singular values allow at least k tokens."""
     norm, other, tokens = 500.0, 10.0, 60
     squares = np.array([norm**2, *[other**2] * tokens])
     shares_of_squares = squares / squares.sum()
@@ -236,7 +234,7 @@ def test_entropy_bound_follows_from_two_singular_values():
 
 
 def test_effect_keeps_its_rounding_interval():
-    cells = printed(printed=["10.2", "12,766"])
+    cells = printed_cells(printed=["10.2", "12,766"])
     result = effect(cells.iloc[0], cells.iloc[1])
     assert result.ratio == pytest.approx(12766 / 10.2)
     assert result.within.low == pytest.approx(12765.5 / 10.25)
@@ -254,14 +252,14 @@ def test_layer_1_contrasts_are_ratios_of_perplexity_effects():
     table = artifact("drope_layer1_perplexity")
     effects = layer1_effects(table)
     result = layer1_contrasts(effects, table).set_index(["contrast", "positional"])
-    over = result.loc[("mlp_over_attention", "RoPE")]
-    assert over["ratio"] == pytest.approx(18630 / 25.77)
-    assert over["ratio_high"] < 724.5
-    assert over["nats_ratio"] == pytest.approx(math.log(18630 / 10.26) / math.log(25.77 / 10.26))
+    mlp_over_attention = result.loc[("mlp_over_attention", "RoPE")]
+    assert mlp_over_attention["ratio"] == pytest.approx(18630 / 25.77)
+    assert mlp_over_attention["ratio_high"] < 724.5
+    assert mlp_over_attention["nats_ratio"] == pytest.approx(math.log(18630 / 10.26) / math.log(25.77 / 10.26))
     assert result.loc[("additivity", "DroPE"), "nats_ratio"] == pytest.approx(0.5, abs=0.01)
     assert result.loc[("bos_only_over_mlp", "DroPE"), "nats_ratio"] > 0.95
-    given = (result.reset_index(), artifact("drope_layer1_perplexity"), artifact("drope_stated"))
-    verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(*given)}
+    findings = c004_mlp_over_attention(result.reset_index(), table, artifact("drope_stated"))
+    verdicts = {finding.key: finding.verdict for finding in findings}
     assert verdicts == {"number": "contradicted", "meaning": "not supported"}
 
 
@@ -279,7 +277,7 @@ def test_only_three_ratios_agree_after_rounding_only():
 # tasks
 
 
-def stored(task="cities", **rates):
+def stored_rates(task="cities", **rates):
     rows = [
         {"experiment": "4", "condition": condition, "positional": "RoPE", "task": task, "value": value, "stored": kind}
         for condition, (value, kind) in rates.items()
@@ -287,18 +285,20 @@ def stored(task="cities", **rates):
     return pd.DataFrame(rows)
 
 
-def answers(task="cities", **rates):
-    cells = printed(
+def share_table(task="cities", **rates):
+    cells = printed_cells(
         condition=list(rates),
         positional=["RoPE"] * len(rates),
         task=[task] * len(rates),
         printed=[f"{100 * value:.0f}%" for value, _ in rates.values()],
     )
-    return shares(cells, stored(task, **rates), artifact("drope_protocols"), "5 (tasks)", "4").set_index("condition")
+    return shares(cells, stored_rates(task, **rates), artifact("drope_protocols"), "5 (tasks)", "4").set_index(
+        "condition"
+    )
 
 
 def test_share_of_read_answers_has_a_range_of_counts_and_no_interval():
-    table = answers(baseline=(0.99, "fraction"), hit=(0.6, "fraction"))
+    table = share_table(baseline=(0.99, "fraction"), hit=(0.6, "fraction"))
     assert table["share"].tolist() == [99, 60]
     assert table["n_low"].tolist() == [100, 5]
     assert table["n_high"].tolist() == [200, 200]
@@ -310,7 +310,7 @@ def test_share_of_read_answers_has_a_range_of_counts_and_no_interval():
 
 
 def test_a_share_that_allows_one_number_keeps_its_interval_and_its_test():
-    table = answers(baseline=(0.895, "fraction"), hit=(115 / 192, "fraction")).reset_index()
+    table = share_table(baseline=(0.895, "fraction"), hit=(115 / 192, "fraction")).reset_index()
     assert table["n"].tolist() == [200, 192]
     assert table["count"].tolist() == [179, 115]
     assert table["low"].iloc[1] == pytest.approx(100 * wilson_interval(115, 192)[0])
@@ -321,23 +321,23 @@ def test_a_share_that_allows_one_number_keeps_its_interval_and_its_test():
 
 @pytest.mark.parametrize(("kind", "most"), [("integer", 0), ("cast", 200), ("fraction", 200)])
 def test_a_zero_has_a_share_only_where_an_answer_was_read(kind, most):
-    row = answers(baseline=(0.895, "fraction"), hit=(0.0, kind)).loc["hit"]
+    row = share_table(baseline=(0.895, "fraction"), hit=(0.0, kind)).loc["hit"]
     assert pd.isna(row["share"]) == (kind != "fraction")
     assert (row["n_high"], row["right_high"]) == (most, 0)
     assert row["n_low"] == (1 if kind == "fraction" else 0)
 
 
 def test_tasks_that_count_every_item_keep_their_tests():
-    table = answers("imdb", baseline=(0.5, "fraction"), hit=(0.05, "cast")).reset_index()
+    table = share_table("imdb", baseline=(0.5, "fraction"), hit=(0.05, "cast")).reset_index()
     assert table["n"].tolist() == [100, 100]
     (test,) = against_baseline(table, "functional_tests", FAMILIES)
     assert test.p_value == pytest.approx(stats.fisher_exact([[5, 95], [50, 50]]).pvalue)
 
 
 def test_printed_share_that_differs_from_the_stored_one_is_refused():
-    cells = printed(condition=["baseline"], positional=["RoPE"], task=["cities"], printed=["98%"])
+    cells = printed_cells(condition=["baseline"], positional=["RoPE"], task=["cities"], printed=["98%"])
     with pytest.raises(DataError, match=r"98% is printed, 99\.0 % is stored"):
-        shares(cells, stored(baseline=(0.99, "fraction")), artifact("drope_protocols"), "5 (tasks)", "4")
+        shares(cells, stored_rates(baseline=(0.99, "fraction")), artifact("drope_protocols"), "5 (tasks)", "4")
 
 
 def tables_of_tasks():
@@ -355,20 +355,20 @@ def test_cities_and_sports_rows_have_no_interval_or_p_from_assumed_counts():
         assert set(open_ended["task"]) == {"cities", "sports"}
         assert open_ended[["low", "high", "n", "count"]].isna().all(axis=None)
         unknown = {f"{row['positional']}, {row['task']}, {row['condition']}" for _, row in open_ended.iterrows()}
-        based = {name.rpartition(", ")[0] for name in unknown if name.endswith("baseline")}
+        untested = {name.rpartition(", ")[0] for name in unknown if name.endswith("baseline")}
         for name in tests(table, FAMILIES)["comparison"]:
             arm = name.removesuffix(" against baseline")
             assert arm not in unknown
-            assert arm.rpartition(", ")[0] not in based
+            assert arm.rpartition(", ")[0] not in untested
 
 
 def test_possible_answer_counts_follow_from_the_stored_shares():
     functional, layer1 = (
         table.set_index(["positional", "condition", "task"]).sort_index() for table in tables_of_tasks()
     )
-    one = layer1.loc[("RoPE", "layer1_attn")]
-    assert one.loc[["cities", "sports"], "n"].tolist() == [192, 97]
-    assert one.loc[["cities", "sports"], "count"].tolist() == [115, 68]
+    ablated = layer1.loc[("RoPE", "layer1_attn")]
+    assert ablated.loc[["cities", "sports"], "n"].tolist() == [192, 97]
+    assert ablated.loc[["cities", "sports"], "count"].tolist() == [115, 68]
     missing_row = functional.loc[("RoPE", "bos_mlp_ablation")].loc[["cities", "sports"]]
     assert missing_row["n_high"].tolist() == [0, 0]
     assert functional.loc[("DroPE", "qk_disruption", "cities"), "n_high"] == 174
@@ -397,7 +397,7 @@ def test_task_means_of_experiment_four():
     # the report averages the rounded cells, 60 and 71
     assert row["mean"] == 65.25
     assert row["change"] == 0.25
-    verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
+    verdicts = {finding.key: finding.verdict for finding in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
     assert verdicts == {"rope": "holds", "drope": "not supported"}
     assert c004_rope_cannot_function(table).verdict == "not supported"
     missing_row = pick(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")

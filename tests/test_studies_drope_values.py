@@ -1,4 +1,4 @@
-"""Massive values, their disruption and the knowledge tasks: studies checked by hand, with scipy and planted frames."""
+"""Studies of massive values, their disruption and the knowledge tasks, checked by hand, with scipy and on made data."""
 
 import math
 
@@ -39,7 +39,7 @@ RATES = {
 
 
 def series(counts: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
-    """Return published layers: counts by tensor and model."""
+    """Return a published series of counts per layer for each tensor and model."""
     rows = [
         {"positional": model, "metric": f"massive_count_{tensor}", "layer": layer, "printed": str(value)}
         for (tensor, model), values in counts.items()
@@ -76,9 +76,9 @@ def test_thirds_differing_in_the_last_digit_count_as_equal() -> None:
     table = drope_massive.massive_layers(
         series(
             {
-                (t, m): [1 / 3 if m == "RoPE" else 0.3333333333333334]
-                for t in drope_massive.TENSORS
-                for m in ("RoPE", "DroPE")
+                (tensor, model): [value]
+                for tensor in drope_massive.TENSORS
+                for model, value in (("RoPE", 1 / 3), ("DroPE", 0.3333333333333334))
             }
         )
     )
@@ -119,9 +119,9 @@ def test_change_is_bounded_by_rounding_and_tested_by_welch(layers: pd.DataFrame)
     test = drope_massive.massive_tests(counts, FAMILIES).iloc[0]
     # printed deviations have the divisor n
     scale = math.sqrt(10 / 9)
-    known = stats.ttest_ind_from_stats(61, 9 * scale, 10, 100, 5 * scale, 10, equal_var=False)
-    assert (test["statistic"], test["p_value"]) == pytest.approx((known.statistic, known.pvalue))
-    assert test["p_adjusted"] == pytest.approx(3 * known.pvalue)
+    expected = stats.ttest_ind_from_stats(61, 9 * scale, 10, 100, 5 * scale, 10, equal_var=False)
+    assert (test["statistic"], test["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
+    assert test["p_adjusted"] == pytest.approx(3 * expected.pvalue)
 
 
 def trials(massive: dict[str, list[float]]) -> pd.DataFrame:
@@ -196,9 +196,9 @@ def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     contrast = tests.loc[("text set", "RoPE against DroPE: massive minus random")]
     nats = np.log([100, 200, 400]) - np.log([4, 10, 25])
     assert contrast["estimate"] == pytest.approx(nats.mean())
-    known = stats.ttest_1samp(nats, 0)
-    assert contrast["p_value"] == pytest.approx(known.pvalue)
-    assert (contrast["ci_low"], contrast["ci_high"]) == pytest.approx(tuple(known.confidence_interval()))
+    expected = stats.ttest_1samp(nats, 0)
+    assert contrast["p_value"] == pytest.approx(expected.pvalue)
+    assert (contrast["ci_low"], contrast["ci_high"]) == pytest.approx(tuple(expected.confidence_interval()))
     assert contrast["ci_low"] < nats.min()
     assert "guard few units" in contrast["note"]
     assert contrast["adjustment"] == "Holm over 7 tests of disruption over text sets"
@@ -283,12 +283,12 @@ def test_tasks_have_exact_tests_and_no_degradation_at_chance(knowledge: pd.DataF
 
 @pytest.mark.parametrize(("base", "disrupted", "n"), [(12, 12, 20), (5, 2, 8), (8, 0, 8), (3, 7, 9)])
 def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: int) -> None:
-    collected = []
+    p_values = []
     for both in range(min(base, disrupted) + 1):
         lost, gained = base - both, disrupted - both
         if both + lost + gained <= n:
-            collected.append(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0)
-    assert drope_knowledge._mcnemar_bounds(base, disrupted, n) == pytest.approx((min(collected), max(collected)))
+            p_values.append(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0)
+    assert drope_knowledge._mcnemar_bounds(base, disrupted, n) == pytest.approx((min(p_values), max(p_values)))
 
 
 @pytest.mark.parametrize(
@@ -298,10 +298,10 @@ def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: in
 def test_a_rate_that_is_no_number_of_items_or_not_the_printed_one_is_an_error(
     knowledge: pd.DataFrame, rate: float, fault: str
 ) -> None:
-    off = rates()
-    off.loc[(off["task"] == "imdb") & (off["positional"] == "DroPE"), "value"] = rate
+    wrong_rates = rates()
+    wrong_rates.loc[(wrong_rates["task"] == "imdb") & (wrong_rates["positional"] == "DroPE"), "value"] = rate
     with pytest.raises(DataError, match=fault):
-        drope_knowledge.knowledge_tests(knowledge, off, STATED, FAMILIES)
+        drope_knowledge.knowledge_tests(knowledge, wrong_rates, STATED, FAMILIES)
 
 
 def test_known_counts_enable_the_tests(knowledge: pd.DataFrame) -> None:
@@ -354,8 +354,8 @@ def test_baselines_of_two_protocols_are_compared_by_fishers_test(knowledge: pd.D
             for condition, printed in (("baseline", "65%"), ("qk_disruption", "35%"))
         ]
     )
-    again = parsed(functional).assign(experiment="4", stored="fraction")
-    stored = pd.concat([rates(), again.assign(value=again["value"] / 100)])
+    fourth = parsed(functional).assign(experiment="4", stored="fraction")
+    stored = pd.concat([rates(), fourth.assign(value=fourth["value"] / 100)])
     table = drope_knowledge_protocols.knowledge_protocols(knowledge, parsed(functional), stored, PROTOCOLS, FAMILIES)
     row = table[(table["positional"] == "RoPE") & (table["task"] == "imdb")].iloc[0]
     assert row["p_base"] == pytest.approx(stats.fisher_exact([[65, 35], [44, 56]]).pvalue)

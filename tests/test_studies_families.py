@@ -19,32 +19,33 @@ from conftest import ROOT
 FIELDS = ("study", "comparison", "test", "unit")
 
 
-def declared(*rows):
+def family_rows(*rows):
     columns = ["result", *FIELDS, "family", "hypothesis", "role"]
     return pd.DataFrame([("r", *row) for row in rows], columns=columns)
 
 
-def made(comparison, p, test="pearson", study="r"):
+def estimate(comparison, p, test="pearson", study="r"):
     return Estimate(study=study, comparison=comparison, test=test, unit="model", n=5, p_value=p, note="made up")
 
 
 def holm_by_hand(p_values):
     order = np.argsort(p_values, kind="stable")
     stepped = np.maximum.accumulate(np.asarray(p_values)[order] * np.arange(len(p_values), 0, -1)).clip(max=1)
-    back = np.empty(len(p_values))
-    back[order] = stepped
-    return back
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = stepped
+    return adjusted
 
 
 def test_a_family_spans_coefficients_and_names_its_role():
-    families = declared(
+    families = family_rows(
         ("*", "*", "pearson", "model", "one", "h", "primary"),
         ("*", "*", "kendall", "model", "one", "h", "post hoc"),
         ("*", "*", "levels", "model", "one", "h", "sensitivity"),
         ("*", "*", "series", "model", "one", "h", "dependent"),
     )
-    tests = [made("a", 0.01), made("b", 0.02), made("a", 0.004, "kendall"), made("a", 0.001, "levels"), made("c", None)]
-    tests.append(attach(made("a", 0.001, "series"), dependent_units(["a", "b"], ["net", "net"], "one network")))
+    tests = [estimate("a", 0.01), estimate("b", 0.02), estimate("a", 0.004, "kendall")]
+    tests += [estimate("a", 0.001, "levels"), estimate("c", None)]
+    tests.append(attach(estimate("a", 0.001, "series"), dependent_units(["a", "b"], ["net", "net"], "one network")))
     rows = corrected(tests, families, "r")
     assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.012, None, None, None])
     assert [row.adjustment for row in rows] == [
@@ -59,8 +60,8 @@ def test_a_family_spans_coefficients_and_names_its_role():
     [(["net", "net", "net", "net"], True), (["net", "net", "net", "own"], False), (["net", "net", None, None], False)],
 )
 def test_dependent_units_of_one_network_are_refused_in_a_corrected_family(role, shared, refused):
-    families = declared(("*", "*", "*", "model", "one", "h", role))
-    test = attach(made("a", 0.01), dependent_units(["a", "b", "c", "d"], shared, "one network"))
+    families = family_rows(("*", "*", "*", "model", "one", "h", role))
+    test = attach(estimate("a", 0.01), dependent_units(["a", "b", "c", "d"], shared, "one network"))
     if not refused:
         assert corrected([test], families, "r")[0].p_adjusted == pytest.approx(0.01)
         return
@@ -75,17 +76,17 @@ def test_dependent_points_of_one_series_are_refused_in_a_corrected_family():
     assert independent_share(levels.note) == 0
     assert independent_share(differences.note) is None
     with pytest.raises(DataError, match="units are dependent"):
-        corrected([levels], declared(("*", "*", "*", "model", "one", "h", "primary")), "r")
+        corrected([levels], family_rows(("*", "*", "*", "model", "one", "h", "primary")), "r")
 
 
 def test_dependent_test_needs_a_guard_in_its_note():
     with pytest.raises(DataError, match="without a guard"):
-        corrected([made("a", 0.01)], declared(("*", "*", "*", "model", "one", "h", "dependent")), "r")
+        corrected([estimate("a", 0.01)], family_rows(("*", "*", "*", "model", "one", "h", "dependent")), "r")
 
 
 def test_separately_measured_tests_are_corrected_separately():
-    families = declared(("*", "*", "*", "model", "one", "h", "primary"))
-    tests = [made("a", 0.01, study="x/1"), made("b", 0.02, study="x/1"), made("a", 0.03, study="y/1")]
+    families = family_rows(("*", "*", "*", "model", "one", "h", "primary"))
+    tests = [estimate("a", 0.01, study="x/1"), estimate("b", 0.02, study="x/1"), estimate("a", 0.03, study="y/1")]
     rows = corrected(tests, families, "r", lambda row: row.study[0])
     assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.03])
     assert rows[2].adjustment == "Holm over 1 test of one (y)"
@@ -104,7 +105,7 @@ def test_separately_measured_tests_are_corrected_separately():
 )
 def test_a_test_without_one_family_is_refused(rows, message):
     with pytest.raises(DataError, match=message):
-        corrected([made("a", 0.1)], declared(*rows), "r")
+        corrected([estimate("a", 0.1)], family_rows(*rows), "r")
 
 
 def test_family_declarations_are_consistent():
@@ -127,7 +128,7 @@ def results(shipped):
     return by_name
 
 
-APART = {  # families that are corrected separately for each subject, as their studies state
+SEPARATE = {  # families that are corrected separately for each subject, as their studies state
     "anchoring_tests": lambda row: "/".join(row["study"].split("/")[:2]),
     "pretrained_knowledge_tests": lambda row: row["study"],
     "pretrained_text_tests": lambda row: (row["study"], row["comparison"].split(":")[0]),
@@ -138,34 +139,34 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
     families = read(shipped, "test_families")
     used = set()
     for name, tests in results(shipped).items():
-        counted = defaultdict(list)
+        by_family = defaultdict(list)
         for position, row in tests.iterrows():
-            homes = [
-                home
-                for home in families[families["result"] == name].itertuples()
-                if all(fnmatchcase(row[field], getattr(home, field)) for field in FIELDS)
+            declarations = [
+                declaration
+                for declaration in families[families["result"] == name].itertuples()
+                if all(fnmatchcase(row[field], getattr(declaration, field)) for field in FIELDS)
             ]
-            used |= {home.Index for home in homes}
+            used |= {declaration.Index for declaration in declarations}
             if pd.isna(row["p_value"]):
                 continue
-            assert len(homes) == 1, (name, *(row[field] for field in FIELDS))
-            if homes[0].role in ("sensitivity", "dependent"):
+            assert len(declarations) == 1, (name, *(row[field] for field in FIELDS))
+            if declarations[0].role in ("sensitivity", "dependent"):
                 assert pd.isna(row["p_adjusted"]), (name, row["comparison"])
             else:
-                apart = APART[name](row) if name in APART else ""
-                counted[(homes[0].family, apart)].append(position)
-        for positions in counted.values():
+                subject = SEPARATE[name](row) if name in SEPARATE else ""
+                by_family[(declarations[0].family, subject)].append(position)
+        for positions in by_family.values():
             family = tests.loc[positions]
             expected = holm_by_hand(family["p_value"].to_numpy(dtype=float))
             assert family["p_adjusted"].to_numpy(dtype=float) == pytest.approx(expected, rel=1e-6), name
             assert family["adjustment"].str.startswith(f"Holm over {len(family)} test").all()
-    spare = families.drop(index=sorted(used))
+    unused = families.drop(index=sorted(used))
     # one result is not a table of tests: it has p values beside rates
-    assert set(spare["result"]) <= {"knowledge_protocols"}, spare
+    assert set(unused["result"]) <= {"knowledge_protocols"}, unused
 
 
 def test_no_test_occurs_twice_with_different_adjusted_p(shipped):
-    """An unlikely coincidence of numbers means the same test; for ranks and counts the comparison must also agree.
+    """Equal numbers mean the same test; for ranks and counts, where they may agree by chance, names must agree too.
 
     An uncorrected test may be repeated beside others.
     """

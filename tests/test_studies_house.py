@@ -1,4 +1,4 @@
-"""Studies of the relation to benchmarks: checked with scipy, brute force and frames with known answers."""
+"""Studies that relate plasticity to benchmarks, checked against scipy, enumeration and frames of known results."""
 
 import itertools
 import math
@@ -40,12 +40,11 @@ def by_length():
     return lengths.lbp_lengths(artifact("published_lbp"), artifact("reported_length_bins"), artifact("models"))
 
 
-def one(tests, **where):
-    rows = tests
+def only_row(tests, **where):
     for field, value in where.items():
-        rows = rows[rows[field] == value]
-    assert len(rows) == 1, where
-    return rows.iloc[0]
+        tests = tests[tests[field] == value]
+    assert len(tests) == 1, where
+    return tests.iloc[0]
 
 
 # --- models
@@ -75,11 +74,11 @@ def test_recomputed_drops_follow_from_the_printed_ends(captured):
 
 
 def test_wrong_printed_drop_is_contradicted():
-    text = {"ap_first_20": ("0.7000", 4), "ap_last_20": ("0.5000", 4), "ap_drop": ("0.300", 3)}
+    printed_values = {"ap_first_20": ("0.7000", 4), "ap_last_20": ("0.5000", 4), "ap_drop": ("0.300", 3)}
     rows = [
         {"model": "m", "metric": name, "value": float(printed), "decimals": digits,
          "low": float(printed) - 0.5 * 10**-digits, "high": float(printed) + 0.5 * 10**-digits}
-        for name, (printed, digits) in text.items()
+        for name, (printed, digits) in printed_values.items()
     ]  # fmt: skip
     drop = models._drops(pd.DataFrame(rows)).iloc[0]
     assert drop["ap_drop_recomputed"] == pytest.approx(0.2)
@@ -109,12 +108,16 @@ def test_coefficients_equal_scipys(matched, metric):
     tests = lbp_correlations.lbp_correlations(matched, FAMILIES)
     x, y = seven[metric].to_numpy(float), seven["lbp"].to_numpy(float)
     pearson = stats.pearsonr(x, y)
-    row = one(tests, comparison=metric, test="pearson")
+    row = only_row(tests, comparison=metric, test="pearson")
     assert row["estimate"] == pytest.approx(pearson.statistic, **EXACT)
     interval = pearson.confidence_interval()
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((interval.low, interval.high), **EXACT)
-    assert one(tests, comparison=metric, test="spearman")["estimate"] == pytest.approx(stats.spearmanr(x, y).statistic)
-    assert one(tests, comparison=metric, test="kendall")["estimate"] == pytest.approx(stats.kendalltau(x, y).statistic)
+    assert only_row(tests, comparison=metric, test="spearman")["estimate"] == pytest.approx(
+        stats.spearmanr(x, y).statistic
+    )
+    assert only_row(tests, comparison=metric, test="kendall")["estimate"] == pytest.approx(
+        stats.kendalltau(x, y).statistic
+    )
 
 
 def test_exact_p_counts_all_permutations(matched):
@@ -124,7 +127,7 @@ def test_exact_p_counts_all_permutations(matched):
     reached = sum(
         abs(np.corrcoef(x[list(order)], y)[0, 1]) >= observed - 1e-12 for order in itertools.permutations(range(7))
     )
-    row = one(lbp_correlations.lbp_correlations(matched, FAMILIES), comparison="ap_drop", test="pearson")
+    row = only_row(lbp_correlations.lbp_correlations(matched, FAMILIES), comparison="ap_drop", test="pearson")
     assert row["p_value"] == pytest.approx(reached / math.factorial(7))
 
 
@@ -134,23 +137,25 @@ def test_holm_is_over_all_metrics_and_coefficients(matched):
     stepped = np.maximum.accumulate(family["p_value"] * np.arange(len(family), 0, -1)).clip(upper=1)
     assert np.allclose(family["p_adjusted"], stepped)
     assert family["adjustment"].unique().tolist() == ["Holm over 24 tests of lbp_correlations"]
-    given = tests[tests["test"] == "pearson_partial"]
-    assert set(given["adjustment"]) == {"Holm over 8 tests of lbp_correlations, given size, post hoc"}
-    left_out = tests[tests["test"] == "pearson_leave_one_out"]
-    assert left_out["p_adjusted"].isna().all()
-    assert set(left_out["adjustment"]) == {"none, sensitivity"}
+    partial = tests[tests["test"] == "pearson_partial"]
+    assert set(partial["adjustment"]) == {"Holm over 8 tests of lbp_correlations, given size, post hoc"}
+    leave_one_out = tests[tests["test"] == "pearson_leave_one_out"]
+    assert leave_one_out["p_adjusted"].isna().all()
+    assert set(leave_one_out["adjustment"]) == {"none, sensitivity"}
 
 
 def test_leave_one_out_and_partial_correlations_match_values_computed_by_hand(matched):
     seven = matched[matched["in_source"]]
     x, y, z = (seven[name].to_numpy(float) for name in ("ap_drop", "lbp", "log_parameters"))
-    left = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(7)]
+    correlations = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(7)]
     tests = lbp_correlations.lbp_correlations(matched, FAMILIES)
-    row = one(tests, comparison="ap_drop", test="pearson_leave_one_out")
-    assert (row["effect_ci_low"], row["effect_ci_high"]) == pytest.approx((min(left), max(left)), **EXACT)
+    row = only_row(tests, comparison="ap_drop", test="pearson_leave_one_out")
+    assert (row["effect_ci_low"], row["effect_ci_high"]) == pytest.approx(
+        (min(correlations), max(correlations)), **EXACT
+    )
     xy, xz, yz = (np.corrcoef(a, b)[0, 1] for a, b in ((x, y), (x, z), (y, z)))
     partial = (xy - xz * yz) / math.sqrt((1 - xz**2) * (1 - yz**2))
-    assert one(tests, comparison="ap_drop", test="pearson_partial")["estimate"] == pytest.approx(partial, **EXACT)
+    assert only_row(tests, comparison="ap_drop", test="pearson_partial")["estimate"] == pytest.approx(partial, **EXACT)
 
 
 def test_bias_per_window_is_omitted_when_contexts_are_equal(matched, captured):
@@ -182,18 +187,18 @@ def test_short_context_model_reverses_the_sign_of_the_drop_correlation(captured)
     signs = ruler_correlations.ruler_correlation_signs(captured).set_index("metric")
     scored = captured[captured["ruler_128k"].notna()]
     four = scored[scored["model"] != "mistral-v0.2-7b"]
-    everything = stats.pearsonr(scored["ap_drop"], scored["ruler_128k"]).statistic
-    without = stats.pearsonr(four["ap_drop"], four["ruler_128k"]).statistic
-    assert signs.loc["ap_drop", ["r_all", "r_full"]].tolist() == pytest.approx([everything, without])
-    assert everything > 0 > without
+    all_models = stats.pearsonr(scored["ap_drop"], scored["ruler_128k"]).statistic
+    without_mistral = stats.pearsonr(four["ap_drop"], four["ruler_128k"]).statistic
+    assert signs.loc["ap_drop", ["r_all", "r_full"]].tolist() == pytest.approx([all_models, without_mistral])
+    assert all_models > 0 > without_mistral
     assert signs.loc["ap_drop", "turns"]
 
 
 def test_guard_of_the_smallest_p_fires_for_so_few_models(captured, matched):
     few = ruler_correlations.ruler_correlations_full_context(captured, FAMILIES)
-    three = few[few["test"].isin(["pearson", "spearman", "kendall"])]
-    assert all(guards.SMALLEST_P in guards.fired(note) for note in three["note"])
-    assert (three["p_adjusted"] > 0.05).all()
+    tests = few[few["test"].isin(["pearson", "spearman", "kendall"])]
+    assert all(guards.SMALLEST_P in guards.fired(note) for note in tests["note"])
+    assert (tests["p_adjusted"] > 0.05).all()
     enough = lbp_correlations.lbp_correlations(matched, FAMILIES)
     assert not any(guards.SMALLEST_P in guards.fired(note) for note in enough.loc[enough["test"] == "pearson", "note"])
 
@@ -232,7 +237,7 @@ def test_one_printed_ruler_score_differs_from_the_published():
     first = table[table["position"] == 0]
     assert first["ruler_step"].isna().all()
     assert (first["note"] != "").all()
-    levels = one(ruler.ruler_tests(table, FAMILIES), comparison="llama3.1-8b", test="pearson_levels")
+    levels = only_row(ruler.ruler_tests(table, FAMILIES), comparison="llama3.1-8b", test="pearson_levels")
     rows = table[table["model"] == "llama3.1-8b"]
     assert levels["estimate"] == pytest.approx(stats.pearsonr(rows["plasticity"], rows["ruler"]).statistic)
 
@@ -246,7 +251,7 @@ def test_declines_are_relative_to_the_score_at_8k(by_length, matched):
     assert np.allclose(table["decline"], 1 - table["lbp_128k"] / table["lbp_8k"])
     tests = lengths.length_decline_tests(table, FAMILIES)
     rows = table[(table["mode"] == "nonthinking") & table["in_source"]]
-    row = one(tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
+    row = only_row(tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     assert row["estimate"] == pytest.approx(stats.pearsonr(rows["ap_drop"], rows["decline"]).statistic)
     assert len(tests) == 18
     assert set(tests["adjustment"].str.extract(r"over (\d+)")[0]) == {"18"}
@@ -254,7 +259,7 @@ def test_declines_are_relative_to_the_score_at_8k(by_length, matched):
 
 def test_total_drop_counts_as_steeper_when_more_is_lost(by_length, matched):
     tests = lengths.length_decline_tests(lengths.length_decline(by_length, matched), FAMILIES)
-    row = one(tests, comparison="total_drop, nonthinking, n = 7", test="pearson")
+    row = only_row(tests, comparison="total_drop, nonthinking, n = 7", test="pearson")
     assert row["estimate"] > 0
 
 
@@ -263,9 +268,9 @@ def test_orderings_use_the_bin_that_ends_at_the_length(by_length, matched):
     bins = artifact("reported_length_bins")
     plasticity = bins[bins["bin"] == "64K-128K"].set_index("model")["value"]
     scores = artifact("published_lbp")
-    chosen = scores[(scores["mode"] == "thinking") & (scores["length"] == "128k")].set_index("model")["value"]
-    expected = stats.pearsonr(plasticity, chosen.loc[plasticity.index]).statistic
-    row = one(tests, comparison="128k, thinking", test="pearson")
+    benchmark = scores[(scores["mode"] == "thinking") & (scores["length"] == "128k")].set_index("model")["value"]
+    expected = stats.pearsonr(plasticity, benchmark.loc[plasticity.index]).statistic
+    row = only_row(tests, comparison="128k, thinking", test="pearson")
     assert (row["estimate"], row["n"]) == (pytest.approx(expected), 7)
 
 
@@ -306,12 +311,12 @@ def deciles(*rows):
 
 def test_profile_shapes_are_judged_within_rounding():
     falling = [0.7 - 0.01 * i for i in range(10)]
-    open_ = [*falling[:5], falling[4] + 0.001, *falling[6:]]
+    undecided = [*falling[:5], falling[4] + 0.001, *falling[6:]]
     rising = [*falling[:5], falling[4] + 0.003, *falling[6:]]
     facts = pd.DataFrame(
         {"model": list("abc"), "display_name": list("ABC"), "family": "F", "layers": 1, "captured_context": 1}
     )
-    table = profiles.decile_profiles(deciles(("a", falling), ("b", open_), ("c", rising)), facts)
+    table = profiles.decile_profiles(deciles(("a", falling), ("b", undecided), ("c", rising)), facts)
     assert table["shape"].tolist() == ["falls", "open", "rises"]
     assert table["rise_shown"].tolist() == [False, False, True]
     assert table["draw_up"].tolist() == pytest.approx([-0.01, 0.001, 0.003])
@@ -348,10 +353,10 @@ def test_fit_equals_scipys_line_and_the_textbook_band(matched):
     assert rows["r_squared"].iloc[0] == pytest.approx(line.rvalue**2)
     assert np.allclose(rows["fit"], line.intercept + line.slope * rows["x"])
     spread = math.sqrt(np.sum((y - line.intercept - line.slope * x) ** 2) / (len(x) - 2))
-    reach = 1 / len(x) + (rows["x"] - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2)
-    half = stats.t.ppf(0.975, len(x) - 2) * spread * np.sqrt(reach)
-    assert np.allclose(rows["high"] - rows["fit"], half)
-    assert np.allclose(rows["fit"] - rows["low"], half)
+    leverage = 1 / len(x) + (rows["x"] - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2)
+    half_width = stats.t.ppf(0.975, len(x) - 2) * spread * np.sqrt(leverage)
+    assert np.allclose(rows["high"] - rows["fit"], half_width)
+    assert np.allclose(rows["fit"] - rows["low"], half_width)
     assert (rows["x"].min(), rows["x"].max()) == (x.min(), x.max())
 
 
@@ -378,12 +383,10 @@ def test_smallest_p_guard_counts_permutations_that_reach_the_extreme(test, reach
 def test_effects_are_scaled_with_their_interval():
     overview = read(ROOT, "effect_overview").set_index("claim")
     tests = read(ROOT, "knowledge_tests").query("test == 'fisher_exact'").set_index("comparison")
-    row, known = overview.loc["c004_rope_passkey"], tests.loc["RoPE passkey"]
+    row, test = overview.loc["c004_rope_passkey"], tests.loc["RoPE passkey"]
     names = effects.effect_overview.__code__.co_varnames[: effects.effect_overview.__code__.co_argcount]
-    again = effects.effect_overview(**{name: read(ROOT, name) for name in names}).set_index("claim").loc[row.name]
-    for effect_row in (row, again):
-        assert effect_row["estimate"] == pytest.approx(-100 * known["estimate"])
-        assert (effect_row["low"], effect_row["high"]) == pytest.approx(
-            (-100 * known["ci_high"], -100 * known["ci_low"])
-        )
+    recomputed = effects.effect_overview(**{name: read(ROOT, name) for name in names}).set_index("claim").loc[row.name]
+    for effect_row in (row, recomputed):
+        assert effect_row["estimate"] == pytest.approx(-100 * test["estimate"])
+        assert (effect_row["low"], effect_row["high"]) == pytest.approx((-100 * test["ci_high"], -100 * test["ci_low"]))
         assert effect_row["low"] <= effect_row["estimate"] < effect_row["high"]

@@ -1,4 +1,4 @@
-"""RULER measured here: which models enter the correlations, and how tables show them separately."""
+"""RULER scores of this project: which models the correlations include, and how tables show them."""
 
 import pandas as pd
 import pytest
@@ -13,7 +13,7 @@ from tables.benchmarks import ruler_correlations, ruler_scores
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
 
-def measured(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
+def score_rows(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
     """Return rows as in a measurement file, with the same score for every task."""
     cells = [Score(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
     rows = tabulate(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
@@ -27,14 +27,14 @@ FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
 def frames():
     """Return four measured models: one that enters, one published, a null reference, and one with a lost task."""
     scores = [Score(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
-    lost = tabulate(scores, TASKS, MEAN)
+    incomplete = tabulate(scores, TASKS, MEAN)
     rows = pd.concat(
         [
-            measured("qwen3-1.7b", FALLING, checkpoint="Qwen/Qwen3-1.7B"),
-            measured("qwen3-4b", FALLING, checkpoint="Qwen/Qwen3-4B"),
-            measured("random", FALLING, role="null reference"),
-            lost.assign(data="RULER", checkpoint="other/Llama", role="model", model="llama3.2-1b"),
-            measured("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise"),
+            score_rows("qwen3-1.7b", FALLING, checkpoint="Qwen/Qwen3-1.7B"),
+            score_rows("qwen3-4b", FALLING, checkpoint="Qwen/Qwen3-4B"),
+            score_rows("random", FALLING, role="null reference"),
+            incomplete.assign(data="RULER", checkpoint="other/Llama", role="model", model="llama3.2-1b"),
+            score_rows("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise"),
         ],
         ignore_index=True,
     )
@@ -61,7 +61,7 @@ def test_only_a_model_with_new_data_enters_the_correlations(frames):
 
 
 def test_needle_scores_alone_do_not_count():
-    rows = measured("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise")
+    rows = score_rows("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise")
     lengths = study.measured_ruler_lengths(rows, artifact("models"))
     models = study.measured_ruler_models(
         rows, lengths, artifact("model_metrics"), artifact("captured_models"), artifact("models")
@@ -92,15 +92,15 @@ def test_correlations_include_the_measured_model_and_name_it(frames):
 
 def test_tables_list_measured_models_separately_with_a_mark(frames):
     _, lengths, models = frames
-    spec = ruler_scores.table(artifact("ruler_summary"), artifact("ruler_lengths"), lengths, models)
-    text = _render.render(spec, "ruler_scores", "markdown")
-    published, _, rest = text.partition("Measured by this project, mean of the 13 tasks")
+    table = ruler_scores.table(artifact("ruler_summary"), artifact("ruler_lengths"), lengths, models)
+    text = _render.render(table, "ruler_scores", "markdown")
+    published, _, measured_part = text.partition("Measured by this project, mean of the 13 tasks")
     assert "Qwen3-1.7B" not in published
-    row = next(line for line in rest.split("\n") if "Qwen3-1.7B" in line)
+    row = next(line for line in measured_part.split("\n") if "Qwen3-1.7B" in line)
     assert "<sup>" in row
     assert [cell.strip() for cell in row.split("|")[2:8]] == ["97.0", "80.0", "90.0", "70.0", "60.0", "50.0"]
     assert "16K" in row
-    noise = rest.partition("needles in generated noise, no RULER score")[2]
+    noise = measured_part.partition("needles in generated noise, no RULER score")[2]
     assert "100.0" in next(line for line in noise.split("\n") if "Qwen3-1.7B" in line)
     assert "A network with random weights, the null reference" in text
     assert "a length shorter than the effective one is not above the threshold" in text
@@ -110,8 +110,8 @@ def test_tables_list_measured_models_separately_with_a_mark(frames):
     signs = artifact("ruler_correlation_signs")
     reported = artifact("ruler_correlations")
     full = artifact("ruler_correlations_full_context")
-    spec = ruler_correlations.table(reported, full, signs, captured, measured_tests, models)
-    text = _render.render(spec, "ruler_correlations", "markdown")
+    table = ruler_correlations.table(reported, full, signs, captured, measured_tests, models)
+    text = _render.render(table, "ruler_correlations", "markdown")
     assert "All of them and the models that this project scored, 6 in all" in text
     assert "Qwen3-1.7B enters the last group only (same checkpoint, plasticity reported over 131,072 tokens)" in text
     assert "random stays outside (null reference)" in text

@@ -72,8 +72,8 @@ def test_joint_test_finds_a_relation_in_all_variants_and_no_false_one():
     perfect = decline_joint(*(*planted(drops, drops), FAMILIES)).set_index("comparison")
     # two-sided: the order of the drops and its reverse
     assert perfect["p_value"].min() == pytest.approx(2 / 24)
-    none = decline_joint(*(*planted(drops, [0.3, 0.1, 0.5, 0.2, 0.4]), FAMILIES)).set_index("comparison")
-    assert none.loc["drop and loss, variants from every start", "p_value"] > 0.3
+    unrelated = decline_joint(*(*planted(drops, [0.3, 0.1, 0.5, 0.2, 0.4]), FAMILIES)).set_index("comparison")
+    assert unrelated.loc["drop and loss, variants from every start", "p_value"] > 0.3
 
 
 def test_relation_of_three_families_is_reported_without_significance():
@@ -89,21 +89,21 @@ def test_relation_of_three_families_is_reported_without_significance():
 
 
 @pytest.fixture
-def noisy():
-    """Return the shipped tables, with the two captures of one network changed as a test needs."""
+def noise_row():
+    """Return a function that gives the row of noise when the two captures of one network differ by `difference`."""
     captured, matched = read(ROOT, "captured_models"), read(ROOT, "matched_models")
 
-    def made(difference):
+    def row(difference):
         table = captured.copy().set_index("model")
         table.loc["llama3.2-11b", "ap_drop"] = table.loc["llama3.1-8b", "ap_drop"] + difference
         rows = capture_noise(table.reset_index(), matched, read(ROOT, "length_decline"), *SOURCES)
         return rows.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
 
-    return made
+    return row
 
 
-def test_noise_is_the_difference_of_two_captures_over_root_two(noisy):
-    row = noisy(0.03)
+def test_noise_is_the_difference_of_two_captures_over_root_two(noise_row):
+    row = noise_row(0.03)
     assert row["noise_sd"] == pytest.approx(0.03 / math.sqrt(2))
     matched = read(ROOT, "matched_models")
     source = matched[matched["in_source"].astype(bool)]
@@ -116,14 +116,14 @@ def test_noise_is_the_difference_of_two_captures_over_root_two(noisy):
     assert stats.chi2.cdf(scaled, 1) == pytest.approx([0.025, 0.975])
 
 
-def test_recaptures_spread_with_the_noise(noisy):
-    still, little, much = noisy(1e-9), noisy(0.02), noisy(0.2)
-    assert (still["again_low"], still["again_high"]) == pytest.approx((still["r"], still["r"]), abs=1e-6)
-    assert still["turns"] == 0
-    assert little["again_high"] - little["again_low"] < much["again_high"] - much["again_low"]
-    assert 0.05 < much["turns"] < 0.5
-    assert pd.isna(much["r_corrected"])
-    assert "noise alone would spread the models as far" in much["note"]
+def test_recaptures_spread_with_the_noise(noise_row):
+    none, small, large = noise_row(1e-9), noise_row(0.02), noise_row(0.2)
+    assert (none["again_low"], none["again_high"]) == pytest.approx((none["r"], none["r"]), abs=1e-6)
+    assert none["turns"] == 0
+    assert small["again_high"] - small["again_low"] < large["again_high"] - large["again_low"]
+    assert 0.05 < large["turns"] < 0.5
+    assert pd.isna(large["r_corrected"])
+    assert "noise alone would spread the models as far" in large["note"]
 
 
 def test_corrected_r_removes_the_attenuation_by_noise():
@@ -164,9 +164,9 @@ def test_noise_is_a_range_when_its_captures_are_rounded():
 
 def test_captures_equal_within_rounding_may_have_zero_noise():
     models, matched, decline = (read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline"))
-    near = models.set_index("model")
-    near.loc["llama3.2-11b", "bias_strength"] = near["bias_strength"]["llama3.1-8b"] + 0.2e-4
-    row = capture_noise(near.reset_index(), matched, decline, *SOURCES).set_index(["outcome", "metric"])
+    close = models.set_index("model")
+    close.loc["llama3.2-11b", "bias_strength"] = close["bias_strength"]["llama3.1-8b"] + 0.2e-4
+    row = capture_noise(close.reset_index(), matched, decline, *SOURCES).set_index(["outcome", "metric"])
     bias = row.loc[("lbp", "bias_strength")]
     assert bias["noise_least"] == 0
     assert bias["reliability_most"] == 1

@@ -178,16 +178,16 @@ def test_depth_test_enumerates_every_choice_of_five_layers(cells, groups):
     tests = nope_tests.nope_depth_tests(cells, groups, FAMILIES).set_index("comparison")
     top = sorted(cells.loc[cells["model"] == "llama3.1-8b", "text_layer"])
     sums = np.array([sum(choice) for choice in combinations(range(32), 5)])
-    off = abs(sum(top) - sums.mean())
-    assert tests.loc["llama3.1-8b", "p_value"] == pytest.approx(np.mean(abs(sums - sums.mean()) >= off - 1e-9))
+    distance = abs(sum(top) - sums.mean())
+    assert tests.loc["llama3.1-8b", "p_value"] == pytest.approx(np.mean(abs(sums - sums.mean()) >= distance - 1e-9))
     assert tests.loc["layers in both fives", "estimate"] == 0
 
 
 def test_expected_shared_layers_follow_the_size_of_both_groups(cells, groups):
     other = cells[cells["model"] != "llama3.1-8b"]
     fewer = cells[cells["model"] == "llama3.1-8b"].head(3)
-    taken = fewer.assign(text_layer=[*other["text_layer"].head(1), *fewer["text_layer"].tail(2)])
-    row = nope_tests.nope_depth_tests(pd.concat([taken, other]), groups, FAMILIES).set_index("comparison").iloc[-1]
+    five = fewer.assign(text_layer=[*other["text_layer"].head(1), *fewer["text_layer"].tail(2)])
+    row = nope_tests.nope_depth_tests(pd.concat([five, other]), groups, FAMILIES).set_index("comparison").iloc[-1]
     # three and five of 32 layers: the expected overlap is 15 / 32; p sums the terms for 0 and 1
     ways = [math.comb(5, shared) * math.comb(27, 3 - shared) for shared in range(4)]
     assert (row["estimate"], row["statistic"]) == (1, pytest.approx(15 / 32))

@@ -69,12 +69,12 @@ def test_geometry_columns_are_reported_range_small_models_and_measured_model():
         3,
         8192,
     ]
-    reach = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+    half_width = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
     small = rows.loc[("ap_drop", "small"), ["value", "low", "high", "n", "context"]].tolist()
-    assert small == pytest.approx([0.5, 0.5 - reach, 0.5 + reach, 3, 128])
-    mine = rows.loc[("ap_drop", "any-name")]
-    assert mine[["value", "low", "high"]].tolist() == pytest.approx([0.16, 0.11, 0.21])
-    assert (mine["label"], mine["n"], mine["unit"]) == ("A model", 90, "key head")
+    assert small == pytest.approx([0.5, 0.5 - half_width, 0.5 + half_width, 3, 128])
+    model_row = rows.loc[("ap_drop", "any-name")]
+    assert model_row[["value", "low", "high"]].tolist() == pytest.approx([0.16, 0.11, 0.21])
+    assert (model_row["label"], model_row["n"], model_row["unit"]) == ("A model", 90, "key head")
 
 
 def test_a_role_decides_and_no_name():
@@ -131,8 +131,8 @@ def test_noise_is_half_the_difference_of_halves():
     assert row["noise_sd"] == pytest.approx(0.06 * np.sqrt((1 / 5) / (1 / 3 + 1 / 2)))
     assert row["documents"] == 5
     # a second split with zero difference halves the mean square; chi-square with two degrees of freedom
-    more = pd.concat([halves, *(metrics(ap_drop=0.17).assign(split=1, half=half, documents=5) for half in (0, 1))])
-    row = pretrained.pretrained_noise(more, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
+    both = pd.concat([halves, *(metrics(ap_drop=0.17).assign(split=1, half=half, documents=5) for half in (0, 1))])
+    row = pretrained.pretrained_noise(both, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
     assert row[["splits", "largest", "noise_sd"]].tolist() == pytest.approx([2, 0.06, 0.03 / 2**0.5])
     assert row["noise_high"] == pytest.approx(0.03 / 2**0.5 / np.sqrt(-np.log(0.975)))
     with pytest.raises(DataError, match="capture_halves has no pretrained model"):
@@ -182,11 +182,11 @@ def test_massive_values_are_averaged_over_texts():
             for unit, value in [("", 1e9), *((f"text-{place}", value) for place, value in enumerate(values))]
         ]
     )
-    large = pretrained.pretrained_massive(rows, MODELS, SUBJECTS).set_index("tensor")
+    result = pretrained.pretrained_massive(rows, MODELS, SUBJECTS).set_index("tensor")
     low, high = stats.t.interval(0.95, 2, np.mean(counts["q"]), stats.sem(counts["q"]))
-    assert large.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
-    assert large.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
-    assert set(large["threshold"]) == {5.0}
+    assert result.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
+    assert result.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
+    assert set(result["threshold"]) == {5.0}
 
 
 @pytest.mark.parametrize(
@@ -290,10 +290,10 @@ def test_exhibits_show_the_measured_model():
         [["any-name"], [0], range(3), range(4)], names=["model", "layer", "key_head", "bin"]
     )
     heads = places.to_frame(index=False).assign(plasticity=0.5)
-    drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles, heads)
-    assert "A model over 8,192 tokens, 270 heads" in drawn.caption
-    assert [len(each.lines) for each in drawn.panels[0].series if isinstance(each, Bundle)] == [3], "too few for a band"
-    assert tex(drawn, "pretrained_profiles")
+    drawing = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles, heads)
+    assert "A model over 8,192 tokens, 270 heads" in drawing.caption
+    assert [len(band.lines) for band in drawing.panels[0].series if isinstance(band, Bundle)] == [3], "few heads"
+    assert tex(drawing, "pretrained_profiles")
     by_layer = pretrained.pretrained_layers(patterns()[0], MODELS, SUBJECTS)
     layers = sinks_figure.figure(by_layer, by_layer[by_layer["layer"] > 0])
     assert [shade.low for shade in layers.panels[0].shades] == [layer - 0.5 for layer in by_layer["layer"] if layer > 0]

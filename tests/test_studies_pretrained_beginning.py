@@ -54,7 +54,9 @@ def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), best=2.0
 
 
 def values(model, ratio=0.3):
-    rows = [(model, "", None, None, text, "value_ratio", ratio + 0.01 * at, 4, "") for at, text in enumerate(TEXTS)]
+    rows = [
+        (model, "", None, None, text, "value_ratio", ratio + 0.01 * number, 4, "") for number, text in enumerate(TEXTS)
+    ]
     if model.endswith("-bos"):
         rows += costs(model, "bos_value_all", 0.3) + costs(model, "bos_value_spike", 0.1, 1)
         return rows + costs(model, "sweep_bos_value", 0.05, 0) + costs(model, "sweep_bos_value", 0.2, 1)
@@ -67,17 +69,17 @@ NAMES = {
 }
 
 
-def study(token=0.6, unrotated=0.2, ratio=0.3, **more):
+def study(token=0.6, unrotated=0.2, ratio=0.3, **changes):
     return pretrained_beginning(
         attention_patterns=frame(patterns("mine-word", 0.4, 0.2) + patterns("mine-bos", token, unrotated)),
-        sinks=frame(sinks("mine-word") + sinks("mine-bos", **more)),
+        sinks=frame(sinks("mine-word") + sinks("mine-bos", **changes)),
         bos_value=frame(values("mine-word") + values("mine-bos", ratio)),
         **NAMES,
     )
 
 
-def sweeps(**more):
-    return pretrained_sweeps(sinks=frame(sinks("mine-bos", **more)), bos_value=frame(values("mine-bos")), **NAMES)
+def sweeps(**changes):
+    return pretrained_sweeps(sinks=frame(sinks("mine-bos", **changes)), bos_value=frame(values("mine-bos")), **NAMES)
 
 
 def test_differences_are_by_text_and_costs_have_their_interval():
@@ -143,11 +145,11 @@ def test_missing_ablation_is_not_testable():
 
 
 def test_the_exhibits_show_both_beginnings_and_both_parts():
-    shown = render(beginning_table.table(study()), "beginning")
-    assert "With its token" in shown
-    assert "61.0" in shown
-    assert "No token in front" in shown
-    assert "parts of 96 tokens" in shown
-    drawn = tex(sweeps_figure.figure(sweeps()), "sweeps")
-    assert "MLP output zeroed" in str(drawn)
-    assert "values zeroed" in str(drawn)
+    table = render(beginning_table.table(study()), "beginning")
+    assert "With its token" in table
+    assert "61.0" in table
+    assert "No token in front" in table
+    assert "parts of 96 tokens" in table
+    drawing = tex(sweeps_figure.figure(sweeps()), "sweeps")
+    assert "MLP output zeroed" in str(drawing)
+    assert "values zeroed" in str(drawing)

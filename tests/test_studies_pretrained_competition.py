@@ -32,8 +32,8 @@ def verdicts(*values):
 
 
 def test_distance_rows_use_first_and_last_bin_and_weight_pairs_by_number():
-    given = pd.concat([cells(*GROWS), cells((1, 512.0, 99.0, 99.0), pairs=10), cells((1, 512.0, 0.0, 0.0), pairs=0)])
-    result = pretrained_competition(given, **NAMES).set_index("distance")
+    rows = pd.concat([cells(*GROWS), cells((1, 512.0, 99.0, 99.0), pairs=10), cells((1, 512.0, 0.0, 0.0), pairs=0)])
+    result = pretrained_competition(rows, **NAMES).set_index("distance")
     assert result.loc[1536.0, ["first_bin", "last_bin", "gap_first", "gap_last"]].tolist() == [1, 2, 40.0, 30.0]
     assert result.loc[1536.0, "gap_change"] == pytest.approx(-0.25)
     assert result.loc[1536.0, "spread_change"] == pytest.approx(-0.05)
@@ -42,13 +42,13 @@ def test_distance_rows_use_first_and_last_bin_and_weight_pairs_by_number():
 
 
 def test_distance_missing_in_some_heads_or_bins_has_no_row():
-    given = pd.concat([cells(*GROWS), cells((3, 2560.0, 5.0, 5.0), (4, 2560.0, 5.0, 5.0), heads=1)])
-    assert sorted(pretrained_competition(given, **NAMES)["distance"]) == [0.0, 512.0, 1536.0]
+    rows = pd.concat([cells(*GROWS), cells((3, 2560.0, 5.0, 5.0), (4, 2560.0, 5.0, 5.0), heads=1)])
+    assert sorted(pretrained_competition(rows, **NAMES)["distance"]) == [0.0, 512.0, 1536.0]
 
 
 def test_null_model_is_listed_last_and_not_judged():
-    given = pd.concat([cells(*GROWS, model="random-llama"), cells(*GROWS)])
-    result = pretrained_competition(given, **NAMES)
+    rows = pd.concat([cells(*GROWS, model="random-llama"), cells(*GROWS)])
+    result = pretrained_competition(rows, **NAMES)
     assert result["model"].drop_duplicates().tolist() == ["mine", "random-llama"]
     assert {each.key for each in thesis_pretrained_competition(result)} == {"mine_spread", "mine_gap"}
     with pytest.raises(DataError, match="head_competition has no pretrained model"):
@@ -63,7 +63,7 @@ def test_decaying_content_and_growing_position_are_judged():
     assert verdicts(*GROWS[:2]) == ["not testable", "not testable"]
 
 
-def exchanged(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
+def exchange_levels(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
     """Return levels of twelve heads: all pairs, and keys below 1,024 tokens apart and above; heads differ in cost."""
     rows = []
     for head in range(12):
@@ -79,7 +79,7 @@ def exchanged(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
 
 
 @pytest.mark.parametrize(
-    ("changed", "key", "verdict"),
+    ("changes", "key", "verdict"),
     [
         ({}, "", "holds"),
         ({"at": -0.05}, "distance", "contradicted"),
@@ -89,34 +89,36 @@ def exchanged(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
         ({"sway": -0.1}, "sway", "contradicted"),
     ],
 )
-def test_statements_at_one_position_can_fail(changed, key, verdict):
-    verdicts = {each.key: each.verdict for each in thesis_pretrained_exchange(exchanged(**changed))}
+def test_statements_at_one_position_can_fail(changes, key, verdict):
+    verdicts = {each.key: each.verdict for each in thesis_pretrained_exchange(exchange_levels(**changes))}
     names = ("spread", "gap", "distance", "sway")
     assert verdicts == {f"mine-code_{name}": verdict if name == key else "holds" for name in names}
 
 
-def test_the_reason_for_the_fall_is_asked_of_distances_that_both_quarters_have():
-    assert {each.key: each.recomputed for each in thesis_pretrained_exchange(exchanged())}["mine-code_distance"] == (
-        "-0.010"
-    )
-    levels = exchanged()
+def test_fall_is_explained_by_distances_that_both_quarters_have():
+    assert {each.key: each.recomputed for each in thesis_pretrained_exchange(exchange_levels())}[
+        "mine-code_distance"
+    ] == ("-0.010")
+    levels = exchange_levels()
     assert sorted(levels["apart_low"].unique()) == [0, 512, 1024]  # only the last quarter has keys farther apart
     assert levels.query("apart_low == 1024")["first_low"].unique().tolist() == [2048]
 
 
-def test_exchange_is_averaged_alike_and_by_cost():
-    row = exchanged().query("quantity == 'plasticity' and apart_low == 512").set_index("weights")
+def test_exchange_is_averaged_with_equal_weights_and_by_cost():
+    row = exchange_levels().query("quantity == 'plasticity' and apart_low == 512").set_index("weights")
     assert row.loc["all", ["first", "change"]].tolist() == pytest.approx([0.5 + 5.5 / 100, -0.01])
     # costs 1 to 5 of heads 7 to 11; the others cost nothing
     assert row.loc["cost", "first"] == pytest.approx(0.5 + (7 + 2 * 8 + 3 * 9 + 4 * 10 + 5 * 11) / 15 / 100)
     assert row.loc["cost", "most"] == pytest.approx(5 / 15)
-    sway = exchanged().query("quantity == 'sway' and apart_low == 512").set_index("weights")
+    sway = exchange_levels().query("quantity == 'sway' and apart_low == 512").set_index("weights")
     assert sway["low"].notna().to_dict() == {"all": True, "cost": False}
 
 
 def test_the_table_shows_both_positions_and_pooled_bins():
-    shown = render(competition_table.table(exchanged(), pretrained_competition(cells(*GROWS), **NAMES)), "competition")
-    assert "Mine on code, aligned" in shown
-    assert "512 to 1,024" in shown
-    assert "Mine, pooled bins" in shown
-    assert "1,536" in shown
+    text = render(
+        competition_table.table(exchange_levels(), pretrained_competition(cells(*GROWS), **NAMES)), "competition"
+    )
+    assert "Mine on code, aligned" in text
+    assert "512 to 1,024" in text
+    assert "Mine, pooled bins" in text
+    assert "1,536" in text

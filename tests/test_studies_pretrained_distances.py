@@ -17,7 +17,7 @@ NAMES = (
 
 
 def pairs(key_slope=-0.3, query_slope=-0.05, model="mine"):
-    """Return cells of three distances each; a query is at least half as far from the midpoint as the keys are apart."""
+    """Return cells of three key and three query distances; a query distance is at least half the key distance."""
     rows = [
         (model, key, query, 0.7 + key_slope * key / 1280 + query_slope * query / 1280, 4, 4000)
         for key in (256.0, 768.0, 1280.0)
@@ -55,10 +55,10 @@ def test_distances_claim_is_judged_in_both_directions(key_slope, query_slope, ve
 
 
 def test_figures_accept_any_map_and_any_heads():
-    drawn = map_figure.figure(pretrained_map(pairs(), *NAMES))
-    check(drawn, "pretrained_map")
-    [panel] = drawn.panels
-    assert vars(panel.series[0])["values"][0][2] is None  # keys farther apart than a query this near allows
+    drawing = map_figure.figure(pretrained_map(pairs(), *NAMES))
+    check(drawing, "pretrained_map")
+    [panel] = drawing.panels
+    assert vars(panel.series[0])["values"][0][2] is None  # no query this near has keys so far apart
     vectors = pd.DataFrame(
         [
             (model, layer, 0, point, side, 100 * point, 1.0 * point, layer * 1.0)
@@ -69,8 +69,8 @@ def test_figures_accept_any_map_and_any_heads():
         ],
         columns=["model", "layer", "head", "point", "side", "position", "a", "b"],
     )
-    named = pd.DataFrame({"column": ["reported", "other", "mine"], "label": ["R", "Other", "Mine"], "n": [99, 3, 90]})
-    plane = plane_figure.figure(vectors, named)
+    columns = pd.DataFrame({"column": ["reported", "other", "mine"], "label": ["R", "Other", "Mine"], "n": [99, 3, 90]})
+    plane = plane_figure.figure(vectors, columns)
     check(plane, "pretrained_plane")
     assert [panel.title for panel in plane.panels] == [f"layer {layer}, head 0" for layer in (0, 1, 3, 4)]
     assert len(plane.panels[0].series) == 4

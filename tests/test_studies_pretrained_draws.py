@@ -18,7 +18,7 @@ def heads(values, group=2):
     return pd.DataFrame(rows | dict.fromkeys(METRICS, values))
 
 
-def others(twin=0.03, sampled=4, of=12, other=3, common=2):
+def other_tables(twin=0.03, sampled=4, of=12, other=3, common=2):
     return {
         "pretrained_models": pd.DataFrame({"model": ["mine", "another"], "display_name": ["Mine", "Another"]}),
         "subjects": pd.DataFrame({"model": ["mine", "another"], "role": ["pretrained", "pretrained"]}),
@@ -34,7 +34,7 @@ def others(twin=0.03, sampled=4, of=12, other=3, common=2):
 
 def test_standard_deviation_of_draws_equals_that_of_every_draw():
     values = np.random.default_rng(3).gamma(1.0, size=12)
-    result = pretrained_draws(heads(values), **others())
+    result = pretrained_draws(heads(values), **other_tables())
     row = result[(result["metric"] == "ap_drop") & (result["of"] == "source")].iloc[0]
     means = np.array([np.mean(combination) for combination in itertools.combinations(values, 4)])
     assert row["draw_sd"] == pytest.approx(means.std())
@@ -49,30 +49,30 @@ def test_standard_deviation_of_draws_equals_that_of_every_draw():
 @pytest.mark.parametrize(("sampled", "other", "common"), [(4, 3, 2), (5, 2, 0), (3, 3, 3)])
 def test_difference_of_two_draws_equals_enumeration_over_overlapping_draws(sampled, other, common):
     values = np.random.default_rng(8).gamma(1.0, size=8)
-    given = others(sampled=sampled, other=other, common=common, of=8)
-    row = pretrained_draws(heads(values), **given).query("metric == 'ap_drop' and of == 'source'").iloc[0]
+    tables = other_tables(sampled=sampled, other=other, common=common, of=8)
+    row = pretrained_draws(heads(values), **tables).query("metric == 'ap_drop' and of == 'source'").iloc[0]
     differences = [
-        np.mean(values[list(combination)]) - np.mean(values[list(two)])
-        for combination in itertools.combinations(range(8), sampled)
-        for two in itertools.combinations(range(8), other)
-        if len(set(combination) & set(two)) == common
+        np.mean(values[list(first)]) - np.mean(values[list(second)])
+        for first in itertools.combinations(range(8), sampled)
+        for second in itertools.combinations(range(8), other)
+        if len(set(first) & set(second)) == common
     ]
     assert row["twice_sd"] == pytest.approx(np.std(differences))
 
 
 def test_interval_draws_heads_of_one_key_head_together():
     values = np.repeat(np.random.default_rng(4).normal(size=20), 2)
-    wide = pretrained_draws(heads(values), **others()).iloc[-1]
-    narrow = pretrained_draws(heads(values, group=1), **others()).iloc[-1]
+    wide = pretrained_draws(heads(values), **other_tables()).iloc[-1]
+    narrow = pretrained_draws(heads(values, group=1), **other_tables()).iloc[-1]
     assert wide["twice_sd"] == narrow["twice_sd"]
     assert wide["twice_high"] - wide["twice_low"] > narrow["twice_high"] - narrow["twice_low"]
 
 
 def test_heads_without_a_value_are_excluded_and_missing_models_refused():
     values = np.r_[np.random.default_rng(5).normal(size=12), np.nan]
-    assert (pretrained_draws(heads(values), **others()).query("of == 'own'")["heads"] == 12).all()
+    assert (pretrained_draws(heads(values), **other_tables()).query("of == 'own'")["heads"] == 12).all()
     with pytest.raises(DataError, match="head_metrics has no pretrained model"):
-        pretrained_draws(heads(values).assign(model="stranger"), **others())
+        pretrained_draws(heads(values).assign(model="stranger"), **other_tables())
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_heads_without_a_value_are_excluded_and_missing_models_refused():
 )
 def test_reported_difference_is_compared_with_the_spread_of_draws(times, level, drop):
     values = np.random.default_rng(6).normal(size=48)
-    twin = times * pretrained_draws(heads(values), **others()).iloc[-1]["twice_sd"]
-    result = pretrained_draws(heads(values), **others(twin=twin))
+    twin = times * pretrained_draws(heads(values), **other_tables()).iloc[-1]["twice_sd"]
+    result = pretrained_draws(heads(values), **other_tables(twin=twin))
     verdicts = {each.key: each.verdict for each in claims.thesis_pretrained_draws(result)}
     assert verdicts == {f"mine_{metric}": drop if metric == "ap_drop" else level for metric in METRICS}
-    few = pretrained_draws(heads(values[:12]), **others(twin=twin))
+    few = pretrained_draws(heads(values[:12]), **other_tables(twin=twin))
     assert {each.verdict for each in claims.thesis_pretrained_draws(few)} == {"not testable"}
 
 
 def test_the_table_shows_both_kinds_of_draw():
     values = np.random.default_rng(7).normal(size=40)
-    shown = render(draws_table.table(pretrained_draws(heads(values), **others())), "draws")
+    shown = render(draws_table.table(pretrained_draws(heads(values), **other_tables())), "draws")
     assert "draws of 4 and 3" in shown
     assert "plasticity, overall" in shown

@@ -21,11 +21,11 @@ def rows(model, share=0.6, deviation=0.02, texts=4):
     return pd.DataFrame([*shares, (model, "all", 1, None, "", f"{SHARE}_sd", deviation, texts, "")], columns=COLUMNS)
 
 
-def frames(**given):
-    return {name: given.get(name, pd.DataFrame(columns=COLUMNS)) for name in FRAMES}
+def frames(**measured):
+    return {name: measured.get(name, pd.DataFrame(columns=COLUMNS)) for name in FRAMES}
 
 
-def others(small=(30.0, 34.0)):
+def other_tables(small=(30.0, 34.0)):
     models = ["mine", "another"]
     names = [f"b400-s{seed}-A" for seed in range(1, len(small) + 1)]
     return {
@@ -48,7 +48,7 @@ def others(small=(30.0, 34.0)):
 
 
 def test_pretrained_value_has_an_interval_over_texts_beside_reported_and_small():
-    result = pretrained_experiments(**frames(layer_content=rows("mine")), **others())
+    result = pretrained_experiments(**frames(layer_content=rows("mine")), **other_tables())
     share = result[result["quantity"] == "layer1_share"].set_index("column")
     assert share.loc["mine", "value"] == pytest.approx(60.0)
     half = 3.1824 * 2.0 / 2  # Student's 97.5 % point with three degrees, the deviation in percent, the root of four
@@ -62,16 +62,16 @@ def test_pretrained_value_has_an_interval_over_texts_beside_reported_and_small()
 
 def test_a_reported_model_that_was_measured_has_a_column_of_its_own():
     measured = pd.concat([rows("mine"), rows("big-rope", 0.3)])
-    result = pretrained_experiments(**frames(layer_content=measured), **others()).set_index("column")
+    result = pretrained_experiments(**frames(layer_content=measured), **other_tables()).set_index("column")
     assert result.loc["big-rope", ["name", "value"]].tolist() == ["Big, measured", pytest.approx(30.0)]
     assert "big-drope" not in result.index
-    alone = pretrained_experiments(**frames(layer_content=rows("big-drope", 0.2)), **others())
+    alone = pretrained_experiments(**frames(layer_content=rows("big-drope", 0.2)), **other_tables())
     assert alone.set_index("column").loc["big-drope", "value"] == pytest.approx(20.0)
 
 
 def test_missing_pretrained_experiments_error_gives_the_command():
     with pytest.raises(DataError, match="no pretrained model has any of experiments 1 to 9; measure them"):
-        pretrained_experiments(**frames(), **others())
+        pretrained_experiments(**frames(), **other_tables())
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_missing_pretrained_experiments_error_gives_the_command():
     [(0.6, 0.02, "holds"), (0.005, 0.0001, "contradicted"), (0.02, 0.05, "not significant")],
 )
 def test_layer_1_share_is_compared_with_the_reported_one(share, deviation, verdict):
-    result = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **others())
+    result = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **other_tables())
     verdicts = {each.key: each for each in claims.thesis_pretrained_layer1(result)}
     assert verdicts["mine"].verdict == verdict
     assert verdicts["another"].verdict == "not testable"

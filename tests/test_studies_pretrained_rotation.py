@@ -18,29 +18,29 @@ NAMES = {
     "pretrained_models": pd.DataFrame({"model": ["mine", "other"], "display_name": ["Mine", "Other"]}),
     "subjects": pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "pretrained"]}),
 }
-NONE = pd.DataFrame(
+NO_BEGINNING = pd.DataFrame(
     columns=["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
 )
 
 
-def patterns(model, kept, left_out, texts=("a", "b", "c")):
+def patterns(model, kept, unrotated, texts=("a", "b", "c")):
     rows = []
     for number, text in enumerate(texts):
         for metric in ("first_attention", "local_attention"):
             rows.append((model, "", None, text, metric, kept + 0.01 * number))
-            rows.append((model, UNROTATED, None, text, metric, left_out + 0.02 * number))
+            rows.append((model, UNROTATED, None, text, metric, unrotated + 0.02 * number))
             rows.append((model, UNROTATED, 1, text, metric, 0.9))  # a single layer is not a mean over heads
     return rows
 
 
 def study(*rows):
-    table = pd.DataFrame([row for part in rows for row in part], columns=COLUMNS)
+    table = pd.DataFrame([row for model_rows in rows for row in model_rows], columns=COLUMNS)
     return pretrained_rotation(attention_patterns=table, **NAMES)
 
 
 def test_rotation_change_is_by_text_and_needs_both_measurements():
-    plain = [row for row in patterns("other", 0.4, 0.2) if row[1] == ""]
-    result = study(patterns("mine", 0.4, 0.2), plain)
+    with_rotation = [row for row in patterns("other", 0.4, 0.2) if row[1] == ""]
+    result = study(patterns("mine", 0.4, 0.2), with_rotation)
     assert set(result["model"]) == {"mine"}
     rows = result.set_index(["quantity", "computed"])
     assert rows.loc[("local", "even"), "value"] == pytest.approx(2.82, abs=0.005)
@@ -53,18 +53,18 @@ def test_rotation_change_is_by_text_and_needs_both_measurements():
 
 
 def test_mismatched_texts_and_missing_measurements_are_refused():
-    odd = [row for row in patterns("mine", 0.4, 0.2) if not (row[1] == UNROTATED and row[3] == "c")]
+    incomplete = [row for row in patterns("mine", 0.4, 0.2) if not (row[1] == UNROTATED and row[3] == "c")]
     with pytest.raises(
         DataError, match=r"first_attention with and without rotation was measured on different texts; run: "
     ):
-        study(odd)
+        study(incomplete)
     with pytest.raises(DataError, match=r"no pretrained model measured without rotation; run: "):
         study([row for row in patterns("mine", 0.4, 0.2) if row[1] == ""])
 
 
-@pytest.mark.parametrize(("left_out", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")])
-def test_rotation_claims_are_judged_in_both_directions(left_out, verdict):
-    verdicts = thesis_rotation_left_out(NONE, study(patterns("mine", 0.4, left_out)))
+@pytest.mark.parametrize(("unrotated", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")])
+def test_rotation_claims_are_judged_in_both_directions(unrotated, verdict):
+    verdicts = thesis_rotation_left_out(NO_BEGINNING, study(patterns("mine", 0.4, unrotated)))
     assert {each.verdict for each in verdicts} == {verdict}
     assert [each.key for each in verdicts] == ["mine_first_change_own", "mine_local_change_own"]
 

@@ -55,8 +55,8 @@ def test_pairs_are_found_by_roles_and_sides():
 
 def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
     """Measuring the report's model pair by a recipe needs no change of code."""
-    known = {"big-rope": MIXED, "big-drope": LESS}
-    result = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    classes = {"big-rope": MIXED, "big-drope": LESS}
+    result = pretrained_head_agreement(patterns(classes), MODELS, SUBJECTS)
     assert set(result["display_name"]) == {"Big"}
     assert "The report's pair, measured" in str(render(heads_table.table(result), "h"))
     rows = [
@@ -95,8 +95,8 @@ def test_texts_are_compared_in_pairs_and_corrected_over_quantities():
     result = by_text().set_index("comparison")
     assert len(result) == 4
     row = result.loc["rotation removed: massive values of queries"]
-    known = stats.ttest_1samp([3.0, 5.0, 4.0, 6.0, 2.0, 5.0], 0)
-    assert (row["estimate"], row["p_value"]) == pytest.approx((25 / 6, known.pvalue))
+    expected = stats.ttest_1samp([3.0, 5.0, 4.0, 6.0, 2.0, 5.0], 0)
+    assert (row["estimate"], row["p_value"]) == pytest.approx((25 / 6, expected.pvalue))
     assert row["n"] == len(TEXTS)
     assert result["adjustment"].str.startswith("Holm over 4 tests of rotation by text (mine, rotation removed)").all()
     assert result.loc["rotation removed: attention to near tokens", "estimate"] == pytest.approx(-9.75)  # points
@@ -105,26 +105,26 @@ def test_texts_are_compared_in_pairs_and_corrected_over_quantities():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("changes", "expected"),
     [
         ({}, "holds"),
         ({"massive": (-3.0, -5.0, -4.0, -6.0, -2.0, -5.0)}, "contradicted"),
         ({"massive": (9.0, -8.0, 7.0, -6.0, 5.0, -4.0)}, "not significant"),
     ],
 )
-def test_massive_values_without_rotation_are_judged_by_text(given, expected):
-    verdicts = {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**given), MODELS)}
+def test_massive_values_without_rotation_are_judged_by_text(changes, expected):
+    verdicts = {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**changes), MODELS)}
     assert verdicts["mine_queries"] == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "key"),
+    ("changes", "key"),
     [({"first": 0.2}, "mine_first"), ({"near": 0.1}, "mine_near"), ({"entropy": -0.2}, "mine_entropy")],
 )
-def test_attention_without_rotation_is_judged_by_its_sign(given, key):
+def test_attention_without_rotation_is_judged_by_its_sign(changes, key):
     verdicts = [
         {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**one), MODELS)}[key]
-        for one in ({"first": -0.2}, given)
+        for one in ({"first": -0.2}, changes)
     ]
     assert verdicts == ["holds", "contradicted"]
 
@@ -154,8 +154,8 @@ TURNED = [[*each[1:], each[0]] for each in MIXED]
 
 
 def agreement(removed, started):
-    known = {"mine": MIXED, "mine-bare": removed, "mine-word": MIXED, "mine-bos": started}
-    return pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    classes = {"mine": MIXED, "mine-bare": removed, "mine-word": MIXED, "mine-bos": started}
+    return pretrained_head_agreement(patterns(classes), MODELS, SUBJECTS)
 
 
 def test_agreement_of_head_classes_is_kappa_within_layers():
@@ -173,8 +173,8 @@ def test_agreement_of_head_classes_is_kappa_within_layers():
 
 def test_layers_of_a_single_head_class_give_no_agreement():
     uniform = [["sink"] * 4, ["local"] * 4, ["mixed"] * 4]
-    known = {"mine": uniform, "mine-bare": uniform}
-    result = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    classes = {"mine": uniform, "mine-bare": uniform}
+    result = pretrained_head_agreement(patterns(classes), MODELS, SUBJECTS)
     assert result["same"].iloc[-1] == 12
     assert result["kappa"].isna().all()
     assert result["note"].str.contains("every head is of one class").all()
@@ -252,11 +252,11 @@ def test_retrieval_parts_join_separate_runs_of_long_contexts():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_rank_sum_p_follows_from_the_auc(seed):
-    chance = np.random.default_rng(seed)
-    one, other = chance.normal(size=6), chance.normal(0.5, size=5)
-    auc = (one[:, None] > other).mean()
-    known = stats.mannwhitneyu(one, other, method="exact").pvalue
-    assert rank_sum_p(auc, 6, 5) == pytest.approx(known)
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=6), rng.normal(0.5, size=5)
+    auc = (first[:, None] > second).mean()
+    expected = stats.mannwhitneyu(first, second, method="exact").pvalue
+    assert rank_sum_p(auc, 6, 5) == pytest.approx(expected)
     with pytest.raises(ValueError, match="not a whole number"):
         rank_sum_p(0.51, 6, 5)
     with pytest.raises(ValueError, match="at least one"):
@@ -264,15 +264,15 @@ def test_rank_sum_p_follows_from_the_auc(seed):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("changes", "expected"),
     [
         ({}, ["holds", "holds"]),
         ({"form": 0.5}, ["holds", "contradicted"]),
         ({"depth": 0.75}, ["contradicted", "holds"]),
     ],
 )
-def test_places_claim_needs_a_missed_key_at_some_place(given, expected):
-    verdicts = pretrained_tasks.thesis_pretrained_places(parts(**given))
+def test_places_claim_needs_a_missed_key_at_some_place(changes, expected):
+    verdicts = pretrained_tasks.thesis_pretrained_places(parts(**changes))
     assert [verdict.verdict for verdict in verdicts] == expected
 
 

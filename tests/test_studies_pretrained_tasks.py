@@ -32,11 +32,13 @@ def costs(condition, value, layer=None, deviation=0.1, metric="delta_nats", text
     return [("mine", condition, layer, None, "", name, each, texts, "") for name, each in names.items()]
 
 
-def swept(mlp=(3.0, 2.0), attention=(0.1, 0.2), deviation=0.1):
+def layer_ablations(mlp=(3.0, 2.0), attention=(0.1, 0.2), deviation=0.1):
     rows = []
-    for layer, (one, other) in enumerate(zip(mlp, attention, strict=True)):
-        rows += costs("sweep_mlp", one, layer, deviation) + costs("sweep_attention", other, layer, deviation)
-        rows += costs("sweep_both", one + other, layer, deviation)
+    for layer, (mlp_cost, attention_cost) in enumerate(zip(mlp, attention, strict=True)):
+        rows += costs("sweep_mlp", mlp_cost, layer, deviation) + costs(
+            "sweep_attention", attention_cost, layer, deviation
+        )
+        rows += costs("sweep_both", mlp_cost + attention_cost, layer, deviation)
     return pretrained_ablations(frame(rows), MODELS, SUBJECTS)
 
 
@@ -59,7 +61,7 @@ def disrupted(less_random=1.0, less_matched=0.5, deviation=0.1, p=0.005, matched
     return pretrained_disruption(frame(rows), MODELS, SUBJECTS)
 
 
-def asked(passkey=1.0, verification=0.5, n=20):
+def retrieval(passkey=1.0, verification=0.5, n=20):
     rows = [
         ("mine", "own/0.0625x", None, None, "", "passkey_exact", passkey, n, ""),
         ("mine", "own/0.0625x/form:key", None, None, "", "passkey_exact", 0.1, n, ""),
@@ -83,12 +85,12 @@ def answers(share=0.5, unparsed=0.25, n=20, top=0.5, random=0.5):
     return frame(rows)
 
 
-def answered(**given):
-    return pretrained_answers(answers(**given), MODELS, SUBJECTS)
+def answer_results(**changes):
+    return pretrained_answers(answers(**changes), MODELS, SUBJECTS)
 
 
-def levelled(**given):
-    return pretrained_knowledge_tests(answers(**given), MODELS, SUBJECTS, FAMILIES)
+def answer_tests(**changes):
+    return pretrained_knowledge_tests(answers(**changes), MODELS, SUBJECTS, FAMILIES)
 
 
 def verdict(found, key):
@@ -96,7 +98,7 @@ def verdict(found, key):
 
 
 def test_layer_cost_has_students_interval():
-    result = swept().set_index(["part", "layer"])
+    result = layer_ablations().set_index(["part", "layer"])
     half = 3.1824 * 0.1 / 2  # Student's 97.5 % point with three degrees, over the root of four texts
     assert result.loc[("mlp", 1), ["low", "high"]].tolist() == pytest.approx([2 - half, 2 + half], abs=1e-4)
     assert len(result) == 6
@@ -112,7 +114,7 @@ def test_layer_cost_has_students_interval():
     ],
 )
 def test_attention_of_layer_1_is_compared_with_its_mlp(mlp, attention, deviation, expected):
-    assert verdict(claims.thesis_pretrained_lead(swept(mlp, attention, deviation)), "mine") == expected
+    assert verdict(claims.thesis_pretrained_lead(layer_ablations(mlp, attention, deviation)), "mine") == expected
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_attention_of_layer_1_is_compared_with_its_mlp(mlp, attention, deviation
     ],
 )
 def test_first_mlp_is_compared_with_the_next(mlp, deviation, expected):
-    assert verdict(claims.thesis_pretrained_needed(swept(mlp, deviation=deviation)), "mine") == expected
+    assert verdict(claims.thesis_pretrained_needed(layer_ablations(mlp, deviation=deviation)), "mine") == expected
 
 
 def test_cost_of_massive_dimensions_is_relative_to_controls():
@@ -140,7 +142,7 @@ def test_cost_of_massive_dimensions_is_relative_to_controls():
 
 
 @pytest.mark.parametrize(
-    ("given", "random", "matched"),
+    ("changes", "random", "matched"),
     [
         ({}, "holds", "holds"),
         ({"less_random": -1.0, "less_matched": -1.0}, "contradicted", "contradicted"),
@@ -148,8 +150,8 @@ def test_cost_of_massive_dimensions_is_relative_to_controls():
         ({"matched": None}, "holds", "not testable"),
     ],
 )
-def test_massive_dimensions_are_compared_with_controls(given, random, matched):
-    verdicts = claims.thesis_pretrained_disrupted(disrupted(**given))
+def test_massive_dimensions_are_compared_with_controls(changes, random, matched):
+    verdicts = claims.thesis_pretrained_disrupted(disrupted(**changes))
     assert verdict(verdicts, "mine_random_zero") == random
     assert verdict(verdicts, "mine_matched_zero") == matched
 
@@ -160,7 +162,7 @@ def test_the_rank_among_random_masks_decides(p, expected):
 
 
 def test_keys_are_counted_by_length_under_the_native_encoding_only():
-    result = asked()
+    result = retrieval()
     assert result[["task", "tokens", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
     assert result.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
     assert result["auc"].tolist() == pytest.approx([float("nan"), 0.25], nan_ok=True)
@@ -175,7 +177,7 @@ def test_keys_are_counted_by_length_under_the_native_encoding_only():
     ],
 )
 def test_key_accuracy_is_compared_with_guessing(passkey, verification, expected):
-    verdicts = claims.thesis_pretrained_keys(asked(passkey, verification))
+    verdicts = claims.thesis_pretrained_keys(retrieval(passkey, verification))
     assert (verdict(verdicts, "mine_passkey_512"), verdict(verdicts, "mine_verification_512")) == expected
 
 
@@ -185,7 +187,7 @@ def test_key_accuracy_is_compared_with_guessing(passkey, verification, expected)
 )
 def test_answer_accuracy_is_compared_with_guessing(share, knowledge, prompt):
     """Knowledge is claimed to be no better than guessing, answers from the prompt to be better."""
-    verdicts = claims.thesis_pretrained_knows(answered(share=share))
+    verdicts = claims.thesis_pretrained_knows(answer_results(share=share))
     assert verdict(verdicts, "mine_cities") == knowledge
     assert verdict(verdicts, "mine_passkey") == prompt
     assert "25 % of the answers are none of those allowed" in verdicts[0].reason
@@ -208,25 +210,25 @@ def test_longer_prompts_may_come_from_a_separate_run():
     [(0.0, 1.0, "holds"), (1.0, 0.0, "contradicted"), (0.5, 0.6, "not significant"), (0.6, 0.5, "not supported")],
 )
 def test_top_dimensions_are_compared_with_random_ones(top, random, expected):
-    tests = levelled(top=top, random=random)
-    [verdicts] = claims.thesis_pretrained_levelled(answered(top=top, random=random), tests)
+    tests = answer_tests(top=top, random=random)
+    [verdicts] = claims.thesis_pretrained_levelled(answer_results(top=top, random=random), tests)
     assert (verdicts.key, verdicts.verdict) == ("mine_passkey", expected)
-    asked_once = answered().query("condition != 'random-0'")
+    asked_once = answer_results().query("condition != 'random-0'")
     assert claims.thesis_pretrained_levelled(asked_once, tests)[0].verdict == "not testable"
 
 
 def test_items_are_compared_in_pairs():
-    result = levelled(share=0.9, top=0.25, random=0.5).set_index("comparison")
+    result = answer_tests(share=0.9, top=0.25, random=0.5).set_index("comparison")
     row = result.loc["passkey, largest against random"]
     # five of twenty items are right only under random dimensions: two-sided binomial p of 0 of 5
     assert (row["n"], row["estimate"], row["p_value"]) == (20, -0.25, pytest.approx(2 * 0.5**5))
     assert row["p_adjusted"] == pytest.approx(2 * 2 * 0.5**5)  # over two tasks
     assert pd.isna(result.loc["passkey, random against none", "p_adjusted"])
     assert result.loc["passkey, random against none", "estimate"] == pytest.approx(-0.4)
-    known = answers()
-    known = known[~((known["condition"] == "top1") & (known["unit_id"] == "passkey-0003"))]
+    incomplete = answers()
+    incomplete = incomplete[~((incomplete["condition"] == "top1") & (incomplete["unit_id"] == "passkey-0003"))]
     with pytest.raises(DataError, match="passkey has different items in top1"):
-        pretrained_knowledge_tests(known, MODELS, SUBJECTS, FAMILIES)
+        pretrained_knowledge_tests(incomplete, MODELS, SUBJECTS, FAMILIES)
 
 
 def test_head_metrics_are_summarised_by_layer():
@@ -245,17 +247,17 @@ def test_missing_pretrained_measurements_error_names_the_recipe():
     for study in (pretrained_ablations, pretrained_disruption):
         with pytest.raises(DataError, match=r"pretrained-experiments\.yaml"):
             study(frame([]), MODELS, SUBJECTS)
-    for asked in (pretrained_retrieval, pretrained_answers):
+    for study in (pretrained_retrieval, pretrained_answers):
         with pytest.raises(DataError, match=r"pretrained-tasks\.yaml"):
-            asked(frame([]), MODELS, SUBJECTS)
+            study(frame([]), MODELS, SUBJECTS)
 
 
 def test_exhibits_show_the_results():
-    assert "Mine" in str(tex(ablations_figure.figure(swept()), "a"))
-    assert "512" in str(tex(retrieval_figure.figure(asked()), "r"))
+    assert "Mine" in str(tex(ablations_figure.figure(layer_ablations()), "a"))
+    assert "512" in str(tex(retrieval_figure.figure(retrieval()), "r"))
     text = str(render(disruption_table.table(disrupted()), "d"))
     assert "200 random masks" in text
-    assert "Cities and countries" in str(render(answers_table.table(answered(), levelled()), "t"))
+    assert "Cities and countries" in str(render(answers_table.table(answer_results(), answer_tests()), "t"))
     heads = pretrained_heads(
         pd.DataFrame({"model": ["mine"] * 2, "layer": [0, 1], "ap_overall": [0.5, 0.7], "ap_drop": [0.1, 0.2]}),
         MODELS,

@@ -37,8 +37,12 @@ def disrupted(model, values, plain):
     return rows
 
 
-def repeated(natural=(1.0, 1.2, 1.1), again=(3.0, 3.2, 3.4)):
-    rows = disrupted("mine", natural, 4.0) + disrupted("mine-repeated", again, 1.5) + disrupted("other", again, 2.0)
+def repeated(natural=(1.0, 1.2, 1.1), repeated_losses=(3.0, 3.2, 3.4)):
+    rows = (
+        disrupted("mine", natural, 4.0)
+        + disrupted("mine-repeated", repeated_losses, 1.5)
+        + disrupted("other", repeated_losses, 2.0)
+    )
     return pretrained_repeated(pd.DataFrame(rows, columns=COLUMNS), MODELS, SUBJECTS)
 
 
@@ -64,11 +68,11 @@ def test_loss_difference_is_computed_on_natural_and_repeated_text():
 
 
 @pytest.mark.parametrize(
-    ("again", "expected"),
+    ("repeated_losses", "expected"),
     [((3.0, 3.2, 3.4), "holds"), ((0.1, 0.2, 0.1), "contradicted"), ((0.5, 2.0, 1.5), "not significant")],
 )
-def test_repeated_sentences_are_compared_with_natural_text(again, expected):
-    [verdicts] = claims.thesis_pretrained_repeated(repeated(again=again))
+def test_repeated_sentences_are_compared_with_natural_text(repeated_losses, expected):
+    [verdicts] = claims.thesis_pretrained_repeated(repeated(repeated_losses=repeated_losses))
     assert (verdicts.key, verdicts.verdict) == ("mine_zero", expected)
 
 
@@ -88,14 +92,14 @@ def test_code_is_compared_with_prose(code, expected):
 
 
 def heads(changes, prose=0.6):
-    """Return key heads of two query heads each; in texts of code each metric is higher by the entry in `changes`."""
+    """Return rows of two query heads per key head; on code every metric is higher by the key head's `changes`."""
     rows = []
     for key_head, change in enumerate(changes):
         for head in (2 * key_head, 2 * key_head + 1):
-            plain = dict.fromkeys(PLASTICITY, prose + 0.01 * head)
-            more = {metric: value + change for metric, value in plain.items()}
-            place = {"layer": 0, "key_head": key_head, "head": head}
-            rows += [{"model": "mine", **place, **plain}, {"model": "mine-code", **place, **more}]
+            on_prose = dict.fromkeys(PLASTICITY, prose + 0.01 * head)
+            on_code = {metric: value + change for metric, value in on_prose.items()}
+            labels = {"layer": 0, "key_head": key_head, "head": head}
+            rows += [{"model": "mine", **labels, **on_prose}, {"model": "mine-code", **labels, **on_code}]
     return pd.DataFrame(rows)
 
 
@@ -114,15 +118,15 @@ def test_equal_heads_are_compared_between_prose_and_code(changes, verdict):
     assert row[["heads", "key_heads"]].tolist() == [8, 4]
     assert row["difference"] == pytest.approx(sum(changes) / 4)
     assert row["prose"] == pytest.approx(0.635)
-    says = {each.key: each.verdict for each in claims.thesis_plasticity_kinds(rows)}
-    assert says == {"mine_ap_overall": verdict, "mine_ap_drop": verdict}
+    verdicts = {each.key: each.verdict for each in claims.thesis_plasticity_kinds(rows)}
+    assert verdicts == {"mine_ap_overall": verdict, "mine_ap_drop": verdict}
 
 
 def test_heads_of_one_text_kind_only_are_refused():
     alike = pretrained_plasticity_kinds(heads((0.1, 0.1, 0.1, 0.1)), MODELS, SUBJECTS)
     assert "on source code" in render(plasticity_table.table(alike), "x", "markdown")
-    one = pretrained_plasticity_kinds(heads((0.1,)), MODELS, SUBJECTS)
-    assert {each.verdict for each in claims.thesis_plasticity_kinds(one)} == {"not testable"}
+    single = pretrained_plasticity_kinds(heads((0.1,)), MODELS, SUBJECTS)
+    assert {each.verdict for each in claims.thesis_plasticity_kinds(single)} == {"not testable"}
     with pytest.raises(DataError, match="--texts code:evaluation"):
         pretrained_plasticity_kinds(heads((0.1,)).query("model == 'mine'"), MODELS, SUBJECTS)
 
@@ -133,12 +137,12 @@ def test_groups_without_variance_have_their_difference_as_interval():
 
 
 def test_missing_text_measurements_error_names_the_recipe():
-    none = pd.DataFrame(disrupted("mine", (1.0, 2.0), 3.0), columns=COLUMNS)
+    incomplete = pd.DataFrame(disrupted("mine", (1.0, 2.0), 3.0), columns=COLUMNS)
     with pytest.raises(DataError, match=r"pretrained-repeated\.yaml"):
-        pretrained_repeated(none, MODELS, SUBJECTS)
-    none = none.assign(condition="pre lambda=5", metric="massive_total_q")
+        pretrained_repeated(incomplete, MODELS, SUBJECTS)
+    incomplete = incomplete.assign(condition="pre lambda=5", metric="massive_total_q")
     with pytest.raises(DataError, match=r"pretrained-code\.yaml"):
-        pretrained_kinds(none, MODELS, SUBJECTS)
+        pretrained_kinds(incomplete, MODELS, SUBJECTS)
 
 
 def test_tables_show_the_results():
@@ -155,7 +159,7 @@ def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
 
 
 def at_one_position(falls, low=0.5):
-    """Return plasticity that falls in the last of three bins by each key head's entry in `falls`; pooled it is 0."""
+    """Return plasticity in three bins, higher in the first than the last by each key head's `falls`; pooled it is 0."""
     rows = []
     for number, fall in enumerate(falls):
         for head in (2 * number, 2 * number + 1):

@@ -21,19 +21,19 @@ def test_line_of_decline_on_drop_has_a_confidence_band_of_its_mean():
     rows = pd.DataFrame({"mode": "thinking", "in_source": [True] * 6 + [False] * 2, "ap_drop": drop})
     rows["decline"] = 2 * drop + rng.normal(0, 0.02, 8)
     result = length_decline_fit(rows)
-    for sample, part in (("source", rows[:6]), ("all", rows)):
+    for sample, models in (("source", rows[:6]), ("all", rows)):
         band = result[result["sample"] == sample]
-        x, y = part["ap_drop"].to_numpy(), 100 * part["decline"].to_numpy()
+        x, y = models["ap_drop"].to_numpy(), 100 * models["decline"].to_numpy()
         line = stats.linregress(x, y)
         assert (band["slope"].iloc[0], band["intercept"].iloc[0]) == pytest.approx((line.slope, line.intercept))
         assert band["r_squared"].iloc[0] == pytest.approx(line.rvalue**2)
         assert (band["x"].min(), band["x"].max()) == pytest.approx((x.min(), x.max()))
-        at = band["x"].to_numpy()
+        positions = band["x"].to_numpy()
         residual = np.sqrt(np.sum((y - line.intercept - line.slope * x) ** 2) / (len(x) - 2))
-        spread = residual * np.sqrt(1 / len(x) + (at - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2))
-        half = stats.t.ppf(0.975, len(x) - 2) * spread
-        assert band["low"].to_numpy() == pytest.approx(band["fit"].to_numpy() - half)
-        assert band["high"].to_numpy() == pytest.approx(band["fit"].to_numpy() + half)
+        spread = residual * np.sqrt(1 / len(x) + (positions - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2))
+        half_width = stats.t.ppf(0.975, len(x) - 2) * spread
+        assert band["low"].to_numpy() == pytest.approx(band["fit"].to_numpy() - half_width)
+        assert band["high"].to_numpy() == pytest.approx(band["fit"].to_numpy() + half_width)
 
 
 def test_degraded_layers_are_counted_with_both_ends():
@@ -81,10 +81,10 @@ def test_scores_over_lengths_are_correlated_as_levels_and_changes():
 
 
 def test_models_and_checkpoints_are_joined_in_one_table():
-    models, run = read(ROOT, "captured_models"), read(ROOT, "training_trajectory")
-    table = bias_plasticity(models, run)
-    assert table["kind"].value_counts().to_dict() == {"model": len(models), "checkpoint": len(run)}
-    assert table["ap_drop"].tolist() == [*models["ap_drop"], *run["ap_drop"]]
+    models, checkpoints = read(ROOT, "captured_models"), read(ROOT, "training_trajectory")
+    table = bias_plasticity(models, checkpoints)
+    assert table["kind"].value_counts().to_dict() == {"model": len(models), "checkpoint": len(checkpoints)}
+    assert table["ap_drop"].tolist() == [*models["ap_drop"], *checkpoints["ap_drop"]]
     assert set(table.loc[table["kind"] == "checkpoint", "family"]) == {"SmolLM3"}
     # trailing zeros of all biases in the first analyses are not digits; checkpoints have four decimals
     interval = table.set_index("name")[["bias_strength_low", "bias_strength_high"]]
@@ -102,9 +102,9 @@ def test_bias_and_plasticity_correlation_matches_scipy(bias, label):
         test_families=FAMILIES,
     )
     rows = tests[tests["comparison"] == f"{label}, captured models"].set_index("test")
-    known = stats.pearsonr(models[bias], models["ap_drop"])
-    assert rows.loc["pearson", "estimate"] == pytest.approx(known.statistic)
-    assert rows.loc["pearson", "p_value"] == pytest.approx(known.pvalue, abs=0.01)  # by permutation, not by t
+    expected = stats.pearsonr(models[bias], models["ap_drop"])
+    assert rows.loc["pearson", "estimate"] == pytest.approx(expected.statistic)
+    assert rows.loc["pearson", "p_value"] == pytest.approx(expected.pvalue, abs=0.01)  # by permutation, not by t
     assert rows.loc["spearman", "estimate"] == pytest.approx(stats.spearmanr(models[bias], models["ap_drop"]).statistic)
     assert rows.loc["pearson", "n"] == len(models)
 

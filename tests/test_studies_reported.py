@@ -1,4 +1,4 @@
-"""Reported values of the lab's quantities: each is read from its own cell, on hand-made tables."""
+"""Each reported value of a quantity is read from its own cell, on made tables."""
 
 import pandas as pd
 import pytest
@@ -10,21 +10,21 @@ from claims_cases import rows
 SIDES = ("RoPE", "DroPE")
 
 
-def cells(source, *wheres, column="value"):
+def cells(source, *places, column="value"):
     """Return cells by place (columns and their values): 10, 20, ... for RoPE, and one more for DroPE."""
-    collected = []
-    for place, where in enumerate(wheres, start=1):
-        collected += [where | {"positional": model, column: 10.0 * place + (model == "DroPE")} for model in SIDES]
-    return pd.DataFrame(collected).assign(source=source)
+    rows_of_models = []
+    for number, where in enumerate(places, start=1):
+        rows_of_models += [where | {"positional": model, column: 10.0 * number + (model == "DroPE")} for model in SIDES]
+    return pd.DataFrame(rows_of_models).assign(source=source)
 
 
 CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
 
 
-def tables(**other):
+def tables(**replaced):
     """Return tables in which every quantity has distinct numbers, beside cells that must not be read."""
     tensors = ("query", "key", "value")
-    made = {
+    default = {
         "massive_counts": rows(
             "tensor run rope_mean drope_mean",
             *[(tensor, "reported totals", 10.0 + place, 20.0 + place) for place, tensor in enumerate(tensors)],
@@ -60,7 +60,7 @@ def tables(**other):
             "layers", *[{"layers": band, "metric": "attention_contribution"} for band in ("0", "1", "2-31")]
         ),
     }
-    return made | other
+    return default | replaced
 
 
 PAIRS = {

@@ -1,4 +1,4 @@
-"""SmolLM3 in training: derived units, equal positions, accumulated bias, a common window; verdicts follow the data."""
+"""Studies of SmolLM3 in training: units, equal positions, accumulated bias, a common window, and verdicts."""
 
 import numpy as np
 import pandas as pd
@@ -98,8 +98,8 @@ def test_expected_plasticity_comes_from_pretraining_only(trajectory, positions):
     source = read(ROOT, "reported_training_positions")
     late = source["checkpoint"].str.startswith("lc-")
     changed = source.assign(value=source["value"].where(~late, source["value"] + 0.1))
-    again = training_positions.training_positions(changed, trajectory)
-    pd.testing.assert_series_equal(again["expected"], positions["expected"])
+    recomputed = training_positions.training_positions(changed, trajectory)
+    pd.testing.assert_series_equal(recomputed["expected"], positions["expected"])
     known = positions[positions["expected"].notna()].sort_values("gathered_bias")
     assert (np.diff(known["expected"]) <= 1e-12).all()
     base = positions[~positions["extension"]].sort_values("gathered_bias", kind="stable")
@@ -137,8 +137,8 @@ def test_drop_and_bias_correlation_leaves_one_out_only_over_models():
     tests = training_comparison.bias_plasticity_tests(
         read(ROOT, "bias_plasticity"), **{name: read(ROOT, name) for name in names}, test_families=FAMILIES
     )
-    left_out = set(tests.loc[tests["test"] == "pearson_leave_one_out", "comparison"])
-    assert left_out == {
+    comparisons = set(tests.loc[tests["test"] == "pearson_leave_one_out", "comparison"])
+    assert comparisons == {
         "per token, captured models", "per window, captured models", "per token, models over the same window",
         "per token, networks over the same window",
     }  # fmt: skip
@@ -148,13 +148,13 @@ def test_residual_bias_relation_depends_on_the_form_of_the_context(trajectory, p
     tests = training_tests.training_tests(trajectory, positions, FAMILIES).set_index(["comparison", "test"])["estimate"]
     name = "ap_drop against bias per token, all checkpoints"
     context = trajectory["context"].to_numpy(dtype=float)
-    for held, place in ((np.log2(context), name), (context, f"{name}, plain context")):
-        columns = np.column_stack([np.ones(len(context)), held])
-        left = [
+    for control, comparison in ((np.log2(context), name), (context, f"{name}, plain context")):
+        columns = np.column_stack([np.ones(len(context)), control])
+        residuals = [
             values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0]
-            for values in (trajectory[each].to_numpy(dtype=float) for each in ("bias_strength", "ap_drop"))
+            for values in (trajectory[column].to_numpy(dtype=float) for column in ("bias_strength", "ap_drop"))
         ]
-        assert tests[place, "pearson_partial"] == pytest.approx(np.corrcoef(left)[0, 1])
+        assert tests[comparison, "pearson_partial"] == pytest.approx(np.corrcoef(residuals)[0, 1])
 
 
 def test_the_same_window_ends_at_the_fifth_decile(trajectory):

@@ -21,7 +21,7 @@ COMMAND = re.compile(r"^    boundpaper (run .*--model mine .*|compare mine .*)$"
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch, tmp_path):
+def _isolate(monkeypatch, tmp_path):
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -15,8 +15,8 @@ def project(tmp_path, monkeypatch):
 
     def with_subjects(change):
         path.write_text(change((ROOT / subjects.SUBJECTS).read_text()))
-        known = subjects.subjects(tmp_path)
-        monkeypatch.setattr(subjects, "subjects", lambda root=tmp_path: known)
+        changed = subjects.subjects(tmp_path)
+        monkeypatch.setattr(subjects, "subjects", lambda root=tmp_path: changed)
 
     return with_subjects
 

@@ -56,8 +56,8 @@ def test_the_log_is_clean(thesis):
 
 
 def test_every_page_follows_the_layout_limits(content):
-    wrong = pages.layout_faults(pages.read(content), pages.read_limits(ROOT))
-    assert not wrong, "\n".join(wrong)
+    faults = pages.layout_faults(pages.read(content), pages.read_limits(ROOT))
+    assert not faults, "\n".join(faults)
 
 
 def test_title_page_states_version_and_licence(content):
@@ -75,7 +75,7 @@ def test_no_object_breaks_a_rule_of_the_archive(content):
 
 
 @pytest.mark.parametrize(
-    ("broken", "fault"),
+    ("rule", "fault"),
     [
         ("/Type /Action /S /Launch", "action /Launch"), ("/AA << >>", "an action of its own"),
         ("/Subtype /Link /F 2", "a link that is not printed or not seen"), ("/BM /Hue", "blending /Hue"),
@@ -84,12 +84,12 @@ def test_no_object_breaks_a_rule_of_the_archive(content):
         ("/Group << /CS /DeviceCMYK >>", "a group or image in CMYK"),
     ],
 )  # fmt: skip
-def test_a_broken_rule_of_the_archive_is_reported(broken, fault):
+def test_a_broken_rule_of_the_archive_is_reported(rule, fault):
     writer = pypdf.PdfWriter()
-    writer._add_object(DictionaryObject.read_from_stream(io.BytesIO(f"<< {broken} >>".encode()), writer))
-    made = io.BytesIO()
-    writer.write(made)
-    assert [each.partition(": ")[2] for each in pdfa.faults(made.getvalue())] == [NAMELESS, fault]
+    writer._add_object(DictionaryObject.read_from_stream(io.BytesIO(f"<< {rule} >>".encode()), writer))
+    stream = io.BytesIO()
+    writer.write(stream)
+    assert [each.partition(": ")[2] for each in pdfa.faults(stream.getvalue())] == [NAMELESS, fault]
 
 
 def test_the_page_shown_in_the_readme_has_these_words(thesis):
@@ -101,9 +101,9 @@ def test_text_has_no_unresolved_references(text):
     assert "[?]" not in text
 
 
-@pytest.mark.parametrize("known", ["40.14", "0.068", "13.8", "26.9", "15.71"])
-def test_known_numbers_are_printed_in_the_text(text, known):
-    assert known in text
+@pytest.mark.parametrize("number", ["40.14", "0.068", "13.8", "26.9", "15.71"])
+def test_known_numbers_are_printed_in_the_text(text, number):
+    assert number in text
 
 
 def test_the_second_build_does_nothing_and_a_further_pass_changes_nothing(shipped, thesis, tmp_path):

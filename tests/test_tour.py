@@ -29,7 +29,7 @@ def test_tour_table_and_figure_work_as_one_file_each(project):
 
 
 def test_every_command_that_the_readme_lists_exists():
-    named = set(re.findall(r"^\| `([a-z]+)", README.split("## Commands")[1].split("## Layout")[0], re.MULTILINE)) | {
+    listed = set(re.findall(r"^\| `([a-z]+)", README.split("## Commands")[1].split("## Layout")[0], re.MULTILINE)) | {
         "list",
         "why",
         "completion",
@@ -38,8 +38,8 @@ def test_every_command_that_the_readme_lists_exists():
         "zip",
         "html",
     }
-    known = set(re.findall(r"^  ([a-z]+) ", run(ROOT, "--help").stdout, re.MULTILINE))
-    assert named == known
+    existing = set(re.findall(r"^  ([a-z]+) ", run(ROOT, "--help").stdout, re.MULTILINE))
+    assert listed == existing
 
 
 def test_every_file_that_the_readme_names_exists():

@@ -1,4 +1,4 @@
-"""Each YAML, JSON and TOML file that users write: a fault anywhere is refused with file and key.
+"""A fault anywhere in a YAML, JSON or TOML file that users write is refused with file and key.
 
 `FILES` lists the files with valid content. Each test damages every key of each file in one way.
 """
@@ -136,7 +136,7 @@ OPEN = {  # keys with several valid types: a string or a list, any number, a neg
 }
 
 
-def spelt(file, content):
+def file_text(file, content):
     if file.endswith(".json"):
         return json.dumps(content, indent=1)
     if file.endswith(".toml"):
@@ -171,37 +171,37 @@ def read(tmp_path):
     (tmp_path / "artifacts/datapackage.yaml").write_text("name: a\nresources: []\n")
     (tmp_path / "main.tex").write_text("")
 
-    def reading(file, text):
+    def write_and_read(file, text):
         path = tmp_path / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         descriptor._descriptor.cache_clear()
         return FILES[file][1](tmp_path)
 
-    return reading
+    return write_and_read
 
 
-def places(content, path=()):
-    """Return paths to every value inside a content, without the content itself."""
+def paths_in(content, path=()):
+    """Yield the path of every value inside a file's content, without the empty path of the whole."""
     items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in items:
         yield (*path, key)
-        yield from places(value, (*path, key))
+        yield from paths_in(value, (*path, key))
 
 
-def at(content, path):
+def value_at(content, path):
     for key in path:
         content = content[key]
     return content
 
 
-def changed(content, path, value):
-    made = copy.deepcopy(content)
-    at(made, path[:-1])[path[-1]] = value
-    return made
+def with_value(content, path, value):
+    copied = copy.deepcopy(content)
+    value_at(copied, path[:-1])[path[-1]] = value
+    return copied
 
 
-def refused(read, file, text):
+def refusal(read, file, text):
     """Return the refusal of a file: a short error of the project that names the file."""
     with pytest.raises(ThesisError) as error:
         read(file, text)
@@ -229,22 +229,22 @@ WRONG = {
 
 @pytest.mark.parametrize("file", FILES)
 def test_valid_file_is_read(read, file):
-    assert read(file, spelt(file, FILES[file][0])) is not None
+    assert read(file, file_text(file, FILES[file][0])) is not None
 
 
 @pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize("file", FILES)
 def test_a_wrong_value_is_refused_with_its_key(read, file, kind):
     content = FILES[file][0]
-    passed = []
-    for path in places(content):
-        value = WRONG[kind](at(content, path))
-        if (value is None and (kind != "null" or file.endswith(".toml"))) or value == at(content, path):
+    accepted = []
+    for path in paths_in(content):
+        value = WRONG[kind](value_at(content, path))
+        if (value is None and (kind != "null" or file.endswith(".toml"))) or value == value_at(content, path):
             continue
         try:
-            words = refused(read, file, spelt(file, changed(content, path, value)))
+            words = refusal(read, file, file_text(file, with_value(content, path, value)))
         except pytest.fail.Exception:
-            passed.append(path)
+            accepted.append(path)
             continue
         key = next(str(part) for part in reversed(path) if isinstance(part, str))
         assert (
@@ -252,7 +252,7 @@ def test_a_wrong_value_is_refused_with_its_key(read, file, kind):
             or "is not a text; describe the column" in words
             or any(str(part) in words for part in path)
         ), words
-    assert passed == [path for path in passed if (file, path[-1], kind) in OPEN]
+    assert accepted == [path for path in accepted if (file, path[-1], kind) in OPEN]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -261,16 +261,16 @@ def test_an_unknown_key_is_refused_by_name(read, file):
     free = {"words", "metric", "numbers", "stated_of", "entities", "named", "columns", "range", "versions", "settings"}
     free |= {"tables", "rows", "purposes", "project", "tool"}
     if file != "pyproject.toml":
-        assert "harvestt" in refused(read, file, spelt(file, {**content, "harvestt": 1}))
-    for path in places(content):
-        if isinstance(at(content, path), dict) and path[-1] not in free:
-            more = {**at(content, path), "harvestt": 1}
-            assert "harvestt" in refused(read, file, spelt(file, changed(content, path, more)))
+        assert "harvestt" in refusal(read, file, file_text(file, {**content, "harvestt": 1}))
+    for path in paths_in(content):
+        if isinstance(value_at(content, path), dict) and path[-1] not in free:
+            extended = {**value_at(content, path), "harvestt": 1}
+            assert "harvestt" in refusal(read, file, file_text(file, with_value(content, path, extended)))
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_duplicate_key_is_refused(read, file):
-    text = spelt(file, FILES[file][0])
+    text = file_text(file, FILES[file][0])
     key = next(iter(FILES[file][0]))
     if file.endswith(".json"):
         text = text.replace("{", f'{{"{key}": 1, ', 1)
@@ -279,7 +279,7 @@ def test_duplicate_key_is_refused(read, file):
         text = text.replace(f"{key} = ", f'{key} = "a"\n{key} = ', 1)
     else:
         text += text[: text.index("\n")] + "\n" if not text.splitlines()[1].startswith(" ") else f"{key}: 1\n"
-    words = refused(read, file, text)
+    words = refusal(read, file, text)
     assert key in words or "overwrite" in words
 
 
@@ -289,11 +289,11 @@ def test_deeply_nested_file_is_refused(read, file, depth):
     key = next(iter(FILES[file][0]))
     lists = "[" * depth + "]" * depth
     text = {"n": f'{{"{key}": {lists}}}', "l": f"{key} = {lists}\n"}.get(file[-1], f"{key}: {lists}\n")
-    refused(read, file, text)
+    refusal(read, file, text)
 
 
 @pytest.mark.parametrize("digits", [30, 5_000])
 @pytest.mark.parametrize("file", FILES)
 def test_number_with_too_many_digits_is_refused(read, file, digits):
     text = {"n": '{{"a": {}}}', "l": "a = {}\n"}.get(file[-1], "a: {}\n").format("1" * digits)
-    refused(read, file, text)
+    refusal(read, file, text)

@@ -1,4 +1,4 @@
-"""Validation: what the store reports on cells and keys, and that the standard's reader agrees."""
+"""Faults of cells and keys that the store reports, and their agreement with frictionless, the standard's reader."""
 
 import itertools
 import json
@@ -24,10 +24,10 @@ FIELDS = [
 ]
 GOOD = ["a,0,0.5,True,rope,1", "a,1,-1e-3,false,drope,2", "b,,,,,", 'b,9,7,1,rope,"3"']
 KEY = ["model", "layer"]
-LACKING = "the row is truncated, or lacks the comma before an empty cell"
+SHORT_ROW = "the row is truncated, or lacks the comma before an empty cell"
 KNOWN = {("model",): ("models", {("a",), ("b",)})}
 
-# A cell of a row, its value, our message, and the error name of the standard's reader.
+# The row, old and new text, our field and message, and the name of the error in the standard's reader.
 DAMAGED = [
     (0, "a,0", "A,0", "model", "'A' does not match the pattern [a-z]+", "constraint-error"),
     (0, "a,0", "ab1,0", "model", "'ab1' does not match the pattern [a-z]+", "constraint-error"),
@@ -45,9 +45,9 @@ DAMAGED = [
     (1, ",2", ",1", "order", "the value appears twice (1)", "unique-error"),
     (1, "a,1", "a,0", "", "the key appears twice (a, 0)", "primary-key"),
     (1, "a,1", "c,1", "model", "'c' is not in the table 'models'; add it there or correct the name", "foreign-key"),
-    (1, ",2", "", "", f"5 cells for 6 columns; {LACKING}", "missing-cell"),
+    (1, ",2", "", "", f"5 cells for 6 columns; {SHORT_ROW}", "missing-cell"),
     (1, ",2", ",2,3", "", "7 cells for 6 columns; a comma in a cell needs quotes around it", "extra-cell"),
-    (1, GOOD[1], "", "", f"0 cells for 6 columns; {LACKING}", "blank-row"),
+    (1, GOOD[1], "", "", f"0 cells for 6 columns; {SHORT_ROW}", "blank-row"),
 ]
 
 
@@ -57,7 +57,7 @@ def table(folder: Path, rows: list[str]) -> Path:
     return path
 
 
-def oracle(folder: Path) -> set[str]:
+def frictionless_errors(folder: Path) -> set[str]:
     """Return the kinds of error that frictionless finds."""
     (folder / "models.csv").write_text("model\na\nb\n")
     reference = {"resource": "models", "fields": ["model"]}
@@ -71,7 +71,7 @@ def oracle(folder: Path) -> set[str]:
 
 def test_a_good_table_has_no_fault_in_either_reader(tmp_path):
     assert list(faults(table(tmp_path, GOOD), FIELDS, {"primaryKey": KEY}, KNOWN)) == []
-    assert oracle(tmp_path) == set()
+    assert frictionless_errors(tmp_path) == set()
 
 
 @pytest.mark.parametrize(("row", "old", "new", "field", "words", "kind"), DAMAGED)
@@ -79,7 +79,7 @@ def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, o
     assert old in GOOD[row]
     path = table(tmp_path, [*GOOD[:row], GOOD[row].replace(old, new, 1), *GOOD[row + 1 :]])
     assert (row + 2, field, words) in list(faults(path, FIELDS, {"primaryKey": KEY}, KNOWN))
-    assert kind in oracle(tmp_path)
+    assert kind in frictionless_errors(tmp_path)
 
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "-INF", "1e400"])
@@ -91,7 +91,7 @@ def test_non_finite_number_is_refused(cell):
 def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
     column, cells = CheckedField(FIELDS[2]), ["0.5", "-1.5", "", "3"]
     assert set(column.deciding(cells)) == {"", "-1.5", "3"}
-    assert any(column.read(each)[1] for each in column.deciding([*cells, cell]))
+    assert any(column.read(text)[1] for text in column.deciding([*cells, cell]))
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def published_from(entry: dict) -> Path:
     return path if path.is_file() else path.with_suffix(".parquet")
 
 
-def with_gaps(entry: dict) -> bool:
+def has_gaps(entry: dict) -> bool:
     """Return whether a resource is Parquet here, with an empty cell in an integer or boolean column."""
     path = published_from(entry)
-    whole = [field["name"] for field in entry["schema"]["fields"] if field["type"] in ("integer", "boolean")]
-    return path.suffix == ".parquet" and any(not row[name] for _, row in rows(path) for name in whole)
+    typed = [field["name"] for field in entry["schema"]["fields"] if field["type"] in ("integer", "boolean")]
+    return path.suffix == ".parquet" and any(not row[name] for _, row in rows(path) for name in typed)
 
 
 def test_published_package_follows_the_standard_with_full_schemas():
@@ -142,18 +142,18 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     if kind.startswith("large"):
         large = [entry for entry in described["resources"] if published_from(entry).suffix == ".parquet"]
         large.sort(key=lambda entry: published_from(entry).stat().st_size)
-        chosen = list(itertools.islice(filter(with_gaps, large), 3))
+        selected = list(itertools.islice(filter(has_gaps, large), 3))
     else:
-        chosen = [entry for entry in described["resources"] if entry["kind"] == kind][:3]
-    assert len(chosen) == 3
-    expected = {key["reference"]["resource"] for entry in chosen for key in entry["schema"].get("foreignKeys", [])}
-    known = {entry["name"] for entry in chosen}
+        selected = [entry for entry in described["resources"] if entry["kind"] == kind][:3]
+    assert len(selected) == 3
+    expected = {key["reference"]["resource"] for entry in selected for key in entry["schema"].get("foreignKeys", [])}
+    known = {entry["name"] for entry in selected}
     others = [entry for entry in described["resources"] if entry["name"] in expected - known]
     for entry in others:
         entry["schema"].pop("foreignKeys", None)
-    for entry in (*chosen, *others):
+    for entry in (*selected, *others):
         write(tmp_path / entry["path"], table_text(published_from(entry)).encode())
-    package = {**described, "resources": [*chosen, *others]}
+    package = {**described, "resources": [*selected, *others]}
     report = frictionless.Package.from_descriptor(package, basepath=str(tmp_path)).validate()
     assert report.flatten(["name", "rowNumber", "note"]) == []
 
@@ -163,5 +163,5 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     [(str(2**63 - 1), True), (str(-(2**63)), True), (str(2**63), False), ("-" + "9" * 20, False), ("9" * 400, False)],
 )
 def test_integer_beyond_64_bits_is_refused(cell, fits):
-    words = CheckedField({"name": "n", "type": "integer"}, {}).read(cell)[1]
-    assert words == "" if fits else "is too large for 64 bits" in words
+    message = CheckedField({"name": "n", "type": "integer"}, {}).read(cell)[1]
+    assert message == "" if fits else "is too large for 64 bits" in message

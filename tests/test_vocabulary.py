@@ -69,7 +69,7 @@ def test_words_are_read_from_the_vocabulary(beans):
 
 
 @pytest.mark.parametrize(
-    ("row", "named"),
+    ("row", "expected"),
     [
         ({"quantity": "Growth in a week", "bed": "north"}, "growth in a week of north"),
         ({"quantity": "Q of the bed", "bed": ""}, "q of the bed"),
@@ -78,8 +78,8 @@ def test_words_are_read_from_the_vocabulary(beans):
         ({"quantity": "Weight"}, "Weight"),
     ],
 )
-def test_stated_value_is_named_by_its_subject(beans, row, named):
-    assert _quantity_name(pd.Series(row)) == named
+def test_stated_value_is_named_by_its_subject(beans, row, expected):
+    assert _quantity_name(pd.Series(row)) == expected
 
 
 def test_entity_styles_are_read_from_the_vocabulary(beans):

@@ -1,4 +1,4 @@
-"""Both packages installed as wheels outside the checkout do what their quick starts say."""
+"""Both packages work as their quick starts say when they are installed as wheels outside the checkout."""
 
 import compileall
 import os
@@ -19,8 +19,8 @@ from boundpaper.build.vendor import write_wheels
 from boundpaper.errors import SpecError
 from conftest import ROOT
 
-DOOR = "from boundpaper.cli.door import main; main()"
-LATER = "9.9.9"
+RUN_MAIN = "from boundpaper.cli.door import main; main()"
+LATER_VERSION = "9.9.9"
 USER = ROOT / "tests/user_of_packages.py"
 
 
@@ -54,10 +54,10 @@ def python(installed, folder, *arguments):
 @pytest.fixture(scope="module")
 def paper(installed, tmp_path_factory):
     """Return a paper begun by the installed engine, with the sample paper copied over it."""
-    place = tmp_path_factory.mktemp("outside")
-    result = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
+    folder = tmp_path_factory.mktemp("outside")
+    result = python(installed, folder, "-c", RUN_MAIN, "new", "paper", "--title", "Recall, Checked")
     assert result.returncode == 0, result.stderr
-    return specimens.fill(place / "paper")
+    return specimens.fill(folder / "paper")
 
 
 def test_wheel_is_reproducible_and_accepted_by_pip(wheels, tmp_path):
@@ -84,11 +84,11 @@ def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
     """These are the checks of `twine check`; twine itself needs a keyring and cryptography."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
-            [name] = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
-            known = metadata.Metadata.from_email(archive.read(name), validate=True)
-        assert (known.description_content_type, known.license_expression) == ("text/markdown", "MIT")
-        assert known.description is not None
-        assert known.description.strip() == (ROOT / f"packages/{known.name}/README.md").read_text().strip()
+            [name] = [member for member in archive.namelist() if member.endswith(".dist-info/METADATA")]
+            parsed = metadata.Metadata.from_email(archive.read(name), validate=True)
+        assert (parsed.description_content_type, parsed.license_expression) == ("text/markdown", "MIT")
+        assert parsed.description is not None
+        assert parsed.description.strip() == (ROOT / f"packages/{parsed.name}/README.md").read_text().strip()
 
 
 def test_wheels_provide_every_public_name_with_its_type(installed, tmp_path):
@@ -110,13 +110,13 @@ def test_missing_package_is_reported_by_vendor(tmp_path):
 
 
 def test_package_with_a_newer_version_than_installed_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(boundpaper, "__version__", LATER)
-    with pytest.raises(SpecError, match=rf"boundpaper is {LATER}, but .* is installed; install it again"):
+    monkeypatch.setattr(boundpaper, "__version__", LATER_VERSION)
+    with pytest.raises(SpecError, match=rf"boundpaper is {LATER_VERSION}, but .* is installed; install it again"):
         write_wheels(tmp_path, ("boundpaper",))
 
 
 def test_current_paper_is_used_regardless_of_the_outer_process(installed, paper, tmp_path):
-    code = f"import os; os.environ['BOUNDPAPER_ROOT'] = {str(ROOT)!r}; {DOOR}"
+    code = f"import os; os.environ['BOUNDPAPER_ROOT'] = {str(ROOT)!r}; {RUN_MAIN}"
     result = python(installed, paper, "-c", code, "list", "table")
     assert "recall_loss" in result.stdout
     assert "ap_drop" not in result.stdout
@@ -141,7 +141,7 @@ def test_new_paper_builds_its_pdf_from_wheels(installed, paper):
 
 
 def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
-    result = python(installed, tmp_path, "-c", DOOR, "check")
+    result = python(installed, tmp_path, "-c", RUN_MAIN, "check")
     assert result.returncode == 1
     assert re.fullmatch(r"error: .*no project here or above; go to the folder with .*\n", result.stderr)
 
@@ -149,14 +149,14 @@ def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
 def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):
     """An upgrade changes the version in `pyproject.toml`, and nothing in the paper."""
     newer = Path(shutil.copytree(installed, tmp_path / "newer"))
-    face = newer / "boundpaper/__init__.py"
-    face.write_text(face.read_text().replace(f'"{boundpaper.__version__}"', f'"{LATER}"'))
+    init = newer / "boundpaper/__init__.py"
+    init.write_text(init.read_text().replace(f'"{boundpaper.__version__}"', f'"{LATER_VERSION}"'))
     assert python(installed, paper, "build.py", "analyze").returncode == 0
     before = {path.name: path.read_bytes() for path in (paper / "artifacts/results").glob("*.csv")}
     assert before
     assert python(installed, paper, "build.py", "why", "result:recall_drop").stdout.endswith("is up to date\n")
-    shown = python(newer, paper, "build.py", "--version").stdout
-    assert f"boundpaper {LATER}" in shown
+    printed = python(newer, paper, "build.py", "--version").stdout
+    assert f"boundpaper {LATER_VERSION}" in printed
     result = python(newer, paper, "build.py", "analyze")
     assert result.returncode == 0, result.stderr
     assert {path.name: path.read_bytes() for path in (paper / "artifacts/results").glob("*.csv")} == before
@@ -187,8 +187,10 @@ print(len(found.queries), "torch" in sys.modules, "pandas" in sys.modules)
 @pytest.mark.models
 def test_a_model_is_captured_and_analysed_in_a_paper_elsewhere(installed, paper, tmp_path):
     pytest.importorskip("torch")
-    asked = ("--model", "tiny-rope", "--texts", "manual:evaluation", "--documents", "1", "--context", "128")
-    result = python(installed, paper, "build.py", "capture", *asked, "--device", "cpu", "--out", str(tmp_path / "cap"))
+    options = ("--model", "tiny-rope", "--texts", "manual:evaluation", "--documents", "1", "--context", "128")
+    result = python(
+        installed, paper, "build.py", "capture", *options, "--device", "cpu", "--out", str(tmp_path / "cap")
+    )
     assert result.returncode == 0, result.stderr
     heads = ("heads", str(tmp_path / "cap"), "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own")
     result = python(installed, paper, "build.py", *heads)

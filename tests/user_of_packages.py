@@ -1,4 +1,4 @@
-"""Typical code of users who type-check it: every public name, with the type that it must have.
+"""Code as users write it, which uses every public name and states the type that it must have.
 
 `make lint` type-checks this file against the sources, and a test does so against the wheels; it is never run.
 """
@@ -97,12 +97,12 @@ def figures(heights: pd.DataFrame, drawing: MatplotlibFigure) -> None:
 
 
 def arrays() -> None:
-    places, document = np.arange(64), np.zeros(64, dtype=int)
+    positions, document = np.arange(64), np.zeros(64, dtype=int)
     head = kq.Head(
         queries=np.ones((64, 8)),
         keys=np.ones((64, 8)),
-        query_positions=places,
-        key_positions=places,
+        query_positions=positions,
+        key_positions=positions,
         query_documents=document,
         key_documents=document,
         context=64,

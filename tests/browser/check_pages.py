@@ -20,7 +20,7 @@ PAGES = (
 
 
 @pytest.fixture
-def opened(browser: Browser, paper: Path) -> Iterator[object]:
+def open_page(browser: Browser, paper: Path) -> Iterator[object]:
     """Return a function that opens a page of the site; script errors and files that fail to load fail the test."""
     faults: list[str] = []
     contexts = []
@@ -41,7 +41,7 @@ def opened(browser: Browser, paper: Path) -> Iterator[object]:
     assert faults == []
 
 
-def shown(page: Page) -> list[str]:
+def visible_rows(page: Page) -> list[str]:
     """Return the names of the visible rows of the ledger."""
     script = "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)"
     ids: list[str] = page.eval_on_selector_all("#rows > details", script)
@@ -50,16 +50,16 @@ def shown(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_page_fits_the_screen_and_axe_finds_no_violation(opened, width, scheme):
+def test_every_page_fits_the_screen_and_axe_finds_no_violation(open_page, width, scheme):
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     for address in PAGES:
-        page = opened(address, width, scheme)
+        page = open_page(address, width, scheme)
         beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert beyond <= 0, (address, beyond)
         page.evaluate(axe)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
-        assert "color-contrast" in {each["id"] for each in found["passes"]}, address
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == [], address
+        report = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+        assert "color-contrast" in {rule["id"] for rule in report["passes"]}, address
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == [], address
         page.context.close()
 
 
@@ -71,31 +71,31 @@ def test_every_page_fits_the_screen_and_axe_finds_no_violation(opened, width, sc
         ("note", "limits", "By hand, where p<q, in both halves & margins."),
     ],
 )
-def test_works_cells_and_notes_are_told_on_hover_and_on_focus(opened, kind, chapter, words):
-    page = opened(f"site/chapter/{chapter}.html")
-    tip = "link => getComputedStyle(link, '::after').content"
+def test_works_cells_and_notes_are_shown_on_hover_and_on_focus(open_page, kind, chapter, words):
+    page = open_page(f"site/chapter/{chapter}.html")
+    content = "link => getComputedStyle(link, '::after').content"
     link = page.locator(f"article a.{kind}").first
     tip = link.get_attribute("data-tip")
-    assert link.evaluate(tip) == "none"
+    assert link.evaluate(content) == "none"
     link.hover()
     assert words in tip
-    assert link.evaluate(tip).strip('"').replace("\\", "") == tip.replace("\\", "")
+    assert link.evaluate(content).strip('"').replace("\\", "") == tip.replace("\\", "")
     page.mouse.move(0, 0)
-    page.keyboard.press("Tab")  # from here on what is focused was reached by keyboard
+    page.keyboard.press("Tab")  # after this the browser treats the focus as set by keyboard
     link.focus()
-    assert link.evaluate(tip) != "none"
+    assert link.evaluate(content) != "none"
 
 
-def test_number_leads_to_its_cell(opened):
-    page = opened("site/chapter/recall.html")
+def test_number_leads_to_its_cell(open_page):
+    page = open_page("site/chapter/recall.html")
     number = page.locator("article a.n[href*='#']").first
-    shown = number.inner_text()
+    printed = number.inner_text()
     number.click()
-    assert page.inner_text("td:target") == shown
+    assert page.inner_text("td:target") == printed
 
 
-def test_search_finds_text_claims_and_printed_numbers_of_exhibits(opened):
-    page = opened("site/index.html", 390)
+def test_search_finds_text_claims_and_printed_numbers_of_exhibits(open_page):
+    page = open_page("site/index.html", 390)
     page.keyboard.press("/")
     for words, target in (("Table 1.2", "table/recall_lengths.html"), ("LONGEST half", "ledger.html#recall_half")):
         page.keyboard.press("Control+a")
@@ -106,8 +106,8 @@ def test_search_finds_text_claims_and_printed_numbers_of_exhibits(opened):
     page.wait_for_url("**/ledger.html#recall_half")
 
 
-def test_previous_and_next_lead_through_all_chapters_and_back(opened):
-    page = opened("site/index.html")
+def test_previous_and_next_lead_through_all_chapters_and_back(open_page):
+    page = open_page("site/index.html")
     listed = page.eval_on_selector_all(".chapters a", "links => links.map(link => link.href)")
     assert len(listed) == 3
     page.goto(listed[0])
@@ -119,8 +119,8 @@ def test_previous_and_next_lead_through_all_chapters_and_back(opened):
             assert page.url == address
 
 
-def test_printed_page_has_the_text_alone_in_black(opened):
-    page = opened("site/chapter/recall.html")
+def test_printed_page_has_the_text_alone_in_black(open_page):
+    page = open_page("site/chapter/recall.html")
     page.emulate_media(media="print")
     assert page.locator(".top").is_hidden()
     assert page.locator(".contents").is_hidden()
@@ -129,8 +129,8 @@ def test_printed_page_has_the_text_alone_in_black(opened):
     assert page.eval_on_selector("article p a", same)
 
 
-def test_table_words_and_file_names_are_not_broken_on_a_narrow_screen(opened):
-    page = opened("site/table/recall_differs.html", 390)
+def test_table_words_and_file_names_are_not_broken_on_a_narrow_screen(open_page):
+    page = open_page("site/table/recall_differs.html", 390)
     page.eval_on_selector("table.exhibit", "table => { table.style.width = '60rem'; }")  # wider than the screen
     wide = page.eval_on_selector_all(
         ".exhibit caption, .exhibit tfoot p", "all => all.map(each => each.getBoundingClientRect().right)"
@@ -139,16 +139,16 @@ def test_table_words_and_file_names_are_not_broken_on_a_narrow_screen(opened):
     assert max(wide) <= 390
     page.eval_on_selector(".typeset", "box => box.scrollTo(400, 0)")  # the caption stays in view when scrolled
     assert page.eval_on_selector(".exhibit caption", "each => each.getBoundingClientRect().left") >= 0
-    index = opened("annotated/index.html", 390)
+    index = open_page("annotated/index.html", 390)
     assert index.eval_on_selector("td code", "each => each.getClientRects().length") == 1
 
 
-def test_ledger_filter_selects_rows_and_is_kept_in_the_address(opened):
-    page = opened("site/ledger.html")
-    assert len(shown(page)) == 10
+def test_ledger_filter_selects_rows_and_is_kept_in_the_address(open_page):
+    page = open_page("site/ledger.html")
+    assert len(visible_rows(page)) == 10
     page.select_option("select[name=verdict]", "contradicted")
     page.wait_for_function("document.getElementById('count').textContent === '1 of 10 rows'")
-    assert shown(page) == ["recall_mean_large"]
+    assert visible_rows(page) == ["recall_mean_large"]
     assert page.url.endswith("ledger.html?verdict=contradicted")
     page.click("button[type=reset]")
     page.wait_for_function("document.getElementById('count').textContent === '10 rows'")
@@ -156,23 +156,23 @@ def test_ledger_filter_selects_rows_and_is_kept_in_the_address(opened):
     page.wait_for_function("document.getElementById('count').textContent === '0 of 10 rows'")
     page.fill("input[name=search]", "LONGEST half")
     page.wait_for_function("document.getElementById('count').textContent === '1 of 10 rows'")
-    assert shown(page) == ["recall_half"]
-    again = opened("site/ledger.html?chapter=recall")
-    assert shown(again) == ["recall_mean_large"]
+    assert visible_rows(page) == ["recall_half"]
+    again = open_page("site/ledger.html?chapter=recall")
+    assert visible_rows(again) == ["recall_mean_large"]
     assert again.eval_on_selector("select[name=chapter]", "each => each.value") == "recall"
 
 
-def test_address_of_a_ledger_row_opens_it(opened):
-    page = opened("site/ledger.html#recall_half")
+def test_address_of_a_ledger_row_opens_it(open_page):
+    page = open_page("site/ledger.html#recall_half")
     assert page.eval_on_selector("#recall_half", "row => row.open")
     assert page.eval_on_selector_all("details.row[open]", "rows => rows.length") == 1
-    hidden = opened("site/ledger.html?verdict=contradicted#recall_half")  # the address of a row overrides a filter
+    hidden = open_page("site/ledger.html?verdict=contradicted#recall_half")  # the address of a row overrides a filter
     hidden.wait_for_function("document.getElementById('recall_half').open")
     assert hidden.is_visible("#recall_half")
 
 
-def test_verdict_links_to_function_and_data_in_one_click_each(opened):
-    page = opened("site/ledger.html#recall_mean_large")
+def test_verdict_links_to_function_and_data_in_one_click_each(open_page):
+    page = open_page("site/ledger.html#recall_mean_large")
     page.click("#recall_mean_large a[href^='code/']")
     assert page.is_visible("div:target >> text=def recall_mean_large")
     page.go_back()
@@ -181,16 +181,16 @@ def test_verdict_links_to_function_and_data_in_one_click_each(opened):
     assert page.is_visible("td >> text='87.1'")
 
 
-def test_caption_links_to_its_work_and_on_to_another_exhibit(opened):
-    page = opened("site/figure/recall_curves.html")
+def test_caption_links_to_its_work_and_on_to_another_exhibit(open_page):
+    page = open_page("site/figure/recall_curves.html")
     page.click("figcaption a[href*='bibliography.html']")
     assert page.is_visible("tr:target >> text=Nobody")
     page.click("tr:target a[href='table/recall_lengths.html']")
     assert page.inner_text("h1").startswith("Table 1.2: Recall in percent by the length of the text")
 
 
-def test_table_sorts_numerically_in_both_directions_and_by_keyboard(opened):
-    page = opened("site/artifact/recall_by_length.html")
+def test_table_sorts_numerically_in_both_directions_and_by_keyboard(open_page):
+    page = open_page("site/artifact/recall_by_length.html")
     column = "rows => rows.map(row => row.cells[1].textContent)"
     page.click("table.sortable th:nth-child(2) button")
     order = page.eval_on_selector_all("table.sortable tbody tr", column)
@@ -202,8 +202,8 @@ def test_table_sorts_numerically_in_both_directions_and_by_keyboard(opened):
     assert page.get_attribute("table.sortable th:nth-child(2)", "aria-sort") == "descending"
 
 
-def test_ledger_can_be_navigated_by_keyboard(opened):
-    page = opened("site/ledger.html")
+def test_ledger_can_be_navigated_by_keyboard(open_page):
+    page = open_page("site/ledger.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.focus("#recall_falls > summary")
@@ -214,21 +214,21 @@ def test_ledger_can_be_navigated_by_keyboard(opened):
     assert page.evaluate(inside) == "solid"
 
 
-def test_graph_filter_keeps_the_neighbours_of_a_node(opened):
-    page = opened("site/graph.html")
+def test_graph_filter_keeps_the_neighbours_of_a_node(open_page):
+    page = open_page("site/graph.html")
     keys = "items => items.filter(each => each.checkVisibility()).map(each => each.dataset.key)"
-    every = page.eval_on_selector_all("#graph li", keys)
+    all_keys = page.eval_on_selector_all("#graph li", keys)
     page.click("li[data-key='result:recall_drop'] button")
-    kept = set(page.eval_on_selector_all("#graph li", keys))
-    assert {"source:recall_by_length", "result:recall_drop", "table:recall_loss", "chapter:recall"} <= kept
-    assert not {"source:recall_seeds", "table:recall_near_far", "claim:recall_mean_large"} & kept
+    remaining = set(page.eval_on_selector_all("#graph li", keys))
+    assert {"source:recall_by_length", "result:recall_drop", "table:recall_loss", "chapter:recall"} <= remaining
+    assert not {"source:recall_seeds", "table:recall_near_far", "claim:recall_mean_large"} & remaining
     page.keyboard.press("Escape")
-    assert page.eval_on_selector_all("#graph li", keys) == every
-    linked = opened("site/graph.html#table%3Arecall_loss")
+    assert page.eval_on_selector_all("#graph li", keys) == all_keys
+    linked = open_page("site/graph.html#table%3Arecall_loss")
     assert linked.get_attribute("li[data-key='table:recall_loss'] button", "aria-pressed") == "true"
 
 
-def test_markup_in_data_is_not_executed(opened):
-    page = opened("site/artifact/documents.html")
+def test_markup_in_data_is_not_executed(open_page):
+    page = open_page("site/artifact/documents.html")
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     assert page.is_visible(f"td >> text={made.EVIL}")

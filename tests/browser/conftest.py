@@ -34,9 +34,9 @@ def chromium() -> str:
     """
     program = shutil.which("chromium")
     if not program and os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(["apt-get", "update", "-q"], env=quiet, stdout=subprocess.DEVNULL, check=False)
-        subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=False)
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(["apt-get", "update", "-q"], env=environment, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(INSTALL.split(), env=environment, stdout=subprocess.DEVNULL, check=False)
         program = shutil.which("chromium")
     if not program:
         raise RuntimeError(f"chromium: not installed; on Debian or Ubuntu, as root: {INSTALL}")
@@ -54,9 +54,9 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright  # the extra of these checks, which the suite does not install
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
+        browser_process = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser_process
+        browser_process.close()
 
 
 @pytest.fixture(scope="session")

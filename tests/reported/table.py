@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SHELF = Path(__file__).parent
-DOCUMENT = SHELF.parent.parent / "docs/reported.md"
+FOLDER = Path(__file__).parent
+DOCUMENT = FOLDER.parent.parent / "docs/reported.md"
 COMMAND = "python -m tests.reported.table"
 OUTCOMES = ("right", "refused")
 
-# The same situations before this shelf began, where one can count them: what failed at commit 700a8722.
+# What failed at commit 700a8722, before this folder of tests was begun.
 BEFORE = """\
 At commit 700a8722, before these tests, 31 situations of public reports failed (figures 14, captures 6, bibliography 4,
 tables 3, store 2, scores 2): 21 gave a wrong result without a word, 6 crashed, 3 were refused wrongly or without the
@@ -34,7 +34,7 @@ class Case:
     inputs: int
 
 
-class Unclear(Exception):
+class IncompleteCase(Exception):
     """A test in this folder whose marker or docstring lacks what the table needs."""
 
 
@@ -43,7 +43,7 @@ def _is_mark(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Attribute) and ast.unparse(node) == f"pytest.mark.{name}"
 
 
-def _texts(node: ast.expr) -> list[ast.expr]:
+def _elements(node: ast.expr) -> list[ast.expr]:
     """Return the elements of a literal list, tuple, set or dictionary; any other node as a single element."""
     if isinstance(node, ast.Dict):
         return list(node.values)
@@ -58,27 +58,31 @@ def _inputs(test: ast.FunctionDef, constants: dict[str, ast.expr]) -> int:
         if isinstance(mark, ast.Call) and _is_mark(mark.func, "parametrize") and len(mark.args) > 1
     ]
     resolved = [constants.get(values.id, values) if isinstance(values, ast.Name) else values for values in lists]
-    return math.prod(len(_texts(values)) for values in resolved)
+    return math.prod(len(_elements(values)) for values in resolved)
 
 
 def _case(test: ast.FunctionDef, constants: dict[str, ast.expr], place: str) -> Case:
     marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call) and _is_mark(mark.func, "reported")]
     where = f"{place}:{test.lineno}: {test.name}"
     if len(marks) != 1:
-        raise Unclear(f'{where}: needs one marker, @pytest.mark.reported("project#1", outcome="right")')
+        raise IncompleteCase(f'{where}: needs one marker, @pytest.mark.reported("project#1", outcome="right")')
     try:
         threads = tuple(ast.literal_eval(argument) for argument in marks[0].args)
-        given = {word.arg: ast.literal_eval(word.value) for word in marks[0].keywords}
+        keywords = {word.arg: ast.literal_eval(word.value) for word in marks[0].keywords}
     except ValueError:
-        raise Unclear(f"{where}: the marker `reported` takes texts in quotes, so that no test need be run") from None
-    if set(given) != {"outcome"} or given["outcome"] not in OUTCOMES:
-        raise Unclear(f"{where}: the marker `reported` needs outcome='right' or outcome='refused', and nothing else")
+        raise IncompleteCase(
+            f"{where}: the marker `reported` takes texts in quotes, so that no test need be run"
+        ) from None
+    if set(keywords) != {"outcome"} or keywords["outcome"] not in OUTCOMES:
+        raise IncompleteCase(
+            f"{where}: the marker `reported` needs outcome='right' or outcome='refused', and nothing else"
+        )
     if not all(isinstance(thread, str) and thread.strip() for thread in threads):
-        raise Unclear(f"{where}: a thread is a text such as 'project#1'")
+        raise IncompleteCase(f"{where}: a thread is a text such as 'project#1'")
     tried = (ast.get_docstring(test) or "").split("\n")[0].strip()
     if not tried:
-        raise Unclear(f"{where}: the first line of its docstring must say what was tried")
-    return Case(test.name, threads, tried, given["outcome"], _inputs(test, constants))
+        raise IncompleteCase(f"{where}: the first line of its docstring must say what was tried")
+    return Case(test.name, threads, tried, keywords["outcome"], _inputs(test, constants))
 
 
 def cases(module: Path) -> Iterator[Case]:
@@ -86,7 +90,7 @@ def cases(module: Path) -> Iterator[Case]:
 
     Raises
     ------
-    Unclear
+    IncompleteCase
         If a test has no marker `reported`, a marker that is no literal, or no docstring.
     """
     tree = ast.parse(module.read_text("utf-8"))
@@ -110,14 +114,15 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def _variants(own: list[Case]) -> str:
-    return f"Variants of our own: {_count(len(own), 'test')} on {_count(sum(case.inputs for case in own), 'input')}."
+def _variants(own_cases: list[Case]) -> str:
+    inputs = sum(case.inputs for case in own_cases)
+    return f"Variants of our own: {_count(len(own_cases), 'test')} on {_count(inputs, 'input')}."
 
 
-def _kind(name: str, found: list[Case]) -> list[str]:
+def _section(name: str, cases_of_kind: list[Case]) -> list[str]:
     """Return the lines of one kind: its table, and the number of our variants."""
-    reported = [case for case in found if case.threads]
-    own_cases = [case for case in found if not case.threads]
+    reported = [case for case in cases_of_kind if case.threads]
+    own_cases = [case for case in cases_of_kind if not case.threads]
     lines = [f"## {name}", ""]
     if reported:
         lines += ["| report | what was tried | outcome | test |", "|---|---|---|---|"]
@@ -129,15 +134,15 @@ def _kind(name: str, found: list[Case]) -> list[str]:
     return [*lines, _variants(own_cases), ""]
 
 
-def document(shelf: Path = SHELF) -> str:
+def document(folder: Path = FOLDER) -> str:
     """Return the text of `docs/reported.md`: a table for each module `test_KIND.py` in a folder, and total counts.
 
     Raises
     ------
-    Unclear
+    IncompleteCase
         If a test does not say what the table needs.
     """
-    kinds = {path.stem.removeprefix("test_"): list(cases(path)) for path in sorted(shelf.glob("test_*.py"))}
+    kinds = {path.stem.removeprefix("test_"): list(cases(path)) for path in sorted(folder.glob("test_*.py"))}
     every_case = [case for kind in kinds.values() for case in kind]
     reported = [case for case in every_case if case.threads]
     threads = {thread for case in reported for thread in case.threads}
@@ -155,14 +160,14 @@ def document(shelf: Path = SHELF) -> str:
         BEFORE,
         "",
     ]
-    return "\n".join([*head, *(line for name, kind in kinds.items() for line in _kind(name, kind))]).rstrip() + "\n"
+    return "\n".join([*head, *(line for name, kind in kinds.items() for line in _section(name, kind))]).rstrip() + "\n"
 
 
 def main() -> int:
     """Write the document; return 1 and print a line to stderr if a test lacks what the table needs."""
     try:
         text = document()
-    except Unclear as error:
+    except IncompleteCase as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     DOCUMENT.write_text(text, "utf-8")

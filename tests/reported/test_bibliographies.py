@@ -13,7 +13,7 @@ from conftest import ROOT, run
 
 CHAPTER = "paper/chapters/introduction.tex.j2"
 # An entry, and the words that must appear for it in the PDF and on the site.
-RIGHT = {
+ENTRIES = {
     # doi2bib2#99 and related reports: characters that TeX reads as commands
     "percent": (r"@article{percent, author={Palm, Ada}, title={Growth of 50% of beans}, journal={G}, year={2020}}",
                 ["Ada Palm. Growth of 50% of beans. G, 2020."]),
@@ -146,8 +146,8 @@ REFUSED = [
 ]  # fmt: skip
 
 
-def flat(text):
-    """Return text with single spaces between words, and with the quotes and signs of the other format."""
+def normalised(text):
+    """Return text with single spaces between words, plain quotes and one sign for Delta, to compare PDF and site."""
     for sign, plain in (
         ("\u00a0", " "),
         ("\u2009", " "),
@@ -162,11 +162,11 @@ def flat(text):
 
 
 @pytest.fixture(scope="module")
-def set_twice(tmp_path_factory):
-    """Return the output of all valid entries in one file: words of the PDF, and words of the site by key."""
+def typeset(tmp_path_factory):
+    """Typeset all valid entries as one file; return the text of its PDF, and the works of the site by their keys."""
     root = tmp_path_factory.mktemp("set")
     (root / "paper").mkdir()
-    text = "\ufeff" + "\n\n".join(entry for entry, _ in RIGHT.values())
+    text = "\ufeff" + "\n\n".join(entry for entry, _ in ENTRIES.values())
     (root / "paper/references.bib").write_text(text)
     bibliography = parse(text)
     assert bibliography.faults == ()
@@ -187,23 +187,23 @@ def set_twice(tmp_path_factory):
     assert result.returncode == 0, [line for line in log.splitlines() if line.startswith("!")]
     assert not re.search(r"Citation .* undefined", log)
     assert "Missing character" not in log
-    return flat(pdf.whole_text((root / "all.pdf").read_bytes())), cited_works(root)
+    return normalised(pdf.whole_text((root / "all.pdf").read_bytes())), cited_works(root)
 
 
 @pytest.mark.latex
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.reported(outcome="right")
-def test_bibliography_entry_reads_the_same_in_pdf_and_site(name, set_twice):
+def test_bibliography_entry_reads_the_same_in_pdf_and_site(name, typeset):
     """Compile one entry each for special characters, grammar, letters, names, addresses, inheritance, BibLaTeX."""
-    paper, bibliography = set_twice
-    page = flat(bibliography[name].html.striptags().replace("\\Delta", "∆"))
-    for words in RIGHT[name][1]:
-        words = flat(words)
+    pdf_text, works = typeset
+    page = normalised(works[name].html.striptags().replace("\\Delta", "∆"))
+    for words in ENTRIES[name][1]:
+        words = normalised(words)
         assert words in page or name in ("formula",), page
         if name not in ("address", "doi", "wrapped", "2020A&A...1"):  # addresses are broken over lines
-            assert words in paper or words.replace(" ", "") in paper.replace(" ", "").replace("-", ""), words
+            assert words in pdf_text or words.replace(" ", "") in pdf_text.replace(" ", "").replace("-", ""), words
         else:
-            assert words.replace(" ", "") in paper.replace(" ", ""), words
+            assert words.replace(" ", "") in pdf_text.replace(" ", ""), words
 
 
 @pytest.mark.reported(
@@ -214,13 +214,13 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
     """Compile a bare percent sign in a title, an entry that inherits by crossref, and a leading byte order mark."""
     root = tmp_path / "paper"
     assert run(ROOT, "new", str(root)).returncode == 0
-    entries = "\n".join(RIGHT[name][0] for name in ("percent", "child", "proc", "undated", "unicode"))
+    entries = "\n".join(ENTRIES[name][0] for name in ("percent", "child", "proc", "undated", "unicode"))
     (root / "paper/references.bib").write_text("\ufeff" + entries + "\n", newline="\r\n")
     chapter = root / CHAPTER
     chapter.write_text(chapter.read_text() + "\n\\citep{percent,child,proc,undated,unicode}\n")
     result = run(root, "paper")
     assert result.returncode == 0, result.stderr
-    text = flat(pdf.whole_text((root / "out/thesis.pdf").read_bytes()))
+    text = normalised(pdf.whole_text((root / "out/thesis.pdf").read_bytes()))
     for words in (
         "Growth of 50% of beans. G, 2020",
         "In B. Birch, editor, Proc. of Beans, 2020",
@@ -229,7 +229,7 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
         assert words in text
     result = run(root, "site")
     assert result.returncode == 0, result.stderr
-    page = flat((root / "out/site/bibliography.html").read_text())
+    page = normalised((root / "out/site/bibliography.html").read_text())
     assert "Growth of 50% of beans" in page
     assert "Proc. of Beans" in page
     assert '<a href="chapter/introduction.html">' in page
@@ -290,8 +290,8 @@ def test_script_in_a_bibliography_field_is_escaped_or_refused(payload, tmp_path)
     if parse(text).faults:
         assert re.search("not a web address|which is not allowed|has no host|not a DOI", str(parse(text).faults[0]))
         return
-    shown = cited_works(tmp_path)["a"].html
-    tree = html5lib.parse(str(shown), namespaceHTMLElements=False)
+    html = cited_works(tmp_path)["a"].html
+    tree = html5lib.parse(str(html), namespaceHTMLElements=False)
     assert not list(tree.iter("script"))
     assert not list(tree.iter("img"))
     assert not list(tree.iter("b"))

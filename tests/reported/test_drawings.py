@@ -1,4 +1,4 @@
-"""Matplotlib drawings converted for a document, and values of native figures: nothing may be lost."""
+"""Matplotlib drawings converted for a document, and native figures, keep all their values and texts."""
 
 import datetime as dt
 import re
@@ -20,7 +20,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, PercentFormatter  # n
 pytestmark = pytest.mark.latex
 
 
-def drawn(draw, **options):
+def drawing_of(draw, **options):
     """Return a drawing with one pair of axes on which `draw` was called, and these axes."""
     drawing = Drawing(**options)
     axes = drawing.subplots()
@@ -28,36 +28,36 @@ def drawn(draw, **options):
     return drawing, axes
 
 
-def taken(draw, **options):
-    """Return how a drawing was taken over (converted or drawn by matplotlib), and its LaTeX."""
-    drawing, _ = drawn(draw, **options)
+def conversion(draw, **options):
+    """Return how a drawing reaches the document (converted, or drawn by matplotlib), and its LaTeX."""
+    drawing, _ = drawing_of(draw, **options)
     figure = from_matplotlib(drawing, caption="c")
     return figure.way, figure.body
 
 
-def rows(body):
-    """Return the points of a converted drawing as PGFPlots gets them."""
+def points_of(body):
+    """Return the points that a converted drawing gives PGFPlots."""
     return {tuple(map(float, row.split())) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)}
 
 
-def stands(drawing, axes, body, x, y):
-    """Return whether matplotlib's PGF code has a point at data position (x, y), to a hundredth of an inch."""
+def has_point(drawing, axes, body, x, y):
+    """Return whether matplotlib's PGF code has a point within 0.01 inches of the data position (x, y)."""
     pairs = re.findall(r"(?:qpoint|transformshift)\{([-\d.]+)in\}\{([-\d.]+)in\}", body)
     drawing.draw_without_rendering()
-    at = axes.transData.transform((x, y)) / drawing.dpi
-    return any(np.hypot(float(a) - at[0], float(b) - at[1]) < 0.01 for a, b in pairs)
+    inches = axes.transData.transform((x, y)) / drawing.dpi
+    return any(np.hypot(float(left) - inches[0], float(up) - inches[1]) < 0.01 for left, up in pairs)
 
 
-def placed(draw, points):
+def all_in_place(draw, points):
     """Return whether all points are at their matplotlib positions in a drawing made by matplotlib itself."""
-    drawing, axes = drawn(draw)
+    drawing, axes = drawing_of(draw)
     figure = from_matplotlib(drawing, caption="c")
     assert "drawn by matplotlib itself, because of" in figure.way
-    return all(stands(drawing, axes, figure.body, x, y) for x, y in points)
+    return all(has_point(drawing, axes, figure.body, x, y) for x, y in points)
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
+def compile_pdf(tmp_path_factory):
     """Return a function that compiles a figure as the build does, and returns the path of its PDF."""
     from boundpaper.paper.tex.figure_pdf import compile_figure
 
@@ -68,21 +68,21 @@ def compiled(tmp_path_factory):
         (out / f"figures/{name}.tex").write_text(tex(figure, name), encoding="utf-8")
         for file, content in picture_files(figure, name).items():
             (out / "figures" / file).write_bytes(content)
-        made = out / f"{name}.pdf"
-        made.write_bytes(compile_figure(out, name))
-        return made
+        path = out / f"{name}.pdf"
+        path.write_bytes(compile_figure(out, name))
+        return path
 
     return compile_
 
 
-def pictures(pdf):
+def picture_sizes(pdf):
     """Return the sizes in pixels of the pictures in a PDF."""
     from pypdf import PdfReader
 
     return [image.image.size for page in PdfReader(pdf).pages for image in page.images if image.image]
 
 
-def words_of(pdf):
+def printed_text(pdf):
     """Return the words of a PDF."""
     from pypdf import PdfReader
 
@@ -97,10 +97,10 @@ PICTURES = {
 
 @pytest.mark.reported("tikzplotlib#294", "pfmc-assessments/sa4ss#25", outcome="right")
 @pytest.mark.parametrize("name", ["heat", "picture_heat"])
-def test_image_is_in_the_pdf_for_any_figure_name(name, compiled):
+def test_image_is_in_the_pdf_for_any_figure_name(name, compile_pdf):
     """Compile an image plot in a figure whose name has an underscore, and in one without."""
-    drawing, _ = drawn(PICTURES[name])
-    assert len(pictures(compiled(from_matplotlib(drawing, caption="c"), name))) == 1
+    drawing, _ = drawing_of(PICTURES[name])
+    assert len(picture_sizes(compile_pdf(from_matplotlib(drawing, caption="c"), name))) == 1
 
 
 @pytest.mark.reported(outcome="right")
@@ -114,18 +114,18 @@ def test_image_is_in_the_pdf_for_any_figure_name(name, compiled):
         (lambda a: a.hexbin(*np.random.default_rng(0).normal(size=(2, 200)), gridsize=8), 0),
     ],
 )  # fmt: skip
-def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compiled):
+def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compile_pdf):
     """Compile matrices, meshes and rasterized lines: pictures if they have many cells, else paths."""
-    drawing, _ = drawn(draw)
+    drawing, _ = drawing_of(draw)
     figure = from_matplotlib(drawing, caption="c")
-    assert len(pictures(compiled(figure, f"map_{count}"))) == count
+    assert len(picture_sizes(compile_pdf(figure, f"map_{count}"))) == count
     assert count or figure.body.count("pgfusepath{fill}") + figure.body.count("pgfusepath{stroke,fill}") >= 25
 
 
 @pytest.mark.reported("cmbant/getdist#24", "nexpy#54", "matlab2tikz#131", outcome="right")
 def test_a_multiplier_beside_the_axis_is_written():
-    """Convert values of millions, which matplotlib writes as 1 to 3 with 1e6 beside the axis."""
-    way, body = taken(lambda a: a.plot([1, 2, 3], [1e6, 2e6, 3e6], "o-"))
+    """Convert values of one to three million, which matplotlib writes as 1 to 3 with 1e6 beside the axis."""
+    way, body = conversion(lambda a: a.plot([1, 2, 3], [1e6, 2e6, 3e6], "o-"))
     assert "because of the offset or multiplier (1e6) of the y axis" in way
     assert "selectfont 1e6}" in body
 
@@ -137,7 +137,7 @@ def test_a_multiplier_beside_the_axis_is_written():
 )
 def test_other_multipliers_and_offsets_are_written(y, label):
     """Convert small, negative and large values, and values far from zero with small differences."""
-    _, body = taken(lambda a: a.plot(range(len(y)), y))
+    _, body = conversion(lambda a: a.plot(range(len(y)), y))
     assert label.replace("{-}", "$-$") in body
 
 
@@ -152,18 +152,18 @@ def test_other_multipliers_and_offsets_are_written(y, label):
 )
 def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, label):
     """Convert formatters that write the whole value, and keep formatters that write texts."""
-    way, body = taken(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
+    way, body = conversion(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
     assert way == "converted to PGFPlots"
     assert f"{{{label}}}" in body
 
 
-BARS = lambda a: (a.bar([1, 2, 3], [10, 100, 1000]), a.set_yscale("log"))  # noqa: E731
+DRAW_BARS = lambda a: (a.bar([1, 2, 3], [10, 100, 1000]), a.set_yscale("log"))  # noqa: E731
 
 
 @pytest.mark.reported("matplot2tikz#25", "tikzplotlib#191", outcome="right")
 def test_bars_on_a_logarithmic_axis_have_their_heights():
     """Convert bars from zero on a logarithmic axis."""
-    assert placed(BARS, [(0.6, 10), (1.4, 10), (1.6, 100), (2.6, 1000), (3.4, 1000)])
+    assert all_in_place(DRAW_BARS, [(0.6, 10), (1.4, 10), (1.6, 100), (2.6, 1000), (3.4, 1000)])
 
 
 @pytest.mark.reported(outcome="right")
@@ -179,22 +179,22 @@ def test_bars_on_a_logarithmic_axis_have_their_heights():
 )
 def test_histograms_and_horizontal_bars_on_logarithmic_axes_have_their_heights(draw, points):
     """Convert filled and step histograms, horizontal bars, stairs and stems that start at zero."""
-    assert placed(draw, points)
+    assert all_in_place(draw, points)
 
 
 @pytest.mark.reported(outcome="right")
 def test_bars_with_a_positive_bottom_on_a_logarithmic_axis_are_converted():
     """Convert bars on a logarithmic axis with a given positive bottom."""
-    way, body = taken(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
+    way, body = conversion(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
     assert way == "converted to PGFPlots"
-    assert rows(body) >= {(0.6, 0.1), (1.4, 10), (1.6, 0.1), (2.4, 100)}
+    assert points_of(body) >= {(0.6, 0.1), (1.4, 10), (1.6, 0.1), (2.4, 100)}
 
 
 @pytest.mark.reported("tikzplotlib#371", outcome="right")
 def test_an_area_from_zero_on_a_logarithmic_axis_ends_at_the_curve():
     """Convert an area filled from zero to a curve on a logarithmic axis."""
     draw = lambda a: (a.fill_between([1, 2, 3], 0, [1, 10, 100]), a.plot([1, 3], [1, 100]), a.set_yscale("log"))  # noqa: E731
-    assert placed(draw, [(1, 1), (2, 10), (3, 100)])
+    assert all_in_place(draw, [(1, 1), (2, 10), (3, 100)])
 
 
 @pytest.mark.reported(outcome="right")
@@ -209,10 +209,10 @@ def test_an_area_from_zero_on_a_logarithmic_axis_ends_at_the_curve():
 )
 def test_other_areas_over_zero_on_a_logarithmic_axis_keep_their_corners(draw, points):
     """Convert stacks, polygons and spans that reach zero or below on a logarithmic axis."""
-    assert placed(draw, points)
+    assert all_in_place(draw, points)
 
 
-def _crossing(a):
+def _draw_bars_across_zero(a):
     a.errorbar([1, 10, 100], [1, 10, 100], yerr=[[0.5, 9, 150], [1, 10, 100]], fmt="s", capsize=3)
     a.set_xscale("log")
     a.set_yscale("log")
@@ -221,11 +221,11 @@ def _crossing(a):
 @pytest.mark.reported("matplotlib#163", "matplotlib#9149", "Plots.jl#1959", outcome="right")
 def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
     """Convert an error bar whose lower end is below zero on a logarithmic axis."""
-    drawing, axes = drawn(_crossing)
+    drawing, axes = drawing_of(_draw_bars_across_zero)
     body = from_matplotlib(drawing, caption="c").body
-    assert stands(drawing, axes, body, 100, 200)
-    assert stands(drawing, axes, body, 1, 0.5)
-    assert not stands(drawing, axes, body, 100, 75), "the middle of the bar is no end of it"
+    assert has_point(drawing, axes, body, 100, 200)
+    assert has_point(drawing, axes, body, 1, 0.5)
+    assert not has_point(drawing, axes, body, 100, 75), "the bar does not end in its middle"
 
 
 @pytest.mark.reported(outcome="right")
@@ -239,46 +239,48 @@ def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
 )
 def test_horizontal_bars_and_lines_across_zero_on_log_axes_are_not_converted(draw):
     """Draw horizontal error bars and lines that leave a logarithmic axis, which PGFPlots would drop in part."""
-    way, _ = taken(draw)
+    way, _ = conversion(draw)
     assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", way)
 
 
 @pytest.mark.reported(outcome="right")
 def test_error_bars_above_zero_are_converted_with_both_ends():
     """Convert asymmetric error bars on a logarithmic axis that stay above zero."""
-    way, body = taken(lambda a: (a.errorbar([1, 2], [1, 10], yerr=[[0.5, 9], [4, 90]], capsize=2), a.set_yscale("log")))
+    way, body = conversion(
+        lambda a: (a.errorbar([1, 2], [1, 10], yerr=[[0.5, 9], [4, 90]], capsize=2), a.set_yscale("log"))
+    )
     assert way == "converted to PGFPlots"
-    assert rows(body) >= {(1, 0.5), (1, 5), (2, 1), (2, 100), (1, 1), (2, 10)}
+    assert points_of(body) >= {(1, 0.5), (1, 5), (2, 1), (2, 100), (1, 1), (2, 10)}
 
 
 SHAPES = ["o", "s", "^", "v", "x", "+", "P", "X"]
 
 
-def _marked(a):
+def _draw_marks(a):
     for i, shape in enumerate(SHAPES):
         a.plot([1, 2], [i, i], marker=shape, ls="none", label=f"run {i}")
     a.fill_between([1, 2], [0, 0], [1, 1], alpha=0.2, color="red", label="band")
 
 
 @pytest.mark.reported("tikzplotlib#556", "tikzplotlib#218", "tikzplotlib#401", "tikzplotlib#87", outcome="right")
-def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compiled):
+def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compile_pdf):
     """Convert a legend of eight marks and a pale band, with and without a title."""
-    way, body = taken(lambda a: (_marked(a), a.legend()))
+    way, body = conversion(lambda a: (_draw_marks(a), a.legend()))
     assert way == "converted to PGFPlots"
     plot = re.findall(r"addplot\[forget plot, only marks, mark=([\w-]+)", body)
     legend = re.findall(r"addlegendimage\{only marks, mark=([\w-]+)", body)
     assert plot == legend
     assert len(set(plot)) == len(SHAPES)
     assert body.count("fill opacity=0.2") == 2
-    drawing, _ = drawn(lambda a: (_marked(a), a.legend(title="Method")))
+    drawing, _ = drawing_of(lambda a: (_draw_marks(a), a.legend(title="Method")))
     figure = from_matplotlib(drawing, caption="c")
     assert "the title of a legend ('Method')" in figure.way
-    assert "Method" in words_of(compiled(figure, "titled"))
+    assert "Method" in printed_text(compile_pdf(figure, "titled"))
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("draw", "way"),
+    ("draw", "reason"),
     [
         (lambda a: (a.plot([1], [1], "*", label="n"), a.legend(loc="lower left")), "converted"),
         (lambda a: (a.plot([1], [1], marker="$m$", label="n"), a.legend(loc="center right")), "converted"),
@@ -293,39 +295,39 @@ def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compiled):
         (lambda a: (a.scatter([1, 2], [1, 2], c=[1, 2], label="n"), a.legend()), "colours by value"),
     ],
 )
-def test_other_legends_are_converted_completely_or_drawn_by_matplotlib(draw, way):
+def test_other_legends_are_converted_completely_or_drawn_by_matplotlib(draw, reason):
     """Convert stars, letters, hollow and half-filled marks, stems, figure legends, and legend positions."""
-    said, body = taken(draw)
-    assert way in said
+    way, body = conversion(draw)
+    assert reason in way
     assert "n}" in body
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("options", [{"ncols": 3}, {"ncols": 11}, {}, {"loc": "upper right"}])
-def test_legend_of_many_long_names_keeps_the_figure_width(options, compiled):
+def test_legend_of_many_long_names_keeps_the_figure_width(options, compile_pdf):
     """Convert eleven legend entries in one, three and eleven columns."""
     from pypdf import PdfReader
 
-    drawing, axes = drawn(lambda a: [a.plot([0, 1], [i, i], label=f"a long name of run {i}") for i in range(11)])
+    drawing, axes = drawing_of(lambda a: [a.plot([0, 1], [i, i], label=f"a long name of run {i}") for i in range(11)])
     axes.legend(**options)
-    pdf = compiled(from_matplotlib(drawing, caption="c"), "wide_legend")
+    pdf = compile_pdf(from_matplotlib(drawing, caption="c"), "wide_legend")
     assert float(PdfReader(pdf).pages[0].mediabox.width) * 25.4 / 72 == pytest.approx(150, abs=0.2)
-    assert all(f"a long name of run {i}" in words_of(pdf) for i in range(11))
+    assert all(f"a long name of run {i}" in printed_text(pdf) for i in range(11))
 
 
 @pytest.mark.reported("ipypublish#66", "tikzplotlib#573", "tikzplotlib#538", outcome="right")
-@pytest.mark.parametrize("bar", [False, True])
-def test_special_characters_in_tick_labels_and_colour_bar_are_printed(bar, compiled):
+@pytest.mark.parametrize("colour_bar", [False, True])
+def test_special_characters_in_tick_labels_and_colour_bar_are_printed(colour_bar, compile_pdf):
     """Convert percent, underscore, hash, circumflex and Greek below bars and beside a colour bar."""
     drawing = Drawing()
     axes = drawing.subplots()
-    if bar:
+    if colour_bar:
         drawing.colorbar(axes.scatter([1, 2], [1, 2], c=[0.1, 0.9]), label="score_1 %")
-        assert "score_1 %" in words_of(compiled(from_matplotlib(drawing, caption="c"), "bar"))
+        assert "score_1 %" in printed_text(compile_pdf(from_matplotlib(drawing, caption="c"), "bar"))
     else:
         axes.bar(["50%", "a_b", "#1", "x^2", "α"], [1, 2, 3, 4, 5])
-        drawn_words = words_of(compiled(from_matplotlib(drawing, caption="c"), "ticks"))
-        assert all(word in drawn_words for word in ("50%", "a_b", "#1", "x^2", "α"))
+        printed = printed_text(compile_pdf(from_matplotlib(drawing, caption="c"), "ticks"))
+        assert all(word in printed for word in ("50%", "a_b", "#1", "x^2", "α"))
 
 
 @pytest.mark.reported(outcome="right")
@@ -343,26 +345,27 @@ def test_special_characters_in_tick_labels_and_colour_bar_are_printed(bar, compi
         lambda a, t: a.table([[t]]),
     ],
 )
-def test_special_characters_are_printed_in_every_text(draw, compiled):
+def test_special_characters_are_printed_in_every_text(draw, compile_pdf):
     """Convert a text of special characters as tick label, title, text, legend, note and cell."""
     text = "5% of {a_b} & #1 ~ x^2 *y*"
-    drawing, axes = drawn(lambda a: a.plot([0, 1], [0, 1]))
+    drawing, axes = drawing_of(lambda a: a.plot([0, 1], [0, 1]))
     draw(axes, text)
-    assert text.replace(" ", "") in words_of(compiled(from_matplotlib(drawing, caption="c"), "texts")).replace(" ", "")
+    printed = printed_text(compile_pdf(from_matplotlib(drawing, caption="c"), "texts"))
+    assert text.replace(" ", "") in printed.replace(" ", "")
 
 
 @pytest.mark.reported(outcome="refused")
 def test_unsupported_character_is_named():
     """Convert a Chinese title, which pdfLaTeX cannot print."""
     with pytest.raises(SpecError, match=r"the text '.*' of the drawing: .*U\+4E2D"):
-        taken(lambda a: a.set_title("中文"))
+        conversion(lambda a: a.set_title("中文"))
 
 
 @pytest.mark.reported("tikzplotlib#38", "matplot2tikz#30", outcome="right")
 def test_symlog_axis_places_points_correctly():
     """Convert points from -100 to 100 on a symmetric logarithmic axis."""
     draw = lambda a: (a.plot([-100, -1, 0, 1, 100], [1, 2, 3, 4, 5], "o-"), a.set_xscale("symlog"))  # noqa: E731
-    assert placed(draw, [(-100, 1), (-1, 2), (0, 3), (1, 4), (100, 5)])
+    assert all_in_place(draw, [(-100, 1), (-1, 2), (0, 3), (1, 4), (100, 5)])
 
 
 @pytest.mark.reported(outcome="right")
@@ -376,7 +379,7 @@ def test_symlog_axis_places_points_correctly():
 def test_other_axis_scales_place_points_correctly(scale, options):
     """Convert axes whose scale is neither linear nor decimal logarithmic."""
     draw = lambda a: (a.plot([1, 2, 3], [0.1, 0.5, 0.9], "o-"), a.set_yscale(scale, **options))  # noqa: E731
-    assert placed(draw, [(1, 0.1), (2, 0.5), (3, 0.9)])
+    assert all_in_place(draw, [(1, 0.1), (2, 0.5), (3, 0.9)])
 
 
 QUARTERS = [dt.datetime(2024, 3, 1, 10) + dt.timedelta(minutes=15 * i) for i in range(6)]
@@ -387,8 +390,8 @@ def test_times_are_placed_correctly_and_labelled_as_times():
     """Convert an axis with times 15 minutes apart."""
     days = matplotlib.dates.date2num(QUARTERS)
     draw = lambda a: a.plot(QUARTERS, [1, 2, 3, 2, 1, 2], "o-")  # noqa: E731
-    assert placed(draw, list(zip(days, [1, 2, 3, 2, 1, 2], strict=True)))
-    assert "01 10:30" in taken(draw)[1]
+    assert all_in_place(draw, list(zip(days, [1, 2, 3, 2, 1, 2], strict=True)))
+    assert "01 10:30" in conversion(draw)[1]
 
 
 @pytest.mark.reported(outcome="right")
@@ -407,14 +410,14 @@ def test_times_are_placed_correctly_and_labelled_as_times():
 )
 def test_other_dates_are_labelled_as_dates(draw, label):
     """Convert years, areas over times, a pandas series, bars over days, and a custom formatter."""
-    way, body = taken(draw)
+    way, body = conversion(draw)
     assert label in body
     assert "Error" not in way
 
 
 @pytest.mark.reported("tikzplotlib#257", "tikzplotlib#405", "tikzplotlib#11", "tikzplotlib#119", outcome="right")
 @pytest.mark.parametrize("kind", ["hatch", "polar", "3d"])
-def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
+def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compile_pdf):
     """Draw hatched bars with a legend, a polar plot and a three-dimensional plot."""
     drawing = Drawing()
     if kind == "hatch":
@@ -425,12 +428,12 @@ def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
         drawing.add_subplot(projection=kind).plot(*[[1, 2, 3]] * (3 if kind == "3d" else 2))
     figure = from_matplotlib(drawing, caption="c")
     assert {"hatch": "the hatch (//) of a Rectangle", "polar": "polar axes", "3d": "3d axes"}[kind] in figure.way
-    compiled(figure, f"kind_{kind}")
+    compile_pdf(figure, f"kind_{kind}")
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("draw", "named"),
+    ("draw", "reason"),
     [
         (lambda a: a.quiver([0, 1], [0, 1], [1, 0], [0, 1]), "a Quiver"),
         (
@@ -450,18 +453,18 @@ def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compiled):
         (lambda a: a.eventplot([1, 2, 3]), "EventCollection"),
     ],
 )
-def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, named, compiled):
+def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, reason, compile_pdf):
     """Draw arrows, flows, second axes, insets, pies, contours, barbs, effects, moved spines, rotated labels."""
     import matplotlib.patheffects  # noqa: F401
 
-    drawing, _ = drawn(lambda a: (a.plot([0, 1], [0, 1]), draw(a)))
+    drawing, _ = drawing_of(lambda a: (a.plot([0, 1], [0, 1]), draw(a)))
     figure = from_matplotlib(drawing, caption="c")
-    assert named in figure.way
+    assert reason in figure.way
     assert figure.way.startswith("drawn by matplotlib itself, because of")
-    compiled(figure, "other")
+    compile_pdf(figure, "other")
 
 
-def _steps(figure):
+def _x_steps(figure):
     """Return the differences between successive x values that a figure gives PGFPlots."""
     body = tex(figure, "n").split("endofdump")[1]
     xs = [float(row.split()[0]) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)]
@@ -472,9 +475,9 @@ def _steps(figure):
 def test_time_stamps_a_minute_apart_keep_their_distances():
     """Plot six times since 1970, one minute apart, with matplotlib and natively."""
     x, y = [1700000000 + 60 * i for i in range(6)], [1, 2, 3, 2, 1, 2]
-    assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
+    assert all_in_place(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
     native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
-    assert _steps(native) == pytest.approx([60] * 5)
+    assert _x_steps(native) == pytest.approx([60] * 5)
 
 
 @pytest.mark.reported(outcome="right")
@@ -484,9 +487,9 @@ def test_time_stamps_a_minute_apart_keep_their_distances():
 def test_large_or_close_values_keep_their_distances(x):
     """Plot integers, fractions of days and large negative values that differ after the sixth digit."""
     y = [1, 3, 2]
-    assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
+    assert all_in_place(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
     native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
-    assert _steps(native) == pytest.approx(np.diff(x), rel=1e-3)
+    assert _x_steps(native) == pytest.approx(np.diff(x), rel=1e-3)
 
 
 def _tick_labels(figure):
@@ -503,13 +506,13 @@ def test_years_on_an_axis_have_no_comma(native):
     x, y = [2018, 2019, 2020, 2021], [1, 2, 3, 2]
     figure = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
     if not native:
-        figure = from_matplotlib(drawn(lambda a: a.plot(x, y))[0], caption="c")
+        figure = from_matplotlib(drawing_of(lambda a: a.plot(x, y))[0], caption="c")
     assert _tick_labels(figure) == ["2018", "2019", "2020", "2021"]
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("figure", "label"),
+    ("figure", "labels"),
     [
         (Figure(panels=[Panel(series=[Bars(x=["1999", "2000"], y=[1, 2])])], caption="c"), ["1999", "2000"]),
         (Figure(panels=[Panel(series=[Bars(x=["a"], y=[1])], x=Axis())], caption="c"), ["a"]),
@@ -519,27 +522,27 @@ def test_years_on_an_axis_have_no_comma(native):
         ),
     ],
 )
-def test_years_as_categories_or_given_ticks_have_no_comma(figure, label):
+def test_years_as_categories_or_given_ticks_have_no_comma(figure, labels):
     """Plot years as names of bars, and as given ticks."""
-    assert _tick_labels(figure) == label
+    assert _tick_labels(figure) == labels
 
 
 @pytest.mark.reported(outcome="right")
 def test_years_under_matplotlib_bars_have_no_comma():
     """Plot bars over whole years."""
-    way, body = taken(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
+    way, body = conversion(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
     assert way == "converted to PGFPlots"
     assert r"xticklabels={{\vphantom{Ag}2019},{\vphantom{Ag}2020},{\vphantom{Ag}2021}}" in body
 
 
-def _titled(a):
+def _draw_titles(a):
     a.plot([1, 2, 3], [1, 2, 3], label="a")
     a.legend()
     a.set_title("left title", loc="left")
     a.figure.suptitle("Whole title")
 
 
-def _place(body, text):
+def _text_position(body, text):
     """Return the position of a text, in inches, in a drawing made by matplotlib."""
     match = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
     return float(match[1]), float(match[2])
@@ -548,10 +551,10 @@ def _place(body, text):
 @pytest.mark.reported("tikzplotlib#547", "tikzplotlib#64", outcome="right")
 def test_titles_are_placed_above_axes_and_figure():
     """Draw a title at the left of the axes and a title of the whole figure, with a legend."""
-    drawing, axes = drawn(_titled)
+    drawing, axes = drawing_of(_draw_titles)
     body = from_matplotlib(drawing, caption="c").body
     box = axes.get_window_extent().transformed(drawing.dpi_scale_trans.inverted())
-    left, whole = _place(body, "left title"), _place(body, "Whole title")
+    left, whole = _text_position(body, "left title"), _text_position(body, "Whole title")
     assert left[0] == pytest.approx(box.x0, abs=0.01)
     assert box.y1 < left[1] < whole[1] < drawing.get_figheight()
 
@@ -570,11 +573,11 @@ def test_titles_are_placed_above_axes_and_figure():
 )
 def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
     """Draw titles at the right, labels of the whole figure, and texts in axes and figure coordinates."""
-    drawing, axes = drawn(lambda a: a.plot([1, 2], [1, 2]))
+    drawing, axes = drawing_of(lambda a: a.plot([1, 2], [1, 2]))
     draw(axes)
     figure = from_matplotlib(drawing, caption="c")
     assert "drawn by matplotlib itself" in figure.way
-    x, y = _place(figure.body, "word")
+    x, y = _text_position(figure.body, "word")
     assert 0 <= x <= drawing.get_figwidth()
     assert 0 <= y <= drawing.get_figheight()
 
@@ -582,11 +585,11 @@ def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
 @pytest.mark.reported("matplotlib gallery errorbar_limits", outcome="right")
 def test_upper_limits_have_arrows():
     """Draw upper limits at two of three points."""
-    way, body = taken(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
+    way, body = conversion(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
     assert way == "converted to PGFPlots"
     arrows = re.findall(r"only marks, mark=(drawn-\d+)[^\n]*table \{\n1 0.7\n3 2.7\n\}", body)
     assert len(arrows) == 1
-    assert (2, 2.3) in rows(body)
+    assert (2, 2.3) in points_of(body)
 
 
 @pytest.mark.reported(outcome="right")
@@ -594,17 +597,17 @@ def test_upper_limits_have_arrows():
 def test_limits_in_every_direction_have_arrows(limit):
     """Draw lower limits, and limits to the left and right."""
     error = {"xerr" if limit[0] == "x" else "yerr": 0.3}
-    way, body = taken(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
+    way, body = conversion(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
     assert way == "converted to PGFPlots"
     sign = -0.3 if limit.endswith("uplims") else 0.3
     interval = [(v + sign, v) if limit[0] == "x" else (v, v + sign) for v in (1, 2)]
-    assert all(any(np.allclose(end, row) for row in rows(body)) for end in interval)
+    assert all(any(np.allclose(end, row) for row in points_of(body)) for end in interval)
     assert body.count("pgfdeclareplotmark") == 2
 
 
 @pytest.mark.reported(outcome="right")
 def test_percent_sign_of_a_formatter_is_written():
     """Convert a formatter that writes a percent sign."""
-    way, body = taken(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
+    way, body = conversion(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
     assert way == "converted to PGFPlots"
     assert r"{20\%}" in body

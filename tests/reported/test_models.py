@@ -1,4 +1,4 @@
-"""Models: masks, files, texts and vocabularies that were mistaken for something else in public reports."""
+"""Models whose masks, files, texts or vocabularies were mistaken for something else in public reports."""
 
 import dataclasses
 import gzip
@@ -37,20 +37,20 @@ pytestmark = pytest.mark.models
 ENCODER = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
 
 
-def causal(config: Any) -> Any:
+def causal_model(config: Any) -> Any:
     torch.manual_seed(0)
     return transformers.AutoModelForCausalLM.from_config(config).eval()
 
 
-def masked(mask: Callable[[int], Any], name: str = "llama") -> Any:
-    """Return a model in which every layer gets this mask, shape (1, 1 or H, T, T), instead of the causal mask."""
+def with_mask(mask: Callable[[int], Any], name: str = "llama") -> Any:
+    """Return a model whose layers all get `mask(T)`, shape (1, 1 or H, T, T), in place of the causal mask."""
     model = built(name)
 
-    def swap(module: Any, inputs: Any, options: dict[str, Any]) -> Any:
+    def replace_mask(module: Any, inputs: Any, options: dict[str, Any]) -> Any:
         return inputs, {**options, "attention_mask": mask(options["hidden_states"].shape[1])}
 
     for layer in model.model.layers:
-        layer.self_attn.register_forward_pre_hook(swap, with_kwargs=True)
+        layer.self_attn.register_forward_pre_hook(replace_mask, with_kwargs=True)
     return model
 
 
@@ -58,8 +58,9 @@ def masked(mask: Callable[[int], Any], name: str = "llama") -> Any:
 def test_encoder_is_refused_as_a_causal_model() -> None:
     """Capture BERT, whose causal LM class attends in both directions unless configured otherwise."""
     with pytest.raises(ModelError, match=r"BertLMHeadModel .* later tokens as well, as an encoder"):
-        survey(causal(transformers.BertConfig(**ENCODER)))
-    assert [layer.kind for layer in survey(causal(transformers.BertConfig(**ENCODER, is_decoder=True)))] == ["full"] * 3
+        survey(causal_model(transformers.BertConfig(**ENCODER)))
+    decoder = causal_model(transformers.BertConfig(**ENCODER, is_decoder=True))
+    assert [layer.kind for layer in survey(decoder)] == ["full"] * 3
 
 
 @pytest.mark.reported(outcome="refused")
@@ -67,7 +68,7 @@ def test_encoder_is_refused_as_a_causal_model() -> None:
 def test_encoders_of_other_families_are_refused(kind: str) -> None:
     """Capture an encoder of another family."""
     with pytest.raises(ModelError, match="later tokens as well, as an encoder"):
-        survey(causal(getattr(transformers, f"{kind}Config")(**ENCODER)))
+        survey(causal_model(getattr(transformers, f"{kind}Config")(**ENCODER)))
 
 
 @pytest.mark.reported(outcome="refused")
@@ -75,21 +76,21 @@ def test_decoder_configured_as_bidirectional_is_refused() -> None:
     """Capture Gemma 3 with attention in both directions, as used for embedding models."""
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, sliding_window=5, use_bidirectional_attention=True)
     with pytest.raises(ModelError, match="later tokens"):
-        survey(causal(config))
+        survey(causal_model(config))
 
 
-def prefix(tokens: int) -> Any:
+def prefix_mask(tokens: int) -> Any:
     mask = torch.ones(tokens, tokens, dtype=torch.bool).tril()
     mask[:3, :3] = True
     return mask[None, None]
 
 
-def strided(tokens: int) -> Any:
+def strided_mask(tokens: int) -> Any:
     rows, columns = torch.arange(tokens)[:, None], torch.arange(tokens)[None]
     return ((columns <= rows) & ((rows - columns) % 2 == 0))[None, None]
 
 
-def slopes(tokens: int) -> Any:
+def alibi_mask(tokens: int) -> Any:
     distance = torch.arange(tokens)[:, None] - torch.arange(tokens)[None]
     bias = -torch.tensor([0.5, 0.25, 0.125, 0.0625])[:, None, None] * distance
     return bias.masked_fill(distance < 0, torch.finfo(torch.float32).min)[None]
@@ -97,24 +98,24 @@ def slopes(tokens: int) -> Any:
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(
-    ("mask", "words"),
+    ("mask", "message"),
     [
-        (prefix, "later tokens of a prefix"),
-        (strided, "masks other tokens than its configuration says"),
-        (slopes, "adds a position bias to its scores through its mask"),
+        (prefix_mask, "later tokens of a prefix"),
+        (strided_mask, "masks other tokens than its configuration says"),
+        (alibi_mask, "adds a position bias to its scores through its mask"),
     ],
 )
-def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], words: str) -> None:
+def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], message: str) -> None:
     """Capture a model whose custom code uses a non-causal mask: a prefix, every second token, ALiBi."""
-    with pytest.raises(ModelError, match=words):
-        survey(masked(mask))
+    with pytest.raises(ModelError, match=message):
+        survey(with_mask(mask))
 
 
 @pytest.mark.reported("transformers#35891", outcome="refused")
 def test_a_bias_that_depends_on_the_values() -> None:
     """Capture Doge, whose mask adds numbers computed from its values to the scores."""
     with pytest.raises(ModelError, match=r"position bias.* queries and keys do not contain"):
-        survey(causal(transformers.DogeConfig(**SIZES)))
+        survey(causal_model(transformers.DogeConfig(**SIZES)))
 
 
 @pytest.mark.reported(outcome="refused")
@@ -123,7 +124,9 @@ def test_kernel_that_changes_the_scores_is_refused() -> None:
     model = built("llama")
     kernels = transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS
     kernel = kernels["sdpa"]
-    kernels.register("halved", lambda module, query, key, *rest, **more: kernel(module, query, key / 2, *rest, **more))
+    kernels.register(
+        "halved", lambda module, query, key, *args, **options: kernel(module, query, key / 2, *args, **options)
+    )
     transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS.register(
         "halved", transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
     )
@@ -139,7 +142,7 @@ def test_survey_reports_chunks_sinks_and_soft_caps() -> None:
     config = transformers.Llama4TextConfig(
         **sizes, head_dim=8, attention_chunk_size=5, num_local_experts=2, intermediate_size_mlp=48
     )
-    layers = survey(causal(config))
+    layers = survey(causal_model(config))
     assert [(layer.kind, layer.window) for layer in layers] == [("chunked", 5)] * 3 + [("full", None)]
     assert [layer.sink for layer in survey(built("gpt_oss"))] == [True] * 3
     assert [(layer.softcap, layer.sink) for layer in survey(built("gemma2"))] == [(2.0, False)] * 3
@@ -148,11 +151,11 @@ def test_survey_reports_chunks_sinks_and_soft_caps() -> None:
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["Mamba", "Mamba2", "Rwkv", "xLSTM"])
 def test_models_without_attention_are_refused(kind: str) -> None:
-    """Capture a state-space model and recurrent models, one of which calls its layers attention."""
+    """Capture state-space and recurrent models; RWKV calls its layers attention although they are not."""
     sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}
-    more = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
+    extra = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
     with pytest.raises(ModelError, match="computes no attention"):
-        survey(causal(getattr(transformers, f"{kind}Config")(**sizes, **more)))
+        survey(causal_model(getattr(transformers, f"{kind}Config")(**sizes, **extra)))
 
 
 @pytest.mark.reported(outcome="refused")
@@ -165,15 +168,15 @@ def test_non_finite_weights_are_refused() -> None:
         survey(model)
 
 
-def of_gguf(tmp_path: Path, more: Callable[[Any], None]) -> dict[str, Any]:
+def config_from_gguf(tmp_path: Path, extend: Callable[[Any], None]) -> dict[str, Any]:
     """Return the configuration read from a GGUF file of a small Llama with extra keys or tensors."""
-    gguf_made.made(tmp_path / "made.gguf", more=more)
+    gguf_made.made(tmp_path / "made.gguf", more=extend)
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
     config: dict[str, Any] = json.loads((folder / "config.json").read_text())
     return config
 
 
-def scaled(kind: Any, factor: float) -> Callable[[Any], None]:
+def rope_scaling(kind: Any, factor: float) -> Callable[[Any], None]:
     def add(writer: Any) -> None:
         writer.add_rope_scaling_type(kind)
         writer.add_rope_scaling_factor(factor)
@@ -184,12 +187,12 @@ def scaled(kind: Any, factor: float) -> Callable[[Any], None]:
 @pytest.mark.reported("onnxruntime/mobius#458", "llama.cpp#2772", "oobabooga/textgen#3877", outcome="right")
 def test_gguf_linear_rotation_scaling_is_read(tmp_path: Path) -> None:
     """Read a GGUF file with a linear rotation scaling of four."""
-    rope = of_gguf(tmp_path, scaled(gguf.RopeScalingType.LINEAR, 4.0))["rope_parameters"]
+    rope = config_from_gguf(tmp_path, rope_scaling(gguf.RopeScalingType.LINEAR, 4.0))["rope_parameters"]
     assert rope == {"rope_type": "linear", "factor": 4.0, "rope_theta": gguf_made.BASE}
 
 
 def yarn(writer: Any) -> None:
-    scaled(gguf.RopeScalingType.YARN, 8.0)(writer)
+    rope_scaling(gguf.RopeScalingType.YARN, 8.0)(writer)
     writer.add_rope_scaling_orig_ctx_len(32)
     writer.add_rope_scaling_yarn_beta_fast(16.0)
 
@@ -202,7 +205,7 @@ def llama3(writer: Any) -> None:
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("extend", "expected"),
     [
         (yarn, {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 32, "beta_fast": 16.0}),
         (lambda writer: writer.add_float32("llama.rope.scale_linear", 2.0), {"rope_type": "linear", "factor": 2.0}),
@@ -212,18 +215,18 @@ def llama3(writer: Any) -> None:
     ids=["yarn", "an older key", "llama3", "the usual factor on scores"],
 )
 def test_gguf_rotation_keys_and_divisor_tensors_are_read(
-    tmp_path: Path, more: Callable[[Any], None], expected: dict[str, Any]
+    tmp_path: Path, extend: Callable[[Any], None], expected: dict[str, Any]
 ) -> None:
-    """Read rotations described by other keys, or by a tensor of divisors."""
-    rope = of_gguf(tmp_path, more)["rope_parameters"]
+    """Read rotations that a GGUF file describes by other keys, or by a tensor of divisors."""
+    rope = config_from_gguf(tmp_path, extend)["rope_parameters"]
     assert {name: rope[name] for name in expected} == expected
 
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("extend", "message"),
     [
-        (scaled(gguf.RopeScalingType.LONGROPE, 4.0), "rope.scaling.type is 'longrope'"),
+        (rope_scaling(gguf.RopeScalingType.LONGROPE, 4.0), "rope.scaling.type is 'longrope'"),
         (lambda writer: writer.add_rope_scaling_attn_factors(1.2), "llama.rope.scaling.attn_factor is 1.2"),
         (lambda writer: writer.add_attention_scale(0.5), "llama.attention.scale is 0.5"),
         (lambda writer: writer.add_attn_logit_softcapping(30.0), "llama.attn_logit_softcapping is 30.0"),
@@ -240,27 +243,27 @@ def test_gguf_rotation_keys_and_divisor_tensors_are_read(
         (lambda writer: writer.add_tensor("blk.1.attn_sinks.weight", np.zeros(4, np.float32)), "attn_sinks.weight"),
         (lambda writer: writer.add_tensor("rope_freqs.weight", np.arange(1, 9, dtype=np.float32)), "rope_freqs.weight"),
     ],
-    ids=lambda given: None if callable(given) else given.partition(" is ")[0],
+    ids=lambda value: None if callable(value) else value.partition(" is ")[0],
 )
-def test_gguf_keys_without_effect_are_refused(tmp_path: Path, more: Callable[[Any], None], words: str) -> None:
+def test_gguf_keys_without_effect_are_refused(tmp_path: Path, extend: Callable[[Any], None], message: str) -> None:
     """Read a GGUF file with a key or tensor that the model's class does not use."""
-    with pytest.raises(ModelError, match=words):
-        of_gguf(tmp_path, more)
+    with pytest.raises(ModelError, match=message):
+        config_from_gguf(tmp_path, extend)
 
 
 @pytest.mark.reported(outcome="right")
 def test_unknown_gguf_pre_tokenizer_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Read a GGUF file with a pre-tokenizer unknown to transformers."""
-    of_gguf(tmp_path, lambda writer: writer.add_tokenizer_pre("smollm"))
+    config_from_gguf(tmp_path, lambda writer: writer.add_tokenizer_pre("smollm"))
     assert "tokenizer.ggml.pre is 'smollm', which transformers does not know" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved("llama", tmp_path_factory.mktemp("models"))
 
 
-def written(path: Path, content: str | bytes) -> TextSource:
+def write_source(path: Path, content: str | bytes) -> TextSource:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return TextSource(str(path))
 
@@ -287,7 +290,7 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
 )  # fmt: skip
 def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content: str | bytes) -> None:
     """Read three texts from files with unusual suffixes, in other formats, and compressed."""
-    assert list(texts(written(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
+    assert list(texts(write_source(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
 
 
 @pytest.mark.reported(outcome="right")
@@ -297,13 +300,13 @@ def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content
 )
 def test_prose_that_begins_like_json_is_read_as_prose(tmp_path: Path, content: str) -> None:
     """Read plain texts that begin with a brace, a bracket or a quotation mark."""
-    assert list(texts(written(tmp_path / "prose.txt", content))) == [("prose", content)]
-    assert list(texts(written(tmp_path / "list.json", '["w4", "w5"]'))) == [("0", "w4"), ("1", "w5")]
+    assert list(texts(write_source(tmp_path / "prose.txt", content))) == [("prose", content)]
+    assert list(texts(write_source(tmp_path / "list.json", '["w4", "w5"]'))) == [("0", "w4"), ("1", "w5")]
 
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "message"),
     [
         ("a.json", '{"data": [1]}', "no text field 'text' .it has: data"),
         ("a.json", '{\n "data": [1]\n}', "one JSON object .data. in place of a list"),
@@ -318,10 +321,10 @@ def test_prose_that_begins_like_json_is_read_as_prose(tmp_path: Path, content: s
         ("a.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)[:20], "cannot be read"),
     ],
 )  # fmt: skip
-def test_files_without_valid_text_are_refused(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
+def test_files_without_valid_text_are_refused(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
     """Read files whose content contradicts their suffix, or is no text."""
-    with pytest.raises(DataError, match=words):
-        list(texts(written(tmp_path / name, content)))
+    with pytest.raises(DataError, match=message):
+        list(texts(write_source(tmp_path / name, content)))
 
 
 @pytest.mark.reported(outcome="refused")
@@ -335,8 +338,8 @@ def test_text_folder_accepts_any_suffix_case_and_refuses_subfolders(tmp_path: Pa
         list(texts(TextSource(str(tmp_path))))
 
 
-class Ends:
-    """A tokenizer of words by length that adds tokens before and after a text."""
+class TokenizerWithEnds:
+    """A tokenizer that turns each word into its length and adds tokens before and after a text."""
 
     def __init__(self, before: list[int], after: list[int]) -> None:
         self.before, self.after = before, after
@@ -360,54 +363,54 @@ def test_every_window_has_the_special_tokens_of_a_text(
     tmp_path: Path, before: list[int], after: list[int], expected: list[tuple[int, ...]]
 ) -> None:
     """Cut a text into windows with a tokenizer that adds tokens around every text."""
-    source = written(tmp_path / "a.txt", "1 22 333 4444 55555 666666")
-    made = documents(source, Ends(before, after), 4, windows=True)
-    assert [document.tokens for document in made] == expected
+    source = write_source(tmp_path / "a.txt", "1 22 333 4444 55555 666666")
+    cut = documents(source, TokenizerWithEnds(before, after), 4, windows=True)
+    assert [document.tokens for document in cut] == expected
 
 
-def asked(place: Path, tmp_path: Path, **more: Any) -> CaptureOptions:
+def capture_options(model_folder: Path, tmp_path: Path, **changes: Any) -> CaptureOptions:
     lines = "\n".join(json.dumps({"text": text(40, seed)}) for seed in range(3))
-    source = written(tmp_path / "texts.jsonl", lines)
-    given = {"texts": source, "context": 32, "buckets": 4, "rate": 4.0, "out": tmp_path / "out", **more}
-    return CaptureOptions(model=ModelSource(str(place), device="cpu"), **given)
+    source = write_source(tmp_path / "texts.jsonl", lines)
+    options = {"texts": source, "context": 32, "buckets": 4, "rate": 4.0, "out": tmp_path / "out", **changes}
+    return CaptureOptions(model=ModelSource(str(model_folder), device="cpu"), **options)
 
 
 @pytest.mark.reported(outcome="refused")
-def test_too_few_documents_are_refused(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask for more documents than exist: whole texts, windows, and an installed text set with a single text."""
+def test_too_few_documents_are_refused(model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for more documents than there are in a file, in windows of its texts, and in the installed text `manual`."""
     monkeypatch.setattr(capturing, "load", lambda source: pytest.fail("weights were loaded before texts were read"))
-    for more, words in (
+    for changes, message in (
         ({}, "3 documents of this context, and 12 are asked; --windows cuts long texts"),
         ({"windows": True, "context": 16}, "6 documents of this context, and 12 are asked; --documents 6"),
         ({"texts": TextSource("manual")}, "1 document of this context, and 12 are asked; --windows"),
     ):
-        with pytest.raises(DataError, match=words):
-            capturing.capture(asked(place, tmp_path, limit=12, **more))
+        with pytest.raises(DataError, match=message):
+            capturing.capture(capture_options(model_folder, tmp_path, limit=12, **changes))
     with pytest.raises(DataError, match="no such file"):
-        capturing.capture(asked(place, tmp_path, texts=TextSource(str(tmp_path / "textz.jsonl"))))
+        capturing.capture(capture_options(model_folder, tmp_path, texts=TextSource(str(tmp_path / "textz.jsonl"))))
     monkeypatch.undo()
-    capturing.capture(asked(place, tmp_path, limit=12, fewer=True))
+    capturing.capture(capture_options(model_folder, tmp_path, limit=12, fewer=True))
     stored = json.loads((tmp_path / "out/manifest.json").read_text())
     assert len(stored["documents"]) == 3
     assert str(tmp_path) not in json.dumps(stored)
-    assert str(place.parent) not in json.dumps(stored)
-    assert stored["settings"]["model"] == place.name
+    assert str(model_folder.parent) not in json.dumps(stored)
+    assert stored["settings"]["model"] == model_folder.name
     assert stored["settings"]["texts"] == "texts.jsonl"
-    assert capturing.is_finished(asked(place, tmp_path, limit=12))
-    other = written(tmp_path / "more.jsonl", json.dumps({"text": text(40, 9)}))
+    assert capturing.is_finished(capture_options(model_folder, tmp_path, limit=12))
+    other_texts = write_source(tmp_path / "more.jsonl", json.dumps({"text": text(40, 9)}))
     with pytest.raises(ModelError, match=r"holds another capture .texts"):
-        capturing.is_finished(asked(place, tmp_path, limit=12, texts=other))
+        capturing.is_finished(capture_options(model_folder, tmp_path, limit=12, texts=other_texts))
 
 
 @pytest.mark.reported(outcome="right")
-def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Path) -> None:
-    """Continue a sealed capture of version 0.1.0, whose manifest has places but no hashes and no layer softcaps."""
-    options = asked(place, tmp_path)
+def test_manifest_of_version_0_1_0_is_read_once_sealed(model_folder: Path, tmp_path: Path) -> None:
+    """Continue a sealed capture of version 0.1.0, whose manifest has file paths but neither hashes nor soft caps."""
+    options = capture_options(model_folder, tmp_path)
     capturing.capture(options)
     path = tmp_path / "out/manifest.json"
     stored = json.loads(path.read_text())
     del stored["blake2"]
-    settings = stored["settings"] | {"model": str(place), "texts": options.texts.place}
+    settings = stored["settings"] | {"model": str(model_folder), "texts": options.texts.place}
     del settings["texts_hash"]
     settings["layers"] = [{k: v for k, v in row.items() if k not in ("sink", "softcap")} for row in settings["layers"]]
     path.write_text(json.dumps(stored | {"settings": settings}))
@@ -425,29 +428,29 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Pa
 
 
 @pytest.mark.reported("transformers#12763", outcome="refused")
-def test_token_without_an_embedding_row_is_refused_in_capture(place: Path, tmp_path: Path) -> None:
+def test_token_without_an_embedding_row_is_refused_in_capture(model_folder: Path, tmp_path: Path) -> None:
     """Capture with a tokenizer that has more tokens than the embedding has rows."""
     config = transformers.LlamaConfig(**{**SIZES, "vocab_size": 20})
     transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "short")
-    transformers.AutoTokenizer.from_pretrained(place).save_pretrained(tmp_path / "short")
+    transformers.AutoTokenizer.from_pretrained(model_folder).save_pretrained(tmp_path / "short")
     with pytest.raises(ModelError, match=r"the text has token \d+ \('w\d+'\), but the embedding has 20 rows"):
-        capturing.capture(asked(tmp_path / "short", tmp_path))
+        capturing.capture(capture_options(tmp_path / "short", tmp_path))
     with pytest.raises(ModelError, match="the embedding has 20 rows"):
         check_tokens(transformers.LlamaForCausalLM(config), torch.tensor([[3, 20]]))
 
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("kind", ["gpt_neox", "gemma2", "added"])
-def test_token_without_an_embedding_row_is_refused_in_other_commands(place: Path, tmp_path: Path, kind: str) -> None:
+def test_token_without_an_embedding_row_is_refused_elsewhere(model_folder: Path, tmp_path: Path, kind: str) -> None:
     """Compute perplexities with two embeddings that are too short, and with an added word."""
-    words = transformers.AutoTokenizer.from_pretrained(place)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder)
     added = kind == "added"
     if added:
-        words.add_tokens(["lamp"])
+        tokenizer.add_tokens(["lamp"])
     config = built("llama" if added else kind).config
-    config.vocab_size = len(words) - 1 if added else 20
+    config.vocab_size = len(tokenizer) - 1 if added else 20
     transformers.AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
-    words.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match=rf"has token {config.vocab_size if added else ''}.*resize_token_embeddings"):
         kq.load(str(tmp_path), device="cpu").perplexity("w4 lamp w5" if added else "w4 w50 w51")
 
@@ -457,7 +460,7 @@ def test_token_without_an_embedding_row_is_refused_in_other_commands(place: Path
 def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> None:
     """Ask a model with learned positions for its encoding, and for queries and keys before rotation."""
     sizes: dict[str, Any] = {**ENCODER, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
-    model = causal(getattr(transformers, f"{kind}Config")(**sizes))
+    model = causal_model(getattr(transformers, f"{kind}Config")(**sizes))
     assert positional_of(model) == "none"
     calls: list[bool] = []
     with projecting(model, 8) as projected:
@@ -471,7 +474,7 @@ def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> No
 def test_complex_rotation_is_recognised_as_rope() -> None:
     """Ask Llama 4, whose rotary module returns complex numbers, for its encoding."""
     sizes = {**SIZES, "num_local_experts": 2, "intermediate_size_mlp": 48, "head_dim": 8}
-    assert positional_of(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
+    assert positional_of(causal_model(transformers.Llama4TextConfig(**sizes))) == "rope"
 
 
 @pytest.mark.reported(outcome="refused")
@@ -479,15 +482,15 @@ def test_complex_rotation_is_recognised_as_rope() -> None:
 def test_encoder_is_refused_by_every_command(tmp_path: Path, kind: str) -> None:
     """Load, capture and run experiments on an encoder; each command refuses it in the same words."""
     sizes = {**ENCODER, "embedding_size": 32, "input_embedding_size": 32, "output_embedding_size": 32}
-    folder = saved_model(causal(getattr(transformers, f"{kind}Config")(**sizes)), tmp_path / "model")
-    words = r"attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
-    with pytest.raises(ModelError, match=words):
+    folder = saved_model(causal_model(getattr(transformers, f"{kind}Config")(**sizes)), tmp_path / "model")
+    message = r"attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
+    with pytest.raises(ModelError, match=message):
         load(ModelSource(str(folder), device="cpu"))
-    with pytest.raises(ModelError, match=words):
-        capturing.capture(asked(folder, tmp_path))
-    written(tmp_path / "texts.txt", "\n\n".join(text(40, seed) for seed in range(10)))
+    with pytest.raises(ModelError, match=message):
+        capturing.capture(capture_options(folder, tmp_path))
+    write_source(tmp_path / "texts.txt", "\n\n".join(text(40, seed) for seed in range(10)))
     call = f"sinks --model {folder} --device cpu --tokens 32 --items 0 --texts {tmp_path / 'texts.txt'}".split()
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=message):
         run_command.main(call, standalone_mode=False, obj={"root": tmp_path})
 
 
@@ -500,27 +503,27 @@ def test_causal_models_of_many_kinds_are_accepted(tmp_path: Path, name: str, dty
 
 
 @pytest.mark.reported(outcome="refused")
-def test_text_files_seq2seq_models_and_invalid_configs_are_refused_as_models(place: Path, tmp_path: Path) -> None:
+def test_text_files_seq2seq_models_and_invalid_configs_are_refused(model_folder: Path, tmp_path: Path) -> None:
     """Pass a text file, an encoder-decoder model, and settings of the wrong type as a model."""
-    written(tmp_path / "texts.jsonl", AS_LINES)
+    write_source(tmp_path / "texts.jsonl", AS_LINES)
     with pytest.raises(ModelError, match=r"is a file, not a model; .* texts go to --texts"):
         resolve(tmp_path, str(tmp_path / "texts.jsonl"))
     config = transformers.T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=1, num_heads=4)
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
     with pytest.raises(ModelError, match=r"its architecture \(t5\) is not a causal language model"):
         load(ModelSource(str(tmp_path / "t5"), device="cpu"))
-    stored = json.loads((place / "config.json").read_text())
+    stored = json.loads((model_folder / "config.json").read_text())
     folder = tmp_path / "odd"
-    shutil.copytree(place, folder)
-    for changed, words in (
+    shutil.copytree(model_folder, folder)
+    for changes, message in (
         ({"hidden_act": "nope"}, r"KeyError: 'nope'\); check hidden_act = 'nope'"),
         ({"rope_parameters": {"rope_type": "default", "rope_theta": "large"}}, r"rope_theta = 'large'"),
     ):
-        (folder / "config.json").write_text(json.dumps(stored | changed))
+        (folder / "config.json").write_text(json.dumps(stored | changes))
         source = ModelSource(str(folder), device="cpu")
-        with pytest.raises(ModelError, match=words):
+        with pytest.raises(ModelError, match=message):
             estimate(source, context=8)
-        with pytest.raises(ModelError, match=words):
+        with pytest.raises(ModelError, match=message):
             load(source)
 
 
@@ -529,10 +532,10 @@ def test_all_experiments_run_on_user_texts_except_text_kinds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Run every experiment on texts of the user; one experiment uses its own texts."""
-    taken: list[tuple[str, ...]] = []
-    monkeypatch.setattr("keyquery.measure.run.run", lambda root, names, *rest, **more: taken.append(names) or [])
-    words = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]
-    run_command.main(words, standalone_mode=False, obj={"root": Path()})
-    assert "massive_values" in taken[0]
-    assert "text_kinds" not in taken[0]
+    selections: list[tuple[str, ...]] = []
+    monkeypatch.setattr("keyquery.measure.run.run", lambda root, names, *_, **__: selections.append(names) or [])
+    arguments = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]
+    run_command.main(arguments, standalone_mode=False, obj={"root": Path()})
+    assert "massive_values" in selections[0]
+    assert "text_kinds" not in selections[0]
     assert "skipped text_kinds: generated texts are needed" in capsys.readouterr().err

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.models
 LEARNED: dict[str, Any] = {**SIZES, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
 
 
-def causal(config: Any) -> Any:
+def causal_model(config: Any) -> Any:
     torch.manual_seed(0)
     return transformers.AutoModelForCausalLM.from_config(config).eval()
 
 
-def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
+def capture_options(model: Path, folder: Path, context: int) -> CaptureOptions:
     lines = "\n".join(json.dumps({"text": text(context + 8, seed)}) for seed in range(2))
     (folder / "texts.jsonl").write_text(lines)
     source = ModelSource(str(model), device="cpu")
@@ -40,7 +40,7 @@ def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
 @pytest.mark.reported(outcome="right")
 def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Capture texts of 128 tokens from a model with a trained length of 64."""
-    options = asked(saved("llama", tmp_path / "model"), tmp_path, 128)
+    options = capture_options(saved("llama", tmp_path / "model"), tmp_path, 128)
     states: list[CaptureProgress] = []
     capturing.capture(options, states.append)
     note = (
@@ -51,17 +51,18 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]
     assert "longer than the model was made for" in (options.out / "README.md").read_text()
     no_options = {"revision": None, "quantize": None, "resources": Resources()}
-    how: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "executor": "local", "jobs": 1}
-    how |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **no_options}
+    options: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "jobs": 1}
+    no_options |= {"executor": "local"}
+    options |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **no_options}
     for out in (options.out, tmp_path / "again"):  # from the existing capture, and again
-        capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **how)
+        capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **options)
         assert capsys.readouterr().err.count(note) == 1
 
 
 @pytest.mark.reported(outcome="right")
 def test_context_within_the_trained_length_is_not_noted(tmp_path: Path) -> None:
     """Capture texts as long as the model's trained length."""
-    options = asked(saved("llama", tmp_path / "model"), tmp_path, 64)
+    options = capture_options(saved("llama", tmp_path / "model"), tmp_path, 64)
     capturing.capture(options)
     assert "notes" not in json.loads((options.out / "manifest.json").read_text())
 
@@ -98,30 +99,30 @@ def test_trained_length_of_layerwise_rotations_and_of_models_that_state_none() -
 @pytest.mark.parametrize("kind", ["GPT2", "OPT", "BioGpt", "GPTBigCode"])
 def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str) -> None:
     """Capture texts of 72 tokens from a model with 64 learned positions."""
-    model = causal(getattr(transformers, f"{kind}Config")(**LEARNED))
+    model = causal_model(getattr(transformers, f"{kind}Config")(**LEARNED))
     folder = saved_model(model, tmp_path / "model")
     words = r"a context of 72 tokens is too long: the model's table of learned positions has 64 rows; give --context 64"
     with pytest.raises(ModelError, match=words):
-        capturing.capture(asked(folder, tmp_path, 72))
+        capturing.capture(capture_options(folder, tmp_path, 72))
     assert not (tmp_path / "out").exists()
-    capturing.capture(asked(folder, tmp_path, 64))
+    capturing.capture(capture_options(folder, tmp_path, 64))
 
 
 @pytest.mark.reported(outcome="right")
 def test_rows_of_learned_positions_are_counted_by_their_use() -> None:
     """Count the rows of a table with an offset of one row, of one beside token types, and of a model without one."""
     encoder = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
-    assert position_rows(causal(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
-    assert position_rows(causal(transformers.BertConfig(**encoder, is_decoder=True))) == 64
-    assert position_rows(causal(transformers.LlamaConfig(**SIZES))) is None
+    assert position_rows(causal_model(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
+    assert position_rows(causal_model(transformers.BertConfig(**encoder, is_decoder=True))) == 64
+    assert position_rows(causal_model(transformers.LlamaConfig(**SIZES))) is None
 
 
 @pytest.mark.reported(outcome="refused")
 def test_text_longer_than_a_fixed_position_table_is_refused(tmp_path: Path) -> None:
     """Capture texts of 72 tokens from CTRL, whose 64-row position table is not an embedding."""
     config = transformers.CTRLConfig(vocab_size=64, n_positions=64, n_embd=32, dff=48, n_layer=2, n_head=4)
-    folder = saved_model(causal(config), tmp_path / "model")
+    folder = saved_model(causal_model(config), tmp_path / "model")
     with pytest.raises(
         ModelError, match="a text of 72 tokens is too long: the table of positions has 64 rows; give a shorter"
     ):
-        capturing.capture(asked(folder, tmp_path, 72))
+        capturing.capture(capture_options(folder, tmp_path, 72))

@@ -1,4 +1,4 @@
-"""Scores of answers: false thoughts, missing answers, and rows that record the question."""
+"""Scores of answers with unfinished thoughts, and of files with missing answers or fields."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from keyquery.scores.lbp.smoke import make_set as write_smoke
 DRAFT = "Let me draft. [Answer]\nred house"
 
 
-def predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
+def write_predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return path
 
@@ -98,8 +98,10 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
             {"id": sample.id, "mode": "nonthinking", "prediction": form.format("[Answer]\n" + "\n".join(sample.answer))}
             for sample in samples
         ]
-        given = [prediction for _, prediction in read_predictions([predictions(tmp_path / "p.jsonl", rows)])]
-        values[form] = score_samples(samples, given)["score"].mean()
+        predictions = [
+            prediction for _, prediction in read_predictions([write_predictions(tmp_path / "p.jsonl", rows)])
+        ]
+        values[form] = score_samples(samples, predictions)["score"].mean()
     plain, after, within, unfinished = values.values()
     assert plain == after > 0.9
     assert within == unfinished == 0
@@ -120,15 +122,15 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
 def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, Any], words: str) -> None:
     """Score a file in which a failed call left null as the answer, or in another field."""
     with pytest.raises(DataError, match=f"p.jsonl:1: {words}"):
-        read_predictions([predictions(tmp_path / "p.jsonl", [row])])
+        read_predictions([write_predictions(tmp_path / "p.jsonl", [row])])
 
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize("name", ["answer", "context", "token_length"])
 def test_null_columns_of_samples_are_refused(tmp_path: Path, name: str) -> None:
     """Read a data set in which one column of a sample is null."""
-    place = write_smoke(tmp_path)
-    first, *others = place.read_text(encoding="utf-8").splitlines()
-    place.write_text("\n".join([json.dumps(json.loads(first) | {name: None}), *others]), encoding="utf-8")
+    path = write_smoke(tmp_path)
+    first, *others = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | {name: None}), *others]), encoding="utf-8")
     with pytest.raises(DataError, match=f":1: {name} is null"):
-        lbp_data.load_samples(str(place), ("8k",))
+        lbp_data.load_samples(str(path), ("8k",))

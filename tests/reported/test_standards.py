@@ -35,17 +35,17 @@ class Beans:
         (root / "artifacts/sources").mkdir(parents=True)
         (root / "artifacts/sources/places.csv").write_text("source\nbeans T1\n")
 
-    def describe(self, schema=None, **words):
-        """Describe the table of heights with the given schema; `words` are properties of the resource."""
-        resource = {"name": "bean_heights", "path": "sources/bean_heights.csv", "origin": [], **words}
+    def describe(self, schema=None, **properties):
+        """Describe the table of heights with this schema and these properties of the resource."""
+        resource = {"name": "bean_heights", "path": "sources/bean_heights.csv", "origin": [], **properties}
         resource["schema"] = {"primaryKey": ["lamp"], "fields": COLUMNS, **(schema or {})}
         text = yaml.safe_dump([resource], sort_keys=False, allow_unicode=True)
         (self.root / "artifacts/datapackage.yaml").write_text(PLACES + text, encoding="utf-8")
 
-    def field(self, **words):
+    def field(self, **properties):
         """Describe the table with extra properties of the column of heights."""
         lamp, height, source = COLUMNS
-        self.describe({"fields": [lamp, {**height, **words}, source]})
+        self.describe({"fields": [lamp, {**height, **properties}, source]})
 
     def write(self, text):
         """Write the table of heights, as text or as bytes."""
@@ -63,10 +63,10 @@ class Beans:
 
 @pytest.fixture
 def beans(tmp_path):
-    made = Beans(tmp_path)
-    made.describe()
-    made.write("lamp,height,source\nsun,18.4,beans T1\nneon,2.5,beans T1\n")
-    return made
+    project = Beans(tmp_path)
+    project.describe()
+    project.write("lamp,height,source\nsun,18.4,beans T1\nneon,2.5,beans T1\n")
+    return project
 
 
 @pytest.mark.reported("tableschema-py#84", "bioRad#608", outcome="right")
@@ -118,7 +118,7 @@ def test_missing_value_in_a_required_column_or_key_is_a_fault(beans):
     assert beans.faults() == [f"{TABLE}: row 2, height: 'NA' means a missing value, but a value is required"]
 
 
-UNHEEDED_OF_FIELDS = [
+UNSUPPORTED_FIELD_PROPERTIES = [
     {"decimalChar": ","},
     {"groupChar": " "},
     {"bareNumber": False},
@@ -139,21 +139,21 @@ UNHEEDED_OF_FIELDS = [
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize("words", UNHEEDED_OF_FIELDS)
-def test_unsupported_field_property_that_changes_cells_is_refused(beans, words):
+@pytest.mark.parametrize("properties", UNSUPPORTED_FIELD_PROPERTIES)
+def test_unsupported_field_property_that_changes_cells_is_refused(beans, properties):
     """Use Table Schema properties that change how a cell is read: decimal commas, dates, categories and others."""
-    beans.field(**words)
+    beans.field(**properties)
     with pytest.raises(DataError) as error:
         beans.faults()
     message = str(error.value)
     assert message.startswith("artifacts/datapackage.yaml: bean_heights, height: ")
     assert "not supported" in message
-    assert any(word in message for word in (*words, "jsonSchema"))
-    assert "; " in message, "how to mend it"
+    assert any(name in message for name in (*properties, "jsonSchema"))
+    assert "; " in message, "the message must say how to mend it"
     assert "\n" not in message
 
 
-UNHEEDED_OF_RESOURCES = [
+UNSUPPORTED_RESOURCE_PROPERTIES = [
     {"dialect": {"delimiter": ";"}},
     {"dialect": {"quoteChar": "'"}},
     {"dialect": {"doubleQuote": False}},
@@ -181,16 +181,16 @@ UNHEEDED_OF_RESOURCES = [
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize("words", UNHEEDED_OF_RESOURCES)
-def test_unsupported_resource_property_that_changes_rows_is_refused(beans, words):
+@pytest.mark.parametrize("properties", UNSUPPORTED_RESOURCE_PROPERTIES)
+def test_unsupported_resource_property_that_changes_rows_is_refused(beans, properties):
     """Use Data Resource and Table Dialect properties: separators, comments, encodings, several files, inline rows."""
-    beans.describe(**words)
+    beans.describe(**properties)
     with pytest.raises(DataError) as error:
         beans.faults()
     message = str(error.value)
-    [(word, value)] = words.items()
+    [(name, value)] = properties.items()
     assert message.startswith("artifacts/datapackage.yaml: bean_heights: ")
-    assert word in message
+    assert name in message
     assert not isinstance(value, dict) or next(iter(value)) in message
     assert "\n" not in message
 
@@ -219,7 +219,7 @@ def test_properties_with_default_or_descriptive_meaning_are_accepted(beans):
 
 @pytest.mark.reported(outcome="refused")
 @pytest.mark.parametrize(
-    ("place", "word", "near"),
+    ("level", "word", "suggestion"),
     [
         ("resource", "licences", "did you mean 'licenses'?"),
         ("schema", "missingvalues", "did you mean 'missingValues'?"),
@@ -228,19 +228,19 @@ def test_properties_with_default_or_descriptive_meaning_are_accepted(beans):
         ("constraints", "minimun", "did you mean 'minimum'?"),
     ],
 )
-def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
+def test_misspelt_property_suggests_the_nearest(beans, level, word, suggestion):
     """Misspell a property of the standard and of this project."""
-    if place == "resource":
+    if level == "resource":
         beans.describe(**{word: []})
-    elif place == "schema":
+    elif level == "schema":
         beans.describe({word: []})
-    elif place == "field":
+    elif level == "field":
         beans.field(**{word: "x"})
     else:
         beans.field(constraints={word: 1})
     with pytest.raises(DataError) as error:
         beans.faults()
-    assert f"unknown key {word!r}; {near}" in str(error.value)
+    assert f"unknown key {word!r}; {suggestion}" in str(error.value)
 
 
 @pytest.mark.reported(outcome="refused")
@@ -272,7 +272,7 @@ def test_trailing_blank_in_a_key_is_a_fault(beans):
     assert beans.faults() == [f"{TABLE}: row 2, lamp: 'sun ' begins or ends with a blank; write 'sun'"]
 
 
-TWINS = [
+LOOK_ALIKES = [
     ("sun", " sun", "begins or ends with a blank; write 'sun'"),
     ("full sun", "full\u00a0sun", "contains a no-break blank, or several blanks in a row; write 'full sun'"),
     ("full sun", "full  sun", "several blanks in a row; write 'full sun'"),
@@ -284,7 +284,7 @@ TWINS = [
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize(("first", "second", "words"), TWINS)
+@pytest.mark.parametrize(("first", "second", "words"), LOOK_ALIKES)
 def test_look_alike_spellings_in_a_key_are_a_fault(beans, first, second, words):
     """Use no-break spaces, double spaces, zero-width characters, decomposed accents, ligatures and look-alikes."""
     beans.write(f"lamp,height,source\n{first},6.1,beans T1\n{second},6.2,beans T1\n")
@@ -320,7 +320,7 @@ def test_visibly_different_words_are_accepted_as_different(beans):
     assert beans.faults() == []
 
 
-def sheet() -> bytes:
+def spreadsheet() -> bytes:
     """Return the bytes of a spreadsheet file: a ZIP archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -329,9 +329,9 @@ def sheet() -> bytes:
 
 
 ROWS = "lamp,height,source\nsun,18.4,beans T1\n"
-FOREIGN = [
+OTHER_FORMATS = [
     (gzip.compress(ROWS.encode(), mtime=0), "is packed by gzip"),
-    (sheet(), "is a ZIP archive, as spreadsheets (XLSX, ODS) are"),
+    (spreadsheet(), "is a ZIP archive, as spreadsheets (XLSX, ODS) are"),
     (ROWS.encode("utf-16"), "is UTF-16; save it in UTF-8"),
     (ROWS.encode("utf-16-le"), "is UTF-16 without a byte order mark"),
     (b"PAR1\0\0PAR1", "is Parquet; give it the ending .parquet"),
@@ -349,7 +349,7 @@ FOREIGN = [
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize(("content", "words"), FOREIGN)
+@pytest.mark.parametrize(("content", "words"), OTHER_FORMATS)
 def test_file_whose_content_contradicts_its_name_is_reported(beans, content, words):
     """Read a `.csv` that is gzip, XLSX, UTF-16, Parquet, a web page or a pointer, or separated by semicolons."""
     beans.write(content)
@@ -368,19 +368,19 @@ def test_byte_order_mark_is_skipped_in_every_file(beans, tmp_path):
     from boundpaper.store.table_file import table_hash
     from boundpaper.store.text_file import json_of
 
-    mark = b"\xef\xbb\xbf"
+    byte_order_mark = b"\xef\xbb\xbf"
     before = table_hash(beans.root / TABLE)
     for file in (TABLE, "artifacts/datapackage.yaml", "artifacts/sources/places.csv"):
-        (beans.root / file).write_bytes(mark + (beans.root / file).read_bytes())
+        (beans.root / file).write_bytes(byte_order_mark + (beans.root / file).read_bytes())
     assert beans.faults() == []
     assert beans.heights() == [18.4, 2.5]
     assert table_hash(beans.root / TABLE) == before
-    (tmp_path / "a.json").write_bytes(mark + json.dumps({"a": 1}).encode())
+    (tmp_path / "a.json").write_bytes(byte_order_mark + json.dumps({"a": 1}).encode())
     assert json_of(tmp_path, "a.json") == {"a": 1}
-    (tmp_path / "a.jsonl").write_bytes(mark + b'{"a": 1}\n')
+    (tmp_path / "a.jsonl").write_bytes(byte_order_mark + b'{"a": 1}\n')
     assert [value for _, value in line_values(tmp_path / "a.jsonl")] == [{"a": 1}]
     (tmp_path / "artifacts/sources/documents.csv").write_bytes(
-        mark + b"document,group,title,citation,coverage\nthesis,thesis,Beans,,claims\n"
+        byte_order_mark + b"document,group,title,citation,coverage\nthesis,thesis,Beans,,claims\n"
     )
     assert [document.title for document in documents(tmp_path)] == ["Beans"]
 

@@ -1,4 +1,4 @@
-"""Tables: text that looks like a number, column names that are not text, tables higher than a page."""
+"""Tables with text that looks like a number, with column names that are not text, or higher than a page."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from boundpaper.tables.render import render
 from boundpaper.typeset.text import prose
 
 
-def shown(words: list[str], format: str) -> str:
+def rendered(words: list[str], format: str) -> str:
     rows = pd.DataFrame({"k": words, "v": range(len(words))})
     columns = [Column("k", "Key"), Column("v", "V", integer())]
     return render(Table(rows=rows, columns=columns, caption="C."), "t", format)
@@ -26,8 +26,8 @@ def shown(words: list[str], format: str) -> str:
 @pytest.mark.parametrize("format", ["latex", "markdown", "html", "csv"])
 def test_commit_hash_that_looks_like_a_number_is_kept_as_text(format: str) -> None:
     """Show hashes such as 48e1207 in a text column, which a number parser reads as powers of ten."""
-    made = shown(["48e1207", "1e5", "a1b2c3d"], format)
-    assert all(word in made for word in ("48e1207", "1e5", "a1b2c3d"))
+    text = rendered(["48e1207", "1e5", "a1b2c3d"], format)
+    assert all(word in text for word in ("48e1207", "1e5", "a1b2c3d"))
 
 
 WORDS = [
@@ -40,9 +40,9 @@ WORDS = [
 @pytest.mark.parametrize("word", WORDS)
 def test_text_cell_that_looks_like_a_number_is_kept_as_written(word: str) -> None:
     """Show ranges, versions, dates, telephone numbers, identifiers and long integers in a text column."""
-    assert f"| {word}" in shown([word], "markdown").replace("\\", "")
-    assert f">{word}<" in shown([word], "html")
-    assert f"{word} &" in shown([word], "latex").replace("\\_", "_")
+    assert f"| {word}" in rendered([word], "markdown").replace("\\", "")
+    assert f">{word}<" in rendered([word], "html")
+    assert f"{word} &" in rendered([word], "latex").replace("\\_", "_")
     assert cell(word).replace("\\_", "_") == word, "names and categories in a figure"
     assert escape_latex(word).replace("\\_", "_") == word, "a text of the data in a chapter"
 
@@ -52,9 +52,9 @@ def test_text_cell_that_looks_like_a_number_is_kept_as_written(word: str) -> Non
 def test_group_name_that_looks_like_a_number_is_kept_as_written(format: str) -> None:
     """Show years and identifiers as names of row groups."""
     rows = pd.DataFrame({"g": ["2019-2020", "12e45"], "v": [1, 2]})
-    made = render(Table(rows=rows, columns=[Column("v", "V", integer())], groups="g", caption="C."), "t", format)
-    assert "2019-2020" in made
-    assert "12e45" in made
+    text = render(Table(rows=rows, columns=[Column("v", "V", integer())], groups="g", caption="C."), "t", format)
+    assert "2019-2020" in text
+    assert "12e45" in text
 
 
 @pytest.mark.reported(outcome="right")
@@ -69,11 +69,11 @@ def test_declared_numbers_are_typeset_as_numbers() -> None:
     """Show the same text with a number format, and in sentences that request one."""
     rows = pd.DataFrame({"k": ["1e-4", "12345"], "s": ["p = 2.1e-48", "-3 to 20-30 %"], "v": [1e-4, 12345.0]})
     columns = [Column("k", "K", printed()), Column("s", "S", sentences), Column("v", "V", scientific(1))]
-    made = render(Table(rows=rows, columns=columns, caption="C."), "t", "markdown")
-    assert "1 × 10⁻⁴" in made
-    assert "12,345" in made
-    assert "2.1 × 10⁻⁴⁸" in made
-    assert "−3 to 20–30%" in made
+    text = render(Table(rows=rows, columns=columns, caption="C."), "t", "markdown")
+    assert "1 × 10⁻⁴" in text
+    assert "12,345" in text
+    assert "2.1 × 10⁻⁴⁸" in text
+    assert "−3 to 20–30%" in text
 
 
 @pytest.mark.reported("great-tables#125", "pandas#19981", outcome="right")
@@ -102,8 +102,8 @@ FRAMES = {
 def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
     """Show columns named by pivoted years, name levels, dates and booleans."""
     rows, key, value = FRAMES[case]
-    made = render(Table(rows=rows, columns=[Column(key, "K"), Column(value, "V", integer())], caption="C."), "t", "csv")
-    assert made.splitlines()[1] == "a,8"
+    text = render(Table(rows=rows, columns=[Column(key, "K"), Column(value, "V", integer())], caption="C."), "t", "csv")
+    assert text.splitlines()[1] == "a,8"
 
 
 @pytest.mark.reported(outcome="refused")
@@ -122,12 +122,12 @@ def test_column_names_that_are_equal_as_text_are_refused() -> None:
         render(table, "t")
 
 
-def found(log_text: str) -> list[tuple[str, str]]:
+def log_warnings(log_text: str) -> list[tuple[str, str]]:
     return [(finding.kind, finding.file) for finding in log.parse(log_text).warnings if "undefined" not in finding.kind]
 
 
-def compiled(folder: Path, table: Table) -> list[tuple[str, str]]:
-    """Return LaTeX's log for a document with only this table."""
+def warnings_of(folder: Path, table: Table) -> list[tuple[str, str]]:
+    """Compile a document with only this table; return the kinds and files of LaTeX's warnings."""
     process.require("pdflatex")
     (folder / "t.tex").write_text(render(table, "t"), encoding="utf-8")
     packages = "booktabs,array,longtable,pdflscape,rotating"
@@ -135,10 +135,10 @@ def compiled(folder: Path, table: Table) -> list[tuple[str, str]]:
     text = f"{head}\n\\begin{{document}}\n\\input{{t}}\n\\end{{document}}\n"
     (folder / "d.tex").write_text(text, encoding="utf-8")
     latex.pdflatex("d.tex", cwd=folder, output=".", job="d", timeout=60)
-    return found((folder / "d.log").read_text(encoding="utf-8", errors="replace"))
+    return log_warnings((folder / "d.log").read_text(encoding="utf-8", errors="replace"))
 
 
-def numbered(count: int, **options: object) -> Table:
+def table_of_rows(count: int, **options: object) -> Table:
     rows = pd.DataFrame({"k": [f"row {i}" for i in range(count)], "v": range(count)})
     return Table(rows=rows, columns=[Column("k", "K"), Column("v", "V", integer())], caption="C.", **options)
 
@@ -146,27 +146,27 @@ def numbered(count: int, **options: object) -> Table:
 @pytest.mark.reported("quarto-cli#9207", "Documenter.jl#2966", "apaquarto#89", outcome="refused")
 def test_table_higher_than_its_page_is_reported(tmp_path: Path) -> None:
     """Compile 120 rows without long=True, the last of which fall below the page."""
-    assert compiled(tmp_path, numbered(120)) == [("float too high", "t.tex")]
+    assert warnings_of(tmp_path, table_of_rows(120)) == [("float too high", "t.tex")]
     assert "long=True" in hint("float too high", "")
 
 
 @pytest.mark.reported(outcome="refused")
 def test_rotated_table_higher_than_its_page_is_reported(tmp_path: Path) -> None:
     """Compile 60 rows on a page rotated by 90 degrees, about which LaTeX gives no warning."""
-    assert compiled(tmp_path, numbered(60, landscape=True)) == [("float too high", "t.tex")]
+    assert warnings_of(tmp_path, table_of_rows(60, landscape=True)) == [("float too high", "t.tex")]
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("options", [{"long": True}, {"long": True, "landscape": True}])
 def test_a_long_table_breaks_over_pages(tmp_path: Path, options: dict[str, object]) -> None:
     """Compile 120 rows with long=True, upright and rotated."""
-    assert compiled(tmp_path, numbered(120, **options)) == []
+    assert warnings_of(tmp_path, table_of_rows(120, **options)) == []
 
 
 @pytest.mark.reported(outcome="right")
 def test_rotated_table_that_fits_has_no_complaint(tmp_path: Path) -> None:
     """Compile 20 rows on a rotated page."""
-    assert compiled(tmp_path, numbered(20, landscape=True)) == []
+    assert warnings_of(tmp_path, table_of_rows(20, landscape=True)) == []
 
 
 @pytest.mark.reported(outcome="refused")
@@ -174,11 +174,11 @@ def test_row_higher_than_its_page_is_reported(tmp_path: Path) -> None:
     """Compile a paragraph of 900 words in one row of a long table, which fits on no page."""
     rows = pd.DataFrame({"k": ["a"], "w": ["word " * 900]})
     table = Table(rows=rows, columns=[Column("k", "K"), Column("w", "W", width=0.1)], caption="C.", long=True)
-    assert ("overfull box", "t.tex") in [(kind, "t.tex") for kind, _ in compiled(tmp_path, table)]
+    assert ("overfull box", "t.tex") in [(kind, "t.tex") for kind, _ in warnings_of(tmp_path, table)]
 
 
 @pytest.mark.reported(outcome="refused")
 def test_a_figure_higher_than_its_page_is_found() -> None:
     """Compile a figure higher than its page, and look for it in LaTeX's log."""
     text = "(./figures/high.float.tex\n\nLaTeX Warning: Float too large for page by 120.5pt on input line 9.\n\n)\n"
-    assert found(text) == [("float too high", "figures/high.float.tex")]
+    assert log_warnings(text) == [("float too high", "figures/high.float.tex")]

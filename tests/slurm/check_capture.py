@@ -32,17 +32,17 @@ def here(lab: Path) -> Path:
 
 
 def arguments(lab: Path, out: Path, texts: str = "texts.jsonl") -> list[str]:
-    given = ["--model", str(lab / "tiny"), "--texts", str(lab / texts), "--context", str(CONTEXT), "--buckets", "4"]
-    return ["capture", *given, "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
+    options = ["--model", str(lab / "tiny"), "--texts", str(lab / texts), "--context", str(CONTEXT), "--buckets", "4"]
+    return ["capture", *options, "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
 
 
-def bare() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     """Return an environment in which only the command itself tells a job where the project is."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def capture(lab: Path, out: Path, *more: str, texts: str = "texts.jsonl") -> subprocess.CompletedProcess[str]:
-    return run(lab / "project", *arguments(lab, out, texts), *more, env=bare(), timeout=SECONDS)
+    return run(lab / "project", *arguments(lab, out, texts), *more, env=clean_environment(), timeout=SECONDS)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -107,7 +107,7 @@ def test_failed_slurm_capture_keeps_its_logs_and_resumes(lab: Path, here: Path, 
 def test_killed_capture_command_reuses_the_results_of_its_jobs(lab: Path, here: Path, tmp_path: Path) -> None:
     on_slurm = tmp_path / "there"
     command = [sys.executable, "build.py", *arguments(lab, on_slurm), *TWO_JOBS]
-    killed = subprocess.Popen(command, cwd=lab / "project", env=bare(), stderr=subprocess.DEVNULL)
+    killed = subprocess.Popen(command, cwd=lab / "project", env=clean_environment(), stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + SECONDS
     while len(logs(on_slurm)) < 2:
         assert killed.poll() is None, "the command was not killed"

@@ -60,10 +60,10 @@ def install() -> None:
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise RuntimeError(f"{', '.join(_missing())}: not installed; on Debian or Ubuntu, as root: {INSTALL}")
-    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     # A partly refreshed package index may suffice; the installation below decides.
-    subprocess.run(["apt-get", "update", "-q"], env=quiet, stdout=subprocess.DEVNULL, check=False)
-    subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(["apt-get", "update", "-q"], env=environment, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(INSTALL.split(), env=environment, stdout=subprocess.DEVNULL, check=False)
     if _missing():
         raise RuntimeError(f"{', '.join(_missing())}: could not be installed; as root: apt-get update && {INSTALL}")
 
@@ -132,10 +132,10 @@ def _run(*argv: str) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [listener.getsockname()[1] for listener in listeners]
+    for listener in listeners:
+        listener.close()
     return ports
 
 
@@ -159,18 +159,18 @@ def _stop(pid_file: Path, program: str) -> None:
         return
     for number, patience in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, 2)):
         deadline = time.monotonic() + patience
-        if not _is(pid, program):
+        if not _runs(pid, program):
             return
         with suppress(ProcessLookupError):
             os.kill(pid, number)
-        while _is(pid, program) and time.monotonic() < deadline:
+        while _runs(pid, program) and time.monotonic() < deadline:
             time.sleep(0.05)
 
 
-def _is(pid: int, program: str) -> bool:
+def _runs(pid: int, program: str) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return False
-    name, rest = state[state.index("(") + 1 : state.rindex(")")], state[state.rindex(")") + 2 :]
-    return name.startswith(program) and not rest.startswith("Z")
+    name, fields = state[state.index("(") + 1 : state.rindex(")")], state[state.rindex(")") + 2 :]
+    return name.startswith(program) and not fields.startswith("Z")

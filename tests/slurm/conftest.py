@@ -15,14 +15,14 @@ from slurm.cluster import cluster, install
 def slurm() -> Iterator[None]:
     """Start the cluster, and always stop it after the tests."""
 
-    def terminated(number: int, frame: object) -> None:
+    def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     try:
         install()
     except RuntimeError as error:
         pytest.exit(str(error), returncode=1)
-    before = signal.signal(signal.SIGTERM, terminated)
+    before = signal.signal(signal.SIGTERM, interrupt)
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     try:
         with cluster(folder):

@@ -10,10 +10,10 @@ sys.path.insert(0, str(ROOT))
 from . import commands, endings, fuzz, kill, published  # noqa: E402
 
 
-def _tell(amiss: list[str], wrong: list[str]) -> None:
+def _report(faults: list[str], wrong: list[str]) -> None:
     """Print a fault as soon as it is found, and remember it."""
     print("".join(f"{line}\n" for line in dict.fromkeys(wrong)), end="", file=sys.stderr, flush=True)
-    amiss += wrong
+    faults += wrong
 
 
 def main() -> int:
@@ -40,44 +40,47 @@ def main() -> int:
         "--only", metavar="WORDS", help="kill only this build, e.g. --only paper, --only 'table ap_drop'"
     )
     parser.add_argument("--warm", action="store_true", help="start from this project's build; rebuild LaTeX only")
-    asked = parser.parse_args()
-    if asked.case is not None and not (asked.files and asked.kinds):
-        parser.error(
-            "--case is the number of one of --files of one of --kinds, with the --seed of the run that told it"
-        )
+    options = parser.parse_args()
+    if options.case is not None and not (options.files and options.kinds):
+        parser.error("--case needs --files and --kinds, and the --seed of the run that reported the case")
     for name, usual in (("mutations", 200), ("kills", 20)):
-        if getattr(asked, name) is None:
-            setattr(asked, name, 0 if asked.files or asked.endings else usual)
-    amiss: list[str] = []
-    if not (asked.only or asked.classes or asked.files or asked.endings):
-        _tell(amiss, published.run(ROOT))
+        if getattr(options, name) is None:
+            setattr(options, name, 0 if options.files or options.endings else usual)
+    faults: list[str] = []
+    if not (options.only or options.classes or options.files or options.endings):
+        _report(faults, published.run(ROOT))
     for word, counts, wrong in (
-        fuzz.run(ROOT, asked.mutations, asked.seed, asked.classes.split()) if asked.mutations else ()
+        fuzz.run(ROOT, options.mutations, options.seed, options.classes.split()) if options.mutations else ()
     ):
         line = f"| {word} | {sum(counts.values())} | {counts['good']} | {counts['told']} | {counts['other error']} |"
         print(f"{line} {len(wrong)} |", flush=True)
-        _tell(amiss, wrong)
-    kinds_asked = asked.kinds.split(",") if asked.kinds else ()
-    for tally in commands.run(ROOT, asked.files, asked.seed, kinds_asked, asked.case) if asked.files else ():
+        _report(faults, wrong)
+    kinds = options.kinds.split(",") if options.kinds else ()
+    for tally in commands.run(ROOT, options.files, options.seed, kinds, options.case) if options.files else ():
         shown = " | ".join(str(tally.counts[outcome]) for outcome in commands.OUTCOMES)
         print(f"| {tally.word} | {sum(tally.counts.values())} | {shown} | {tally.seconds:.0f} |", flush=True)
-        _tell(amiss, tally.wrong)
-    beginning = asked.beginning.split(",") if asked.beginning else ()
-    for ended in endings.run(ROOT, asked.endings, asked.seed, beginning) if asked.endings else ():
+        _report(faults, tally.wrong)
+    beginning = options.beginning.split(",") if options.beginning else ()
+    for ended in endings.run(ROOT, options.endings, options.seed, beginning) if options.endings else ():
         shown = " | ".join(str(count) for count in ended.kills.values())
         cells = f"{ended.slowest:.1f} | {ended.late} | {len(ended.wrong)}"
         print(f"| `{ended.command}` | {ended.iterations} | {shown} | {cells} |", flush=True)
-        _tell(amiss, ended.wrong)
-    targets = (*kill.TARGETS, *((("paper",),) if asked.paper else ()))
-    if asked.only:
-        targets = (tuple(asked.only.split()),)
-    told = kill.run(
-        ROOT, asked.kills, asked.seed, targets, lambda words: print(words, file=sys.stderr, flush=True), warm=asked.warm
+        _report(faults, ended.wrong)
+    targets = (*kill.TARGETS, *((("paper",),) if options.paper else ()))
+    if options.only:
+        targets = (tuple(options.only.split()),)
+    rounds = kill.run(
+        ROOT,
+        options.kills,
+        options.seed,
+        targets,
+        lambda words: print(words, file=sys.stderr, flush=True),
+        warm=options.warm,
     )
-    for word, iterations, kills, wrong in told if asked.kills else ():
+    for word, iterations, kills, wrong in rounds if options.kills else ():
         print(f"| {word} | {iterations} | {kills} | {len(wrong)} |", flush=True)
-        _tell(amiss, wrong)
-    return bool(amiss)
+        _report(faults, wrong)
+    return bool(faults)
 
 
 if __name__ == "__main__":

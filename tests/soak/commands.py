@@ -33,7 +33,7 @@ FINE = ("told", "accepted")
 LINES, LENGTH = 6, 1200  # lines of an error; `check` prints one line per fault of a table, and a summary
 CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\)")
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
-ODD = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
+NOT_FINITE = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
 EXHIBITS = (
     "tables/", "figures/", "analysis/claims/", "analysis/studies/", "analysis/experiments/", "keyquery/experiments/",
 )  # fmt: skip
@@ -45,9 +45,9 @@ SURVEY = tuple("run sinks --model tiny-rope --documents 1 --tokens 32 --device c
 class Kind:
     """A kind of file: sample files, and the commands that read such a file.
 
-    One command is chosen at random. An error must contain one of the words in `named`. Any change of a `sealed` file
-    must be reported, and a changed cache must give the `same` outcome. `share` scales the number of damaged files,
-    below 1 for slow commands, and `before` prepares the paper for another run.
+    One command is chosen at random. An error must contain one of the words that `named` returns. Any change of a
+    `sealed` file must be reported. If `same` is true, as for caches, a change must leave the output as it was.
+    `share` scales the number of damaged files (below 1 for slow commands); `before` prepares the paper for a run.
     """
 
     files: Sequence[Path]
@@ -77,7 +77,7 @@ def _of_folder(path: Path) -> Sequence[str]:
 def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
     """Return every kind of file: those of the small paper, and tables of the thesis with exhibits that read them."""
 
-    def one(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
+    def always(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
         return lambda path: commands
 
     exhibit = _exhibits(thesis)
@@ -104,68 +104,67 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
     own_looks[0].write_text(looks.template(paper)[1])
     own_looks[1].write_text("\\usepackage{amsmath}\n\\newcommand*{\\lamp}[1]{\\emph{#1}}\n")
 
-    def annotated(path: Path) -> Sequence[str]:
-        return (path.name, path.parent.name)
-
     return {
         "sources": Kind(
             chance.sample(sources, min(20, len(sources))), exhibit, lambda path: (path.name, path.stem, "; it reads ")
         ),
         "measurements": Kind(measured, exhibit, _measured, sealed=True),
         "manifests": Kind([path.with_suffix(".json") for path in measured], exhibit, _measured),
-        "own sources": Kind([base / "sources/bean_heights.csv"], one(CHECK, claims, table, figure)),
+        "own sources": Kind([base / "sources/bean_heights.csv"], always(CHECK, claims, table, figure)),
         "own documents and places": Kind(
-            [base / f"sources/{each}.csv" for each in ("places", "documents")], one(CHECK)
+            [base / f"sources/{name}.csv" for name in ("places", "documents")], always(CHECK)
         ),
         "own measurements": Kind(
-            sorted((base / "measurements").glob("head_*/own.[cp]*")), one(CHECK), _measured, sealed=True
+            sorted((base / "measurements").glob("head_*/own.[cp]*")), always(CHECK), _measured, sealed=True
         ),
-        "own manifests": Kind(sorted((base / "measurements").glob("head_*/own.json")), one(CHECK), _measured),
+        "own manifests": Kind(sorted((base / "measurements").glob("head_*/own.json")), always(CHECK), _measured),
         "datapackage": Kind(
-            [base / "datapackage.yaml"], one(CHECK, table, claims), lambda path: (path.name, "artifacts/sources/")
+            [base / "datapackage.yaml"], always(CHECK, table, claims), lambda path: (path.name, "artifacts/sources/")
         ),
         "metadata and layout": Kind(
-            [paper / "paper/metadata.yaml", *(paper / "paper").glob("layout.yaml")], one(CHECK, ("paper",)), share=0.6
+            [paper / "paper/metadata.yaml", *(paper / "paper").glob("layout.yaml")],
+            always(CHECK, ("paper",)),
+            share=0.6,
         ),
-        "citation": Kind([paper / "CITATION.cff"], one(("publish",)), share=0.4),
+        "citation": Kind([paper / "CITATION.cff"], always(("publish",)), share=0.4),
         "chapters": Kind(
-            [paper / "paper/chapters/introduction.tex.j2"], one(("paper",), ("chapter", "introduction")), share=0.8
+            [paper / "paper/chapters/introduction.tex.j2"], always(("paper",), ("chapter", "introduction")), share=0.8
         ),
-        "template and preamble": Kind(own_looks, one(("paper",)), share=0.6),
-        "references": Kind([paper / "paper/references.bib"], one(("paper",), ("site",)), share=0.6),
+        "template and preamble": Kind(own_looks, always(("paper",)), share=0.6),
+        "references": Kind([paper / "paper/references.bib"], always(("paper",), ("site",)), share=0.6),
         "exhibits": Kind(
             [paper / "tables/bean_heights.py", paper / "figures/bean_growth.py"],
             lambda path: (table,) if path.parent.name == "tables" else (figure,),
         ),
-        "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims), _of_folder),
+        "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), always(claims), _of_folder),
         "experiments": Kind(
-            [paper / "analysis/experiments/vocabulary.py"], one(("run", "--recipe", "recipe.yaml", "--replace"))
+            [paper / "analysis/experiments/vocabulary.py"], always(("run", "--recipe", "recipe.yaml", "--replace"))
         ),
-        "copies of documents": Kind([paper / "copies/lamps.md"], one(("annotate", "copies")), annotated, share=0.6),
-        "recipes": Kind([paper / "recipe.yaml"], one(("run", "--recipe", "recipe.yaml", "--replace"))),
+        "copies of documents": Kind([paper / "copies/lamps.md"], always(("annotate", "copies")), _of_folder, share=0.6),
+        "recipes": Kind([paper / "recipe.yaml"], always(("run", "--recipe", "recipe.yaml", "--replace"))),
         "state": Kind(
             [paper / f"out/state/{name}.json" for name in ("state", "facts", "unchanged")],
-            one(table, claims),
+            always(table, claims),
             same=True,
         ),
-        "surveys": Kind(caches, one(SURVEY), same=True, share=0.6),
-        "safetensors": Kind([model / "model.safetensors"], one(capture), _of_folder),
-        "model configuration": Kind([model / "config.json"], one(capture), _of_folder),
-        "tokenizers": Kind(tokenizer, one(capture), _of_folder),
-        "gguf": Kind([paper / "own.gguf"], one(("capture", "--model", "own.gguf", *capture[3:]))),
+        "surveys": Kind(caches, always(SURVEY), same=True, share=0.6),
+        "safetensors": Kind([model / "model.safetensors"], always(capture), _of_folder),
+        "model configuration": Kind([model / "config.json"], always(capture), _of_folder),
+        "tokenizers": Kind(tokenizer, always(capture), _of_folder),
+        "gguf": Kind([paper / "own.gguf"], always(("capture", "--model", "own.gguf", *capture[3:]))),
         "captures": Kind(
-            [*(paper / "capture").glob("*.json"), *(paper / "capture").rglob("*.parquet")], one(heads), _of_folder
+            [*(paper / "capture").glob("*.json"), *(paper / "capture").rglob("*.parquet")], always(heads), _of_folder
         ),
         "parts of captures": Kind(
             sorted((paper / "stopped-capture").rglob("*.npz")),
-            one((*capture[:-1], "stopped-capture")),
+            always((*capture[:-1], "stopped-capture")),
             _of_folder,
             before=stop_capture,
         ),
-        "results of lm-eval": Kind([paper / "results.json"], one((*ruler, "--lengths", "4k", "--partial"))),
+        "results of lm-eval": Kind([paper / "results.json"], always((*ruler, "--lengths", "4k", "--partial"))),
         "predictions": Kind(
             [paper / "predictions.jsonl", paper / "samples.jsonl"],
-            one((*lbp, "--data", "samples.jsonl", "--lengths", "8k", "--partial")),
+            always((*lbp, "--data", "samples.jsonl", "--lengths", "8k", "--partial")),
         ),
         "texts": Kind(
             [paper / name for name in ("texts.jsonl", "text.txt", "texts.csv", "texts.tsv")],
@@ -188,17 +187,17 @@ def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
     tables = {key: set(graph.order([key])) for key, step in graph.steps.items() if step.kind.name == "table"}
 
     def exhibit(path: Path) -> Sequence[tuple[str, ...]]:
-        place = path.relative_to(thesis / "artifacts")
-        name = place.stem if place.parts[0] == "sources" else place.parts[1]
-        needing = [key for key, needs in tables.items() if {f"source:{name}", f"measurement:{name}"} & needs]
-        near = sorted(needing, key=lambda key: (len(tables[key]), key))[:3]
+        relative = path.relative_to(thesis / "artifacts")
+        name = relative.stem if relative.parts[0] == "sources" else relative.parts[1]
+        readers = [key for key, needs in tables.items() if {f"source:{name}", f"measurement:{name}"} & needs]
+        near = sorted(readers, key=lambda key: (len(tables[key]), key))[:3]
         return [("table", key.partition(":")[2]) for key in near if len(tables[key]) < 12]
 
     return exhibit
 
 
-def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
-    """Return the small paper with further files that commands need, and a copy of the thesis without outputs."""
+def _papers(project: Path, folder: Path) -> tuple[Path, Path]:
+    """Write the small paper, with a GGUF model if possible, and a copy of the thesis without outputs; return both."""
     paper = frame.paper(project, folder / "paper")
     thesis = folder / "thesis"
     ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
@@ -212,15 +211,16 @@ def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
 
 
 class Soak:
-    """The two papers, made in a folder, their forking processes, and the kinds of files; a case is known by its seed,
-    kind and number.
+    """The two papers, their forking processes, and the kinds of files.
+
+    A case is reproduced from its seed, kind and number.
     """
 
     def __init__(self, project: Path, folder: Path, seed: int) -> None:
         os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / "scratch")}
         (folder / "scratch").mkdir()
         self.seed = seed
-        self.paper, self.thesis = _begun(project, folder)
+        self.paper, self.thesis = _papers(project, folder)
         python = [self.paper / name for name in ("tables", "figures", "analysis/claims", "analysis/experiments")]
         forks = Forks(self.paper, [path for room in python for path in room.rglob("*.py")])
         self.forks = {self.paper: forks, self.thesis: Forks(self.thesis)}
@@ -257,27 +257,27 @@ class Soak:
             kind.before()
             shutil.rmtree(root / "new-capture", ignore_errors=True)
         content = path.read_bytes()
-        odd = changed(path, chance)
-        path.write_bytes(odd)
+        damaged = changed(path, chance)
+        path.write_bytes(damaged)
         try:
             ended = self.forks[root].run(*command)
         finally:
             with suppress(FileNotFoundError):  # a stopped capture that was completed has deleted its parts
                 path.write_bytes(content)
-        outcome, why = judged(path, kind.named(path), ended, odd)
-        if outcome == "accepted" and odd != content:
-            if kind.sealed and _differs(path, content, odd):
-                outcome, why = "silent", "accepted, though it is sealed"
+        outcome, fault = judged(path, kind.named(path), ended, damaged)
+        if outcome == "accepted" and damaged != content:
+            if kind.sealed and _differs(path, content, damaged):
+                outcome, fault = "silent", "accepted, though it is sealed"
             elif kind.same and ended.output != self.undisturbed[command]:
-                outcome, why = (
+                outcome, fault = (
                     "silent",
                     f"gives {ended.output[-200:]!r} in place of {self.undisturbed[command][-200:]!r}",
                 )
-            elif not kind.same and (reason := broken(path.suffix, odd)):
-                outcome, why = "silent", f"accepted, though it is none of its format ({reason})"
-        if left := [each.name for place in ("out", "artifacts") for each in (root / place).rglob(".*.part")]:
-            outcome, why = "left", f"left {left[:3]}"
-        return outcome, why and f"{word}:{number} {path.name}: {' '.join(command[:2])}: {why}", ended.seconds
+            elif not kind.same and (reason := broken(path.suffix, damaged)):
+                outcome, fault = "silent", f"accepted, though it is none of its format ({reason})"
+        if left := [path.name for folder in ("out", "artifacts") for path in (root / folder).rglob(".*.part")]:
+            outcome, fault = "left", f"left {left[:3]}"
+        return outcome, fault and f"{word}:{number} {path.name}: {' '.join(command[:2])}: {fault}", ended.seconds
 
     def end(self) -> None:
         """End the forking processes."""
@@ -296,35 +296,35 @@ def run(project: Path, files: int, seed: int, only: Sequence[str] = (), number: 
         shares = sum(soak.kinds[word].share for word in words)
         for word in words:
             tally, last = Tally(word), round(files * soak.kinds[word].share / shares)
-            for each in range(last) if number is None else (number,):
-                outcome, why, seconds = soak.case(word, each)
+            for case in range(last) if number is None else (number,):
+                outcome, fault, seconds = soak.case(word, case)
                 tally.counts[outcome] += 1
                 tally.seconds += seconds
-                tally.wrong += [why] if why else []
+                tally.wrong += [fault] if fault else []
             yield tally
     finally:
         soak.end()
         shutil.rmtree(folder)
 
 
-def _differs(path: Path, content: bytes, odd: bytes) -> bool:
+def _differs(path: Path, content: bytes, damaged: bytes) -> bool:
     """Return whether two contents of a table have different values, not only different formatting."""
     if path.suffix != ".parquet":
-        return content.decode("utf-8-sig").split() != odd.decode("utf-8-sig", "replace").split()
+        return content.decode("utf-8-sig").split() != damaged.decode("utf-8-sig", "replace").split()
     import io
 
     import pandas as pd
 
     try:
-        return not pd.read_parquet(io.BytesIO(odd)).equals(pd.read_parquet(io.BytesIO(content)))
+        return not pd.read_parquet(io.BytesIO(damaged)).equals(pd.read_parquet(io.BytesIO(content)))
     except Exception:
         return True
 
 
-def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> tuple[str, str]:
+def judged(path: Path, names: Sequence[str], ended: Ended, damaged: bytes = b"") -> tuple[str, str]:
     """Return how a command on a damaged file ended: `accepted`, `told` or a fault, and the fault's text.
 
-    Texts from the damaged file (`odd`), such as `nan`, may be printed.
+    Texts of the damaged file (its bytes are `damaged`), such as `nan`, may be printed.
     """
     errors, shown = ended.errors, ended.errors[:400].replace("\n", " | ")
     if "Traceback (most recent call last)" in errors:
@@ -341,8 +341,10 @@ def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> 
     if code and not code[0].startswith((path.name, *EXHIBITS)):
         return "code line", shown
     if ended.code == 0:
-        shown_number = next((each[0] for each in ODD.finditer(ended.output) if each[0].encode() not in odd), "")
-        return ("nan", f"prints {shown_number!r}") if shown_number else ("accepted", "")
+        printed = next(
+            (match[0] for match in NOT_FINITE.finditer(ended.output) if match[0].encode() not in damaged), ""
+        )
+        return ("nan", f"prints {printed!r}") if printed else ("accepted", "")
     if not any(name in errors for name in names):
         return "unnamed", shown
     blocks = [line for line in errors.strip().splitlines() if not any(name in line for name in names)]

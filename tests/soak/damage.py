@@ -43,27 +43,27 @@ JSON_LINES = (".jsonl",)
 BINARY = (".safetensors", ".gguf", ".npz", ".parquet", ".png")
 
 
-class Doubled(ValueError):
+class DuplicateKey(ValueError):
     """A key that occurs twice in an object of JSON or YAML."""
 
 
 def changed(path: Path, chance: random.Random) -> bytes:
     """Return a file's content with one seeded change, to its bytes or specific to its format."""
     content = path.read_bytes()
-    ways: list[Callable[[bytes, random.Random], bytes]] = [damaged]
+    changes: list[Callable[[bytes, random.Random], bytes]] = [damaged]
     if path.suffix not in BINARY:
-        ways += [_encoded, _with_odd_token, _with_odd_line]
+        changes += [_encoded, _with_odd_token, _with_odd_line]
     if path.suffix in TABLES:
-        ways += [_with_odd_cell, _with_odd_cell, _with_odd_column, _with_odd_row]
+        changes += [_with_odd_cell, _with_odd_cell, _with_odd_column, _with_odd_row]
     elif path.suffix == ".json":
-        ways += [_with_odd_json, _with_odd_json, _with_doubled_key]
+        changes += [_with_odd_json, _with_odd_json, _with_doubled_key]
     elif path.suffix in JSON_LINES:
-        ways += [_with_odd_json_line, _with_odd_json_line, _with_doubled_key]
+        changes += [_with_odd_json_line, _with_odd_json_line, _with_doubled_key]
     elif path.suffix in (".yaml", ".cff"):
-        ways += [_with_odd_yaml, _with_odd_yaml]
+        changes += [_with_odd_yaml, _with_odd_yaml]
     elif path.suffix == ".safetensors":
-        ways += [_with_odd_header]
-    return chance.choice(ways)(content, chance)
+        changes += [_with_odd_header]
+    return chance.choice(changes)(content, chance)
 
 
 def _encoded(content: bytes, chance: random.Random) -> bytes:
@@ -87,14 +87,16 @@ def _encoded(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_token(content: bytes, chance: random.Random) -> bytes:
-    """Return a text in which one word or sign is removed, doubled, or replaced by another or an odd one."""
+    """Return a text in which one word or sign is removed, doubled, or replaced by another or an unusual one."""
     text = content.decode()
     matches = list(TOKEN.finditer(text))
     if not matches:
         return content + b"x"
-    one, other = chance.choice(matches), chance.choice(matches)
-    put = chance.choice(("", one[0] * 2, f"{one[0]} {one[0]}", other[0], one[0][:-1], one[0] + "x", *CELLS[:6]))
-    return (text[: one.start()] + put + text[one.end() :]).encode()
+    first, second = chance.choice(matches), chance.choice(matches)
+    replacement = chance.choice(
+        ("", first[0] * 2, f"{first[0]} {first[0]}", second[0], first[0][:-1], first[0] + "x", *CELLS[:6])
+    )
+    return (text[: first.start()] + replacement + text[first.end() :]).encode()
 
 
 def _with_odd_line(content: bytes, chance: random.Random) -> bytes:
@@ -102,16 +104,16 @@ def _with_odd_line(content: bytes, chance: random.Random) -> bytes:
     lines = content.splitlines(keepends=True)
     if len(lines) < 2:
         return content + content
-    one, other = sorted(chance.sample(range(len(lines)), 2))
+    first, second = sorted(chance.sample(range(len(lines)), 2))
     match chance.randrange(4):
         case 0:
-            lines[one], lines[other] = lines[other], lines[one]
+            lines[first], lines[second] = lines[second], lines[first]
         case 1:
-            lines[one] = b"  " + lines[one]
+            lines[first] = b"  " + lines[first]
         case 2:
-            del lines[one : min(other, one + 8)]
+            del lines[first : min(second, first + 8)]
         case _:
-            lines[one] = lines[one].rstrip(b"\n")
+            lines[first] = lines[first].rstrip(b"\n")
     return b"".join(lines)
 
 
@@ -155,10 +157,10 @@ def _with_odd_row(content: bytes, chance: random.Random) -> bytes:
     """Return a table with a doubled, short, long or empty row, or with a second header."""
     rows = _rows(content)
     at = chance.randrange(len(rows))
-    more: list[list[str]] = chance.choice(
+    inserted: list[list[str]] = chance.choice(
         ([rows[at]], [rows[at][:-1]], [[*rows[at], "x"]], [[]], [rows[0]], [[""] * len(rows[0])])
     )
-    return _table([*rows[:at], *more, *rows[at + chance.randrange(2) :]])
+    return _table([*rows[:at], *inserted, *rows[at + chance.randrange(2) :]])
 
 
 def _with_odd_json(content: bytes, chance: random.Random) -> bytes:
@@ -177,8 +179,8 @@ def _with_doubled_key(content: bytes, chance: random.Random) -> bytes:
     matches = list(re.finditer(rb'("\w+"): ?(true|false|null|-?[\d.]+|"\w*")', content))
     if not matches:
         return content
-    one = chance.choice(matches)
-    return content[: one.start()] + one[1] + b": 7, " + content[one.start() :]
+    first = chance.choice(matches)
+    return content[: first.start()] + first[1] + b": 7, " + content[first.start() :]
 
 
 def _with_odd_yaml(content: bytes, chance: random.Random) -> bytes:
@@ -195,31 +197,31 @@ def _with_odd_header(content: bytes, chance: random.Random) -> bytes:
 
 def _with_odd_leaf(data: Any, chance: random.Random) -> Any:
     """Return data in which one value, at any depth, is replaced, removed, or has another key."""
-    inside = isinstance(data, (dict, list)) and len(data) > 0
-    if not inside or chance.random() < 0.15:
+    nested = isinstance(data, (dict, list)) and len(data) > 0
+    if not nested or chance.random() < 0.15:
         return chance.choice(LEAVES)
     keys = list(data) if isinstance(data, dict) else range(len(data))
     key = chance.choice(keys)
-    draw = chance.random()
+    chosen = chance.random()
     if isinstance(data, dict):
-        if draw < 0.1:
+        if chosen < 0.1:
             return {k: v for k, v in data.items() if k != key}
-        if draw < 0.2:
+        if chosen < 0.2:
             return {(f"{k}x" if k == key else k): v for k, v in data.items()}
         return {**data, key: _with_odd_leaf(data[key], chance)}
     copy = list(data)
-    if draw < 0.1:
+    if chosen < 0.1:
         del copy[key]
-    elif draw < 0.2:
+    elif chosen < 0.2:
         copy.append(copy[key])
     else:
         copy[key] = _with_odd_leaf(data[key], chance)
     return copy
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        raise Doubled("a key occurs twice")
+        raise DuplicateKey("a key occurs twice")
     return dict(pairs)
 
 
@@ -229,14 +231,14 @@ class _Strict(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         if len({str(key) for key in keys}) < len(keys):
-            raise Doubled("a key occurs twice")
+            raise DuplicateKey("a key occurs twice")
         return super().construct_mapping(node, deep)
 
 
 def broken(suffix: str, content: bytes) -> str:
     """Return why content is invalid in its format, found by a strict external reader; empty if it is valid.
 
-    A command that reads an invalid file must report it, since it would read something that the file does not say.
+    A command must report an invalid file, since it cannot know what the file was meant to say.
     """
     try:
         if suffix in BINARY:
@@ -245,10 +247,10 @@ def broken(suffix: str, content: bytes) -> str:
         if "\0" in text:
             return "a NUL"
         if suffix == ".json":
-            json.loads(text, object_pairs_hook=_once)
+            json.loads(text, object_pairs_hook=_unique_keys)
         elif suffix in JSON_LINES:
             for line in filter(str.strip, text.split("\n")):
-                json.loads(line, object_pairs_hook=_once)
+                json.loads(line, object_pairs_hook=_unique_keys)
         elif suffix in (".yaml", ".cff"):
             yaml.load(text, _Strict)
         elif suffix in TABLES:
@@ -278,7 +280,7 @@ def _broken_bytes(suffix: str, content: bytes) -> str:
             return str(error)
     if suffix == ".safetensors":
         size = int.from_bytes(content[:8], "little")
-        header = json.loads(content[8 : 8 + size], object_pairs_hook=_once)
+        header = json.loads(content[8 : 8 + size], object_pairs_hook=_unique_keys)
         ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
         return "" if max(ends, default=0) == len(content) - 8 - size else "another length than its header says"
     if suffix == ".parquet":

@@ -48,31 +48,31 @@ NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan)"
 
 
 @dataclass
-class Made:
-    """A drawing and its inputs: points by axes, texts, and options of the conversion."""
+class Sample:
+    """A drawing with the points, line points and texts that it must show, and the names of its features."""
 
     drawing: Drawing
     points: list[tuple[Any, float, float]] = field(default_factory=list)
     lines: list[tuple[Any, float, float]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
 
 
-def make(seed: int) -> Made:
+def make(seed: int) -> Sample:
     """Return the drawing of a seed."""
-    r = np.random.default_rng(seed)
-    made = Made(Drawing(figsize=(float(r.uniform(3, 8)), float(r.uniform(2.5, 5)))))
+    rng = np.random.default_rng(seed)
+    sample = Sample(Drawing(figsize=(float(rng.uniform(3, 8)), float(rng.uniform(2.5, 5)))))
     tame = bool(seed % 2)
     kind = (
-        r.choice(["one", "grid"])
+        rng.choice(["one", "grid"])
         if tame
-        else r.choice(["one"] * 8 + ["grid"] * 3 + ["polar", "3d", "twin", "inset", "secondary", "spans"])
+        else rng.choice(["one"] * 8 + ["grid"] * 3 + ["polar", "3d", "twin", "inset", "secondary", "spans"])
     )
-    made.asked.append(str(kind))
-    fig = made.drawing
+    sample.features.append(str(kind))
+    fig = sample.drawing
     if kind == "grid":
-        rows, columns = int(r.integers(1, 3)), int(r.integers(1, 3))
-        axes = list(np.ravel(fig.subplots(rows, columns, sharex=bool(r.random() < 0.3))))
+        rows, columns = int(rng.integers(1, 3)), int(rng.integers(1, 3))
+        axes = list(np.ravel(fig.subplots(rows, columns, sharex=bool(rng.random() < 0.3))))
     elif kind == "polar":
         axes = [fig.add_subplot(projection="polar")]
     elif kind == "3d":
@@ -87,80 +87,83 @@ def make(seed: int) -> Made:
     if kind == "inset":
         axes.append(axes[0].inset_axes([0.6, 0.6, 0.3, 0.3]))
     for axis in axes:
-        _fill(axis, r, made, str(kind), tame)
+        _fill_axes(axis, rng, sample, str(kind), tame)
     if kind == "secondary":
         axes[0].secondary_xaxis("top", functions=(lambda x: 2 * x, lambda x: x / 2))
     if tame:
-        return made
-    if r.random() < 0.1:
-        fig.suptitle(_text(r, made))
-    if r.random() < 0.05:
-        fig.supxlabel(_text(r, made))
-    if r.random() < 0.05:
+        return sample
+    if rng.random() < 0.1:
+        fig.suptitle(_random_text(rng, sample))
+    if rng.random() < 0.05:
+        fig.supxlabel(_random_text(rng, sample))
+    if rng.random() < 0.05:
         fig.legend(*axes[0].get_legend_handles_labels())
-        made.texts += axes[0].get_legend_handles_labels()[1]
-    return made
+        sample.texts += axes[0].get_legend_handles_labels()[1]
+    return sample
 
 
-def _text(r: np.random.Generator, made: Made) -> str:
-    text = str(r.choice(TEXTS))
-    made.texts.append(text)
+def _random_text(rng: np.random.Generator, sample: Sample) -> str:
+    text = str(rng.choice(TEXTS))
+    sample.texts.append(text)
     return text
 
 
-def _fill(axes: Any, r: np.random.Generator, made: Made, kind: str, tame: bool) -> None:
+def _fill_axes(axes: Any, rng: np.random.Generator, sample: Sample, kind: str, tame: bool) -> None:
     """Draw one to three kinds of artists, and change some properties of the axes."""
     if kind == "3d":
         axes.plot([0, 1, 2], [1, 2, 3], [2, 1, 3])
-        axes.set_title(_text(r, made))
+        axes.set_title(_random_text(rng, sample))
         return
     plane = kind != "polar"
-    wild = r.random() < (0.05 if tame else 0.3)
-    scale = 10.0 ** r.integers(-6, 10) if wild else 1.0
-    shift = float(r.choice([0.0, 0.0, 0.0, 1e4, 1.7e9])) if wild else 0.0
-    content = str(r.choice(["numbers"] * 6 + ["positive"] * 3 + ["names", "years"] + ["dates"] * (not tame)))
-    made.asked += [content] if plane else []
-    count = int(r.integers(3, 12))
-    x: Any = np.sort(r.uniform(0.5, 10, count)) * scale + shift
+    wild = rng.random() < (0.05 if tame else 0.3)
+    scale = 10.0 ** rng.integers(-6, 10) if wild else 1.0
+    shift = float(rng.choice([0.0, 0.0, 0.0, 1e4, 1.7e9])) if wild else 0.0
+    content = str(rng.choice(["numbers"] * 6 + ["positive"] * 3 + ["names", "years"] + ["dates"] * (not tame)))
+    sample.features += [content] if plane else []
+    count = int(rng.integers(3, 12))
+    x: Any = np.sort(rng.uniform(0.5, 10, count)) * scale + shift
     if content == "dates":
-        x = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=float(h)) for h in np.sort(r.uniform(0, 2000, count))]
+        x = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=float(h)) for h in np.sort(rng.uniform(0, 2000, count))]
     elif content == "names":
         x = [f"{TEXTS[i % 5]}{i}" for i in range(count)]
     elif content == "years":
         x = np.arange(2015, 2015 + count)
-    y = r.normal(size=count) * scale
-    if content == "positive" or r.random() < 0.4:
+    y = rng.normal(size=count) * scale
+    if content == "positive" or rng.random() < 0.4:
         y = np.abs(y) + 0.01 * scale
-    if r.random() < 0.15:
-        y[r.integers(count)] = np.nan
-    if r.random() < 0.1:
+    if rng.random() < 0.15:
+        y[rng.integers(count)] = np.nan
+    if rng.random() < 0.1:
         y = np.ma.masked_where(y > np.nanmax(y) * 0.9, y)
-    for _ in range(int(r.integers(1, 4))):
-        _artist(axes, x, y, r, made, scale, tame)
+    for _ in range(int(rng.integers(1, 4))):
+        _draw_artist(axes, x, y, rng, sample, scale, tame)
     if plane:
         for name in ("x", "y"):
-            if (name == "y" or content in ("numbers", "positive")) and r.random() < 0.3:
+            if (name == "y" or content in ("numbers", "positive")) and rng.random() < 0.3:
                 if tame and content != "positive":
                     continue
-                scale_name = str(r.choice(["log"] if tame else ["log", "log", "symlog", "asinh", "logit", "function"]))
-                made.asked.append(scale_name)
+                scales = ["log"] if tame else ["log", "log", "symlog", "asinh", "logit", "function"]
+                scale_name = str(rng.choice(scales))
+                sample.features.append(scale_name)
                 options = {"functions": (np.cbrt, lambda v: v**3)} if scale_name == "function" else {}
                 getattr(axes, f"set_{name}scale")(scale_name, **options)
-    _ways(axes, r, made, plane, content, tame)
+    _decorate(axes, rng, sample, plane, content, tame)
 
 
-def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: Made, scale: float, tame: bool) -> None:
-    label = str(r.choice(TEXTS[:6])) + str(len(made.texts)) if r.random() < 0.6 else "_none"
+def _draw_artist(
+    axes: Any, x: object, y: np.ndarray, rng: np.random.Generator, sample: Sample, scale: float, tame: bool
+) -> None:
+    label = str(rng.choice(TEXTS[:6])) + str(len(sample.texts)) if rng.random() < 0.6 else "_none"
     kinds = (
         ["plot"] * 5 + ["marks"] * 3 + ["scatter"] * 2 + ["colours", "sizes", "bar", "bar", "hist", "step", "errorbar"]
     )
     kinds += ["errorbar", "limits", "fill", "fill", "stack", "rule", "span", "text", "arrow", "stem", "image", "mesh"]
     kinds += "contour quiver hexbin box violin hlines stairs hatch raster histstep drawstep".split()
     tame_kinds = "plot plot marks scatter bar hist errorbar limits fill rule span hlines".split()
-    kind = str(r.choice([*tame_kinds, "text", "stack", "box", "violin", "histstep"] if tame else kinds))
-    made.asked.append(kind)
-    plain = bool(kind in ("plot", "marks"))
-    axes_left = made.points if not plain else made.lines
+    kind = str(rng.choice([*tame_kinds, "text", "stack", "box", "violin", "histstep"] if tame else kinds))
+    sample.features.append(kind)
+    plain = kind in ("plot", "marks")
+    points = sample.lines if plain else sample.points
     n = len(x)
 
     def keep(xs: object, ys: object) -> None:
@@ -169,15 +172,16 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
             np.atleast_1d(numbers).astype(float), np.ma.filled(np.ma.asarray(ys, float), np.nan), strict=True
         ):
             if math.isfinite(a) and math.isfinite(b):
-                axes_left.append((axes, float(a), float(b)))
+                points.append((axes, float(a), float(b)))
 
     if plain:
-        style = {"marker": str(r.choice(["o", "s", "^", "v", "x", "+", "P", "*", "d", "."]))} if kind == "marks" else {}
-        ls = str(r.choice(["-", "--", ":", "-.", "None" if kind == "marks" else "-"]))
-        axes.plot(x, y, ls=ls, label=label, alpha=float(r.choice([1, 0.5])), **style)
+        style = {"marker": str(rng.choice(list("os^vx+P*d.")))} if kind == "marks" else {}
+        ls = str(rng.choice(["-", "--", ":", "-.", "None" if kind == "marks" else "-"]))
+        axes.plot(x, y, ls=ls, label=label, alpha=float(rng.choice([1, 0.5])), **style)
         keep(x, y)
     elif kind == "scatter":
-        axes.scatter(x, y, marker=str(r.choice(["o", "D", "h"])), label=label, facecolors=str(r.choice(["none", "C1"])))
+        marker, color = str(rng.choice(["o", "D", "h"])), str(rng.choice(["none", "C1"]))
+        axes.scatter(x, y, marker=marker, label=label, facecolors=color)
         keep(x, y)
     elif kind == "colours":
         axes.scatter(x, y, c=np.arange(n), label=label)
@@ -188,14 +192,14 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
     elif kind in ("hist", "histstep"):
         finite = np.ma.masked_invalid(y).compressed()
         axes.hist(
-            finite, bins=5, label=label, histtype="step" if kind == "histstep" else "bar", log=bool(r.random() < 0.2)
+            finite, bins=5, label=label, histtype="step" if kind == "histstep" else "bar", log=bool(rng.random() < 0.2)
         )
     elif kind == "step":
         axes.step(x, y, label=label)
     elif kind == "drawstep":
         axes.plot(x, y, drawstyle="steps-mid", label=label)
     elif kind == "errorbar":
-        axes.errorbar(x, y, yerr=0.3 * scale, fmt="o", capsize=int(r.choice([0, 3])), label=label)
+        axes.errorbar(x, y, yerr=0.3 * scale, fmt="o", capsize=int(rng.choice([0, 3])), label=label)
         keep(x, y)
     elif kind == "limits":
         axes.errorbar(x, y, yerr=0.3 * scale, uplims=True, fmt="s", label=label)
@@ -209,25 +213,25 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
     elif kind == "span":
         axes.axhspan(0.1 * scale, 0.2 * scale, alpha=0.3, label=label)
     elif kind in ("text", "arrow"):
-        at = (x[1], float(np.ma.filled(np.ma.masked_invalid(y), 1.0)[1]))
-        text = _text(r, made)
+        point = (x[1], float(np.ma.filled(np.ma.masked_invalid(y), 1.0)[1]))
+        text = _random_text(rng, sample)
         if kind == "text":
-            axes.text(*at, text, clip_on=True)
+            axes.text(*point, text, clip_on=True)
         else:
-            axes.annotate(text, at, xytext=(0.5, 0.5), textcoords="axes fraction", arrowprops={"arrowstyle": "->"})
-        made.texts.pop()  # not shown if the arrow points outside the axes
+            axes.annotate(text, point, xytext=(0.5, 0.5), textcoords="axes fraction", arrowprops={"arrowstyle": "->"})
+        sample.texts.pop()  # not shown if the arrow points outside the axes
     elif kind == "stem":
         axes.stem(x, y, label=label)
     elif kind == "image":
-        axes.imshow(r.normal(size=(4, 5)))
+        axes.imshow(rng.normal(size=(4, 5)))
     elif kind == "mesh":
-        axes.pcolormesh(r.normal(size=(4, 5)))
+        axes.pcolormesh(rng.normal(size=(4, 5)))
     elif kind == "contour":
-        axes.contourf(r.normal(size=(6, 7)))
+        axes.contourf(rng.normal(size=(6, 7)))
     elif kind == "quiver":
         axes.quiver([1, 2], [1, 2], [1, 0], [0, 1])
     elif kind == "hexbin":
-        axes.hexbin(r.normal(size=50), r.normal(size=50), gridsize=5)
+        axes.hexbin(rng.normal(size=50), rng.normal(size=50), gridsize=5)
     elif kind == "box":
         axes.boxplot(np.ma.masked_invalid(y).compressed())
     elif kind == "violin":
@@ -240,27 +244,27 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
         axes.plot(x, y, rasterized=True, label=label)
 
 
-def _ways(axes: Any, r: np.random.Generator, made: Made, plane: bool, what: str, tame: bool) -> None:
+def _decorate(axes: Any, rng: np.random.Generator, sample: Sample, plane: bool, what: str, tame: bool) -> None:
     from matplotlib.ticker import EngFormatter, PercentFormatter
 
-    if r.random() < 0.5:
-        axes.set_title(_text(r, made), loc="center" if tame else str(r.choice(["center"] * 4 + ["left"])))
+    if rng.random() < 0.5:
+        axes.set_title(_random_text(rng, sample), loc="center" if tame else str(rng.choice(["center"] * 4 + ["left"])))
     if plane:
-        axes.set_ylabel(_text(r, made))
+        axes.set_ylabel(_random_text(rng, sample))
         if axes.xaxis.get_visible():  # a twin's is hidden
-            axes.set_xlabel(_text(r, made))
-    chance = r.random
+            axes.set_xlabel(_random_text(rng, sample))
+    chance = rng.random
     names = axes.get_legend_handles_labels()[1]
     if names and chance() < 0.7:
-        options: dict[str, object] = {"loc": str(r.choice(["best", "upper left", "lower right", "center"]))}
+        options: dict[str, object] = {"loc": str(rng.choice(["best", "upper left", "lower right", "center"]))}
         if not tame and chance() < 0.15:
-            options["title"] = _text(r, made)
+            options["title"] = _random_text(rng, sample)
         if not tame and chance() < 0.15:
             options["ncols"] = 2
         if not tame and chance() < 0.1:
             options["bbox_to_anchor"] = (1.02, 1)
         axes.legend(**options)
-        made.texts += names
+        sample.texts += names
     if not plane:
         return
     if chance() < 0.2:
@@ -284,38 +288,38 @@ def _ways(axes: Any, r: np.random.Generator, made: Made, plane: bool, what: str,
         axes.set_ylim(low + 0.3 * (high - low), high)
 
 
-def judge(made: Made) -> tuple[str, list[str]]:
-    """Return how a drawing was taken over, and its faults."""
+def judge(sample: Sample) -> tuple[str, list[str]]:
+    """Return how a drawing was converted, drawn or refused, and its faults."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made.drawing.draw_without_rendering()
+            sample.drawing.draw_without_rendering()
     except Exception as error:
-        return f"matplotlib cannot draw it ({type(error).__name__})", _refusal(made)
+        return f"matplotlib cannot draw it ({type(error).__name__})", _refusal(sample)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            figure = from_matplotlib(made.drawing, caption="c")
+            figure = from_matplotlib(sample.drawing, caption="c")
     except ThesisError as error:
         fine = 1 <= len(str(error).splitlines()) <= 2
         return f"refused: {str(error)[:90]}", [] if fine else [f"a refusal of many lines: {error}"]
     except Exception as error:
         return "crashed", [f"{type(error).__name__}: {error}"]
     body = figure.body
-    faults = [f"the text {text!r} is lost" for text in made.texts if text.strip() and latex_words(text) not in body]
+    faults = [f"the text {text!r} is lost" for text in sample.texts if text.strip() and latex_words(text) not in body]
     if figure.way == "converted to PGFPlots":
-        return "converted", faults + _lost_values(made, body)
+        return "converted", faults + _lost_values(sample, body)
     if "because of" not in figure.way:
         faults.append(f"no reason given: {figure.way!r}")
     if "during conversion" in figure.way:
         faults.append(f"conversion failed: {figure.way}")
     reason = figure.way.partition("because of ")[2].partition(";")[0]
-    return f"drawn: {reason}", faults + _misplaced(made, body)
+    return f"drawn: {reason}", faults + _misplaced(sample, body)
 
 
-def _refusal(made: Made) -> list[str]:
+def _refusal(sample: Sample) -> list[str]:
     try:
-        from_matplotlib(made.drawing, caption="c")
+        from_matplotlib(sample.drawing, caption="c")
     except ThesisError:
         return []
     except Exception as error:
@@ -323,35 +327,35 @@ def _refusal(made: Made) -> list[str]:
     return []
 
 
-def _lost_values(made: Made, body: str) -> list[str]:
+def _lost_values(sample: Sample, body: str) -> list[str]:
     """Return values given to a converted drawing that are missing from its tables."""
     rows = re.findall(rf"(?m)^({NUMBER}) ({NUMBER})$", body)
     points = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
     return [
         f"the point ({x!r}, {y!r}) is lost"
-        for _, x, y in (*made.points, *made.lines)
+        for _, x, y in (*sample.points, *sample.lines)
         if not np.any(np.isclose(points[:, 0], x, rtol=1e-8, atol=0) & np.isclose(points[:, 1], y, rtol=1e-8, atol=0))
     ]
 
 
-def _misplaced(made: Made, body: str) -> list[str]:
+def _misplaced(sample: Sample, body: str) -> list[str]:
     """Return points of lines drawn by matplotlib that are not at their matplotlib positions."""
-    wide, high = made.drawing.get_size_inches()
+    wide, high = sample.drawing.get_size_inches()
     if f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}" not in body:
         return []  # the canvas grew
     pairs = re.findall(rf"(?:qpoint|transformshift){{({NUMBER})in}}{{({NUMBER})in}}", body)
     points = np.array([(float(a), float(b)) for a, b in pairs])
     faults = []
-    for axes, x, y in made.lines:
+    for axes, x, y in sample.lines:
         if axes.name != "rectilinear" or (axes.get_xscale(), axes.get_yscale()) in (("logit", "logit"),):
             continue
         low, high_y = sorted(axes.get_ylim())
         left, right = sorted(axes.get_xlim())
         if not (left < x < right and low < y < high_y):
             continue
-        at = axes.transData.transform((x, y)) / made.drawing.dpi
-        if np.all(np.isfinite(at)) and not np.any(np.all(np.abs(points - at) < 2e-3, axis=1)):
-            faults.append(f"the point ({x!r}, {y!r}) is not at ({at[0]:.3f}, {at[1]:.3f}) in")
+        position = axes.transData.transform((x, y)) / sample.drawing.dpi
+        if np.all(np.isfinite(position)) and not np.any(np.all(np.abs(points - position) < 2e-3, axis=1)):
+            faults.append(f"the point ({x!r}, {y!r}) is not at ({position[0]:.3f}, {position[1]:.3f}) in")
     return faults
 
 
@@ -361,27 +365,27 @@ def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = pri
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             try:
-                made = make(seed)
-            except ValueError:  # matplotlib's warnings about values outside a scale
+                sample = make(seed)
+            except ValueError:  # matplotlib refuses values outside a scale
                 ways["not drawn by matplotlib"] += 1
                 continue
-            way, faults = judge(made)
+            way, faults = judge(sample)
             if compile_ and way.split(":")[0] in ("converted", "drawn"):
-                faults += _set(make(seed), Path(folder), f"drawing_{seed}")
+                faults += _compile(make(seed), Path(folder), f"drawing_{seed}")
             ways[way.split(":")[0]] += 1
             ways["faults"] += bool(faults)
             for fault in faults:
-                say(f"{seed} ({', '.join(made.asked)}): {way}: {fault}")
+                say(f"{seed} ({', '.join(sample.features)}): {way}: {fault}")
     return ways
 
 
-def _set(made: Made, out: Path, name: str) -> list[str]:
-    """Return LaTeX's errors for a drawing."""
+def _compile(sample: Sample, out: Path, name: str) -> list[str]:
+    """Compile a drawing with LaTeX; return the errors."""
     from boundpaper.paper.tex.figure_pdf import compile_figure
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        figure = from_matplotlib(made.drawing, caption="c")
+        figure = from_matplotlib(sample.drawing, caption="c")
     (out / "figures").mkdir(exist_ok=True)
     (out / f"figures/{name}.tex").write_text(tex(figure, name), encoding="utf-8")
     for file, content in picture_files(figure, name).items():
@@ -399,11 +403,13 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--compile", action="store_true", help="also compile each drawing with LaTeX")
-    given = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")  # matplotlib's warnings about unusual options
-    ways = run(range(given.first, given.first + given.count), given.compile)
+    ways = run(range(options.first, options.first + options.count), options.compile)
     faults = ways.pop("faults", 0)
-    print(f"{given.count} drawings: {', '.join(f'{n} {way}' for way, n in ways.most_common())}; {faults} with a fault")
+    print(
+        f"{options.count} drawings: {', '.join(f'{n} {way}' for way, n in ways.most_common())}; {faults} with a fault"
+    )
     return int(bool(faults))
 
 

@@ -26,10 +26,10 @@ from .forks import Ended, Forks, Running, began, outliving
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LATE = 1.0  # an exit later than this many seconds after Ctrl-C is a fault
-ASIDE = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # not part of the result
+IGNORED = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # these are no results
 FRESH = 0.25  # fraction of the kills that hit a new process
 _SECONDS = re.compile(rb'"(seconds|created|hash|blake2)": [^,}]*,?')
-_MADE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
+_CAPTURE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
 _HEADS = ("heads", "capture", "--bins", "2", "--min-queries", "4", "--name", "own")
 _LBP = tuple("bench lbp --model own --name own --predictions predictions.jsonl --data samples.jsonl".split())
 _PAIR = tuple(
@@ -45,7 +45,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("diff", "HEAD", "--pdf"), ("claims", "--check"), ("trace", "18.4"), ("annotate", "copies"),
     ("audit", "copies/lamps.md", "--format", "html", "-o", "out/audit.html"), ("docx",), ("html",),
     ("zip", "--arxiv"), ("flatten", "-o", "../plain"), ("new", "../begun"), ("vendor", "."),
-    (*_MADE, "--out", "made"), (*_MADE, "--jobs", "2", "--out", "made"), (*_HEADS, "-j", "1"), (*_HEADS, "-j", "2"),
+    (*_CAPTURE, "--out", "made"), (*_CAPTURE, "--jobs", "2", "--out", "made"),
+    (*_HEADS, "-j", "1"), (*_HEADS, "-j", "2"),
     ("run", "vocabulary", "--model", "own-model", "--documents", "2", "--device", "cpu"),
     ("compare", "with", "without", "--report", "out/report"), ("exhibits", "sinks"), ("clean",),
     (*_LBP, "--lengths", "8k", "--partial"),
@@ -74,7 +75,7 @@ class Tally:
 
 
 @dataclass
-class Place:
+class Sandbox:
     """A pristine project, the folder for working copies of it, and the process that forks the commands."""
 
     pristine: Path
@@ -87,7 +88,7 @@ class Place:
         """Return the folder of the copy in which commands run; they write inside its parent."""
         return self.work / "paper"
 
-    def fresh(self) -> None:
+    def restore(self) -> None:
         """Restore the copy, and delete everything beside it."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.pristine, self.root, symlinks=True)
@@ -124,12 +125,12 @@ class Place:
                 running.end()
 
 
-def _made(root: Path) -> dict[str, str]:
-    """Return hashes of all results in a folder; records of the run, and times in manifests, are ignored."""
+def _result_hashes(root: Path) -> dict[str, str]:
+    """Return hashes of all results in a folder. Records of the run and times in manifests are left out."""
     hashes = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if not path.is_file() or "__pycache__" in name or any(f"/{name}/".find(f"/{part}/") >= 0 for part in ASIDE):
+        if not path.is_file() or "__pycache__" in name or any(f"/{name}/".find(f"/{part}/") >= 0 for part in IGNORED):
             continue
         content = path.read_bytes()
         if path.suffix == ".json" and "manifest" not in name:
@@ -154,14 +155,14 @@ def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Itera
             (frame.paper, COMMANDS),
             (frame.thesis, OF_THESIS),
         ):
-            chosen = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
+            chosen = [words for words in commands if not only or any(" ".join(words).startswith(word) for word in only)]
             if chosen:
-                yield from _of(make, project, folder / make.__name__, scratch, chosen, kills, seed)
+                yield from _kill_commands(make, project, folder / make.__name__, scratch, chosen, kills, seed)
     finally:
         shutil.rmtree(folder)
 
 
-def _of(
+def _kill_commands(
     make: Callable[[Path, Path], Path],
     project: Path,
     folder: Path,
@@ -171,25 +172,25 @@ def _of(
     seed: int,
 ) -> Iterator[Tally]:
     folder.mkdir()
-    place = Place(folder / "pristine", folder / "work", scratch, Forks(folder / "work/paper"))
-    make(project, place.pristine)
+    sandbox = Sandbox(folder / "pristine", folder / "work", scratch, Forks(folder / "work/paper"))
+    make(project, sandbox.pristine)
     try:
         if make is frame.paper:
-            place.fresh()
-            for first in (("analyze",), (*_MADE, "--out", "capture"), *_PAIR):
-                _undisturbed(place.forks.run(*first), first)
-            shutil.rmtree(place.pristine)
-            shutil.copytree(place.root, place.pristine, symlinks=True)
-            frame.commit(place.pristine)  # else the paper's edition would differ between the two builds
+            sandbox.restore()
+            for first in (("analyze",), (*_CAPTURE, "--out", "capture"), *_PAIR):
+                _undisturbed(sandbox.forks.run(*first), first)
+            shutil.rmtree(sandbox.pristine)
+            shutil.copytree(sandbox.root, sandbox.pristine, symlinks=True)
+            frame.commit(sandbox.pristine)  # else the paper's edition would differ between the two builds
         for command in commands:
             chance = random.Random(f"{seed} {' '.join(command)}")
             yield (
-                _watched(place, command, kills, chance)
+                _kill_watch(sandbox, command, kills, chance)
                 if command[0] == WATCH
-                else _killed(place, command, kills, chance)
+                else _kill_command(sandbox, command, kills, chance)
             )
     finally:
-        place.forks.end()
+        sandbox.forks.end()
 
 
 def _undisturbed(ended: Ended, command: Sequence[str]) -> None:
@@ -197,58 +198,60 @@ def _undisturbed(ended: Ended, command: Sequence[str]) -> None:
         raise RuntimeError(f"{' '.join(command)} fails without a kill, or leaves a process: {ended.errors[-600:]}")
 
 
-def _killed(place: Place, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
+def _kill_command(sandbox: Sandbox, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
     tally = Tally(" ".join(command))
-    place.fresh()
+    sandbox.restore()
     start = time.monotonic()
-    _undisturbed(place.forks.learn(*command), command)
-    whole = {True: time.monotonic() - start}  # run time of a new process, in seconds, with imports
-    place.fresh()
+    _undisturbed(sandbox.forks.learn(*command), command)
+    run_seconds = {True: time.monotonic() - start}  # run time of a new process, in seconds, with imports
+    sandbox.restore()
     start = time.monotonic()
-    _undisturbed(place.forks.run(*command), command)
-    whole[False], undisturbed = time.monotonic() - start, _made(place.work)
-    known = {path.name for path in place.scratch.iterdir()}  # caches of libraries
+    _undisturbed(sandbox.forks.run(*command), command)
+    run_seconds[False], undisturbed = time.monotonic() - start, _result_hashes(sandbox.work)
+    before = {path.name for path in sandbox.scratch.iterdir()}  # caches of libraries
     while sum(tally.kills.values()) < kills and tally.iterations < 5 * kills:
-        place.fresh()
+        sandbox.restore()
         where = f"{tally.command}, iteration {tally.iterations}"
         for _ in range(chance.randrange(1, 3)):
             fresh = chance.random() < FRESH
-            with place.running(command, fresh=fresh) as running:
-                time.sleep(whole[fresh] * chance.random())
+            with sandbox.running(command, fresh=fresh) as running:
+                time.sleep(run_seconds[fresh] * chance.random())
                 _kill(tally, running, chance.choice(SIGNALS), where)
-        _again(tally, place, command, undisturbed, where)
+        _finish(tally, sandbox, command, undisturbed, where)
         tally.iterations += 1
-    if left := [path.name for path in place.scratch.iterdir() if path.name not in known and path.suffix != ".printed"]:
+    if left := [
+        path.name for path in sandbox.scratch.iterdir() if path.name not in before and path.suffix != ".printed"
+    ]:
         tally.wrong.append(f"{tally.command}: left in the folder of temporary files: {', '.join(left[:4])}")
     return tally
 
 
-def _kill(tally: Tally, running: Running, how: signal.Signals, where: str) -> None:
+def _kill(tally: Tally, running: Running, kill_signal: signal.Signals, where: str) -> None:
     """Send a signal to a running command, and wait for its end."""
     if not running.runs():
         return
     start = time.monotonic()
-    os.kill(running.pid, how)
+    os.kill(running.pid, kill_signal)
     while running.runs():
         time.sleep(0.005)
     seconds = time.monotonic() - start
     ended = running.end()
-    tally.kills[how] += 1
-    if how == signal.SIGINT:
+    tally.kills[kill_signal] += 1
+    if kill_signal == signal.SIGINT:
         tally.slowest = max(tally.slowest, seconds)
         tally.late += seconds > LATE
     if "Traceback (most recent call last)" in ended.errors:
-        tally.wrong.append(f"{where}, {how.name}: {ended.errors.strip()[-300:]}")
+        tally.wrong.append(f"{where}, {kill_signal.name}: {ended.errors.strip()[-300:]}")
     if ended.orphans:
-        tally.wrong.append(f"{where}, {how.name}: {ended.orphans} processes outlive it")
+        tally.wrong.append(f"{where}, {kill_signal.name}: {ended.orphans} processes outlive it")
 
 
-def _again(tally: Tally, place: Place, command: Sequence[str], undisturbed: dict[str, str], where: str) -> None:
+def _finish(tally: Tally, sandbox: Sandbox, command: Sequence[str], undisturbed: dict[str, str], where: str) -> None:
     """Run a killed command to its end, and compare its output with that of an undisturbed run."""
-    ended = place.forks.run(*command)
+    ended = sandbox.forks.run(*command)
     if "another build" in ended.errors + ended.output:
         tally.wrong.append(f"{where}: a lock is left behind: {ended.errors[-200:]}")
-    after = _made(place.work)
+    after = _result_hashes(sandbox.work)
     finished = "is not empty" in ended.errors and after == undisturbed  # a folder written once, so it is complete
     if ended.code and not finished:
         tally.wrong.append(f"{where}: {ended.errors[-300:]}")
@@ -257,26 +260,26 @@ def _again(tally: Tally, place: Place, command: Sequence[str], undisturbed: dict
         tally.wrong.append(f"{where}: differs from an undisturbed run: {', '.join(differing[:4])}")
     if ended.orphans:
         tally.wrong.append(f"{where}: {ended.orphans} processes outlive the command that ended by itself")
-    if left := [path.name for path in place.work.rglob(".*.part")]:
+    if left := [path.name for path in sandbox.work.rglob(".*.part")]:
         tally.wrong.append(f"{where}: left {left}")
 
 
-def _watched(place: Place, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
+def _kill_watch(sandbox: Sandbox, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
     """Kill `watch` while it builds, at first or after a file is saved; then build the watched targets to the end."""
     tally, built = Tally(" ".join(command)), command[1:]
-    place.fresh()
-    source = place.root / "artifacts/sources/bean_heights.csv"
-    _undisturbed(place.forks.learn(*built), built)
+    sandbox.restore()
+    source = sandbox.root / "artifacts/sources/bean_heights.csv"
+    _undisturbed(sandbox.forks.learn(*built), built)
     source.write_text(source.read_text().replace("12.1", "12.3"))
-    _undisturbed(place.forks.run(*built), built)
-    undisturbed = _made(place.work)
+    _undisturbed(sandbox.forks.run(*built), built)
+    undisturbed = _result_hashes(sandbox.work)
     while sum(tally.kills.values()) < kills and tally.iterations < 5 * kills:
-        place.fresh()
-        with place.running(command, fresh=True) as running:
+        sandbox.restore()
+        with sandbox.running(command, fresh=True) as running:
             time.sleep(3 * chance.random())
             source.write_text(source.read_text().replace("12.1", "12.3"))
             time.sleep(2 * chance.random())
             _kill(tally, running, chance.choice(SIGNALS), f"{tally.command}, iteration {tally.iterations}")
-        _again(tally, place, built, undisturbed, f"{tally.command}, iteration {tally.iterations}")
+        _finish(tally, sandbox, built, undisturbed, f"{tally.command}, iteration {tally.iterations}")
         tally.iterations += 1
     return tally

@@ -85,7 +85,7 @@ class Forks:
     def learn(self, *command: str) -> Ended:
         """Run a command, and import for later runs what it imported."""
         with tempfile.NamedTemporaryFile("r", suffix=".json") as names:
-            ended = self._asked(command, names.name)
+            ended = self._run(command, names.name)
             modules = json.loads(names.read() or "[]")
         self._reply({"modules": modules, "damaged": self.damaged})
         self.known.add(command)
@@ -93,9 +93,9 @@ class Forks:
 
     def run(self, *command: str) -> Ended:
         """Run a command to its end."""
-        return self._asked(command)
+        return self._run(command)
 
-    def _asked(self, command: tuple[str, ...], names: str = "") -> Ended:
+    def _run(self, command: tuple[str, ...], names: str = "") -> Ended:
         with self.running(*command, names=names) as running:
             return running.end()
 
@@ -129,7 +129,7 @@ class Forks:
 
 
 def _fields(pid: int) -> list[str]:
-    """Return state, parent, group, session and more of a process; empty if it does not exist."""
+    """Return the fields of `/proc/PID/stat` from the state on; empty if the process does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -146,17 +146,17 @@ def began(pid: int) -> int:
     return int(_fields(pid)[19])
 
 
-def left(leader: int, root: Path, since: int) -> list[int]:
+def survivors(leader: int, root: Path, since: int) -> list[int]:
     """Return running processes of a session, or started after `since` with a working folder below `root`."""
     pids = []
-    for place in Path("/proc").glob("[0-9]*"):
-        pid = int(place.name)
+    for entry in Path("/proc").glob("[0-9]*"):
+        pid = int(entry.name)
         fields = _fields(pid)
         if not fields or fields[0] == "Z" or pid == os.getpid():
             continue
         with suppress(OSError):
             if int(fields[3]) == leader or (
-                int(fields[19]) >= since and Path(os.readlink(place / "cwd")).is_relative_to(root)
+                int(fields[19]) >= since and Path(os.readlink(entry / "cwd")).is_relative_to(root)
             ):
                 pids.append(pid)
     return pids
@@ -164,18 +164,18 @@ def left(leader: int, root: Path, since: int) -> list[int]:
 
 def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:
     """Import modules, except those to be damaged and those that cannot be imported."""
-    left_out = set(damaged)
+    excluded = set(damaged)
     for name in modules:
         with suppress(BaseException):
             from importlib.util import find_spec
 
             spec = None if name in sys.modules else find_spec(name)
-            if spec is not None and spec.origin not in left_out:
+            if spec is not None and spec.origin not in excluded:
                 import_module(name)
 
 
-def _limited(seconds: int, waited: int) -> None:
-    """Limit this process: signals end it if it does not end by itself."""
+def _limit(seconds: int, waited: int) -> None:
+    """Limit the memory, file size and time of this process; signals end it after these times."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -189,7 +189,7 @@ def _child(request: dict[str, Any]) -> NoReturn:
     """
     code = 1
     try:
-        code = _performed(request)
+        code = _perform(request)
         if request["names"]:
             Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
         vars(threading)["_shutdown"]()  # Python's own exit steps, without deleting a thousand modules
@@ -203,7 +203,7 @@ def _child(request: dict[str, Any]) -> NoReturn:
         os._exit(code)
 
 
-def _performed(request: dict[str, Any]) -> int:
+def _perform(request: dict[str, Any]) -> int:
     """Run a command as if it were a separate program; return its exit status."""
     os.setsid()
     os.chdir(request["root"])
@@ -211,11 +211,11 @@ def _performed(request: dict[str, Any]) -> int:
         opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         os.dup2(opened, number)
         os.close(opened)
-    _limited(SECONDS, WAITED)
+    _limit(SECONDS, WAITED)
     sys.argv = [ENTRY, *request["command"]]
-    place = Path(ENTRY).absolute()
+    entry = Path(ENTRY).absolute()
     module = types.ModuleType("__main__")
-    module.__file__ = str(place)
+    module.__file__ = str(entry)
     sys.modules["__main__"] = module
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -223,7 +223,7 @@ def _performed(request: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         return 130  # ended before the command started
     try:
-        exec(compile(place.read_text(), str(place), "exec"), module.__dict__)
+        exec(compile(entry.read_text(), str(entry), "exec"), module.__dict__)
         return 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(bool(end.code))
@@ -235,7 +235,7 @@ def _performed(request: dict[str, Any]) -> int:
 def outliving(leader: int, root: Path, since: int) -> int:
     """Return how many processes still run half a second after the session's leader has ended, and end them."""
     end = time.monotonic() + 0.5
-    while (orphans := left(leader, root, since)) and time.monotonic() < end:
+    while (orphans := survivors(leader, root, since)) and time.monotonic() < end:
         time.sleep(0.02)
     for orphan in orphans:
         with suppress(ProcessLookupError):

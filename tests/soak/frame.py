@@ -48,7 +48,7 @@ Three lamps were bought. A bean is 18.4 cm high after two weeks.
 |---|---|
 | sun | 18.4 |
 """
-DOOR = "from boundpaper.__main__ import main\n\nif __name__ == '__main__':\n    main()\n"
+BUILD = "from boundpaper.__main__ import main\n\nif __name__ == '__main__':\n    main()\n"
 STOPPED = """import runpy
 import sys
 
@@ -67,8 +67,8 @@ models:
 """
 
 
-def written(text: str, folder: Path, *, replace: tuple[str, ...] = ()) -> None:
-    """Write the files of a document's recipes, appended to existing files unless the recipe replaces them."""
+def write_files(text: str, folder: Path, *, replace: tuple[str, ...] = ()) -> None:
+    """Write the files of a document's recipes; append to an existing file unless it is in `replace`."""
     for path, content in BLOCK.findall(text):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -83,9 +83,9 @@ def paper(project: Path, folder: Path) -> Path:
 
     new_paper(folder, "Beans", "May 2026")
     chapter = "paper/chapters/introduction.tex.j2"
-    written((project / "docs/own-paper.md").read_text(encoding="utf-8"), folder, replace=(chapter,))
+    write_files((project / "docs/own-paper.md").read_text(encoding="utf-8"), folder, replace=(chapter,))
     recipes = re.split(r"^## ", (project / "docs/extending.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    written(next(recipe for recipe in recipes if recipe.startswith("An experiment\n")), folder)
+    write_files(next(recipe for recipe in recipes if recipe.startswith("An experiment\n")), folder)
     (folder / "LICENSE").write_text("All rights reserved.\n")
     (folder / "CITATION.cff").write_text((folder / "CITATION.cff").read_text().replace("Nobody yet", "Ada Gardener"))
     metadata = folder / "paper/metadata.yaml"
@@ -115,10 +115,10 @@ def paper(project: Path, folder: Path) -> Path:
 def latex(project: Path, folder: Path) -> Path:
     """Write the LaTeX paper of `docs/adopt.md`, 36 extra rows and a `build.py` into `folder`; return it."""
     folder.mkdir()
-    written((project / "docs/adopt.md").read_text(encoding="utf-8"), folder)
+    write_files((project / "docs/adopt.md").read_text(encoding="utf-8"), folder)
     with (folder / "results/heights.csv").open("a") as stream:
         stream.write("".join(f"plant{number},sun,0.1{number:02},0.2,{number}\n" for number in range(36)))
-    (folder / "build.py").write_text(DOOR)
+    (folder / "build.py").write_text(BUILD)
     subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
     commit(folder)
     return folder
@@ -157,7 +157,7 @@ TINY = {
         (r"held_out: int = 200", "held_out: int = 8"), (r"(every|save): int = 100", r"\1: int = 5"),
     )
 }  # fmt: skip
-"""What makes the population's recipe one of seconds, by file."""
+"""By file: patterns and replacements that make training the population a matter of seconds."""
 
 
 def thesis(project: Path, folder: Path) -> Path:
@@ -167,8 +167,8 @@ def thesis(project: Path, folder: Path) -> Path:
     for name, changes in TINY.items():
         path = folder / name
         text = path.read_text()
-        for pattern, put in changes:
-            text, count = re.subn(pattern, put, text)
+        for pattern, replacement in changes:
+            text, count = re.subn(pattern, replacement, text)
             if not count:
                 raise RuntimeError(f"{name}: nothing matches {pattern!r}")
         path.write_text(text)

@@ -1,4 +1,4 @@
-"""Seeded damage to everything that is read: each file is either accepted as good or named in a project error."""
+"""Damage files of every kind that is read, by seed: each is accepted, or an error of the project names it."""
 
 import random
 import shutil
@@ -85,7 +85,7 @@ def _recipe(root: Path, file: Path) -> str:
     return ""
 
 
-def _kept(root: Path, file: Path) -> str:
+def _caches(root: Path, file: Path) -> str:
     if file.name == "state.json":
         outside = [
             path for step in State(file).steps.values() for path in step["outputs"] if not path.startswith("out/")
@@ -147,18 +147,18 @@ def _texts(root: Path, file: Path) -> str:
 
 
 def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Callable[[Path, Path], str]]]:
-    """Return the files to damage and their reader, by the label of the counts."""
-    some = sorted((root / "artifacts/sources").glob("*.csv"))
-    measured = sorted((root / "artifacts/measurements").glob("*/*.[cp]*"))
+    """Return the files to damage and the function that reads them, for each class of files."""
+    sources = sorted((root / "artifacts/sources").glob("*.csv"))
+    measurements = sorted((root / "artifacts/measurements").glob("*/*.[cp]*"))
     return {
-        "sources": (chance.sample(some, 12), _checked),
-        "measurements": (chance.sample(measured, 12), _checked),
+        "sources": (chance.sample(sources, 12), _checked),
+        "measurements": (chance.sample(measurements, 12), _checked),
         "results": (chance.sample(sorted((root / "artifacts/results").glob("*.csv")), 12), _checked),
-        "manifests": ([path.with_suffix(".json") for path in chance.sample(measured, 12)], _checked),
+        "manifests": ([path.with_suffix(".json") for path in chance.sample(measurements, 12)], _checked),
         "datapackage.yaml": ([root / "artifacts/datapackage.yaml"], _described),
         "metadata.yaml": ([root / "paper/metadata.yaml"], _metadata),
         "recipes": (sorted((root / "artifacts/recipes").glob("*.yaml")), _recipe),
-        "state": ([root / "out/state/state.json", root / "out/state/facts.json"], _kept),
+        "state": ([root / "out/state/state.json", root / "out/state/facts.json"], _caches),
         "captures": ([root / "capture/data.parquet", root / "capture/manifest.json"], _capture),
         "scores": ([root / "ruler_results.json"], _results),
         "predictions": ([root / "predictions.jsonl"], _predictions),
@@ -168,7 +168,7 @@ def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Ca
     }
 
 
-ASKED: dict[str, Callable[[int], dict[str, object]]] = {
+RECORDS: dict[str, Callable[[int], dict[str, object]]] = {
     "predictions": lambda number: {"id": f"s{number}", "mode": "thinking", "prediction": "[Answer]\nthe hall, 3.5"},
     "samples": lambda number: {
         "id": f"s{number}",
@@ -189,11 +189,11 @@ ASKED: dict[str, Callable[[int], dict[str, object]]] = {
     },
     "texts": lambda number: {"id": number, "text": "The lamp is in the hall."},
 }
-"""Lines of small files of scores and texts, by the file's name."""
+"""For each small file, by name: the function that returns its record of a given number."""
 
 
-def copied(project: Path) -> Path:
-    """Copy everything that is read, with a small state and a small capture."""
+def copy_inputs(project: Path) -> Path:
+    """Copy all files that are read to a new folder, add a small state and a small capture, and return it."""
     import json
 
     import pyarrow as pa
@@ -218,7 +218,7 @@ def copied(project: Path) -> Path:
     (root / "capture/manifest.json").write_text(json.dumps(note, indent=1))
     shutil.copy(project / "packages/keyquery/tests/ruler_results.json", root)
     (root / "needles.settings.json").write_text(json.dumps(with_hash({"seed": 0})))
-    for name, make in ASKED.items():
+    for name, make in RECORDS.items():
         (root / f"{name}.jsonl").write_text("".join(json.dumps(with_hash(make(number))) + "\n" for number in range(4)))
     (root / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 20)
     return root
@@ -228,7 +228,7 @@ def run(
     project: Path, mutations: int, seed: int, only: Sequence[str] = ()
 ) -> Iterator[tuple[str, Counter[str], list[str]]]:
     """Damage files of each class in `only` (or all); yield the label, counts of outcomes, and faults."""
-    root, chance = copied(project), random.Random(seed)
+    root, chance = copy_inputs(project), random.Random(seed)
     try:
         kinds = classes(root, chance)
         if unknown := [word for word in only if word not in kinds]:
@@ -248,7 +248,6 @@ def run(
                 except Exception as error:  # the kind of error that this test looks for
                     counts["other error"] += 1
                     wrong.append(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
-                    outcome = path.name
                     continue
                 finally:
                     path.write_bytes(content)

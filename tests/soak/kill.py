@@ -16,7 +16,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 TARGETS = (("table", "ap_drop"), ("figure", "ap_drop_lbp"))
 
 
-def _started(root: Path, target: tuple[str, ...]) -> subprocess.Popen[str]:
+def _start(root: Path, target: tuple[str, ...]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "build.py", *target],
         cwd=root,
@@ -27,13 +27,13 @@ def _started(root: Path, target: tuple[str, ...]) -> subprocess.Popen[str]:
     )
 
 
-def _made(root: Path) -> dict[str, str]:
-    kept = [*(root / "out").rglob("*"), *(root / "artifacts/results").rglob("*")]
-    files = [path for path in kept if path.is_file() and not path.is_relative_to(root / "out/state")]
+def _output_hashes(root: Path) -> dict[str, str]:
+    paths = [*(root / "out").rglob("*"), *(root / "artifacts/results").rglob("*")]
+    files = [path for path in paths if path.is_file() and not path.is_relative_to(root / "out/state")]
     return {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def _emptied(root: Path, *, cold: bool) -> None:
+def _delete_outputs(root: Path, *, cold: bool) -> None:
     """Delete all outputs if `cold`, else only the sources that LaTeX reads and the compiled thesis."""
     if cold:
         shutil.rmtree(root / "out", ignore_errors=True)
@@ -47,7 +47,7 @@ def run(
     kills: int,
     seed: int,
     targets: tuple[tuple[str, ...], ...] = TARGETS,
-    tell: Callable[[str], None] = lambda words: None,
+    tell: Callable[[str], None] = lambda line: None,
     warm: bool = False,
 ) -> Iterator[tuple[str, int, int, list[str]]]:
     """Yield iterations, kills and faults for each target; `tell` is called after every iteration.
@@ -63,36 +63,36 @@ def run(
         shutil.copytree(project, root, ignore=ignored)
         for target in targets:
             if warm:
-                _started(root, target).communicate()
-            _emptied(root, cold=not warm)
+                _start(root, target).communicate()
+            _delete_outputs(root, cold=not warm)
             start = time.monotonic()
-            first = _started(root, target)
-            words, errors = first.communicate()
-            whole, made, wrong, done = time.monotonic() - start, _made(root), list[str](), 0
+            first = _start(root, target)
+            expected, errors = first.communicate()
+            run_seconds, hashes, wrong, done = time.monotonic() - start, _output_hashes(root), list[str](), 0
             if first.returncode:
                 raise RuntimeError(f"{' '.join(target)} fails without a kill: {errors}")
             for number in range(kills):
-                _emptied(root, cold=not warm and chance.random() < 0.5)
+                _delete_outputs(root, cold=not warm and chance.random() < 0.5)
                 for _ in range(chance.randrange(1, 4)):
-                    running = _started(root, target)
-                    time.sleep(whole * chance.random())
-                    how = chance.choice(SIGNALS)
+                    running = _start(root, target)
+                    time.sleep(run_seconds * chance.random())
+                    kill_signal = chance.choice(SIGNALS)
                     if chance.random() < 0.5:
-                        os.killpg(running.pid, how)
+                        os.killpg(running.pid, kill_signal)
                     else:
-                        running.send_signal(how)
+                        running.send_signal(kill_signal)
                     running.communicate()
                     done += 1
-                after = _started(root, target)
+                after = _start(root, target)
                 output, errors = after.communicate()
-                place = f"{' '.join(target)}, iteration {number}"
+                label = f"{' '.join(target)}, iteration {number}"
                 if after.returncode:
-                    wrong.append(f"{place}: {errors[-300:]}")
-                elif output != words or _made(root) != made:
-                    wrong.append(f"{place}: differs from an undisturbed build")
+                    wrong.append(f"{label}: {errors[-300:]}")
+                elif output != expected or _output_hashes(root) != hashes:
+                    wrong.append(f"{label}: differs from an undisturbed build")
                 if left := [path.name for path in root.rglob(".*.part")]:
-                    wrong.append(f"{place}: left {left}")
-                tell(f"{place}: {done} kills so far, {len(wrong)} amiss")
+                    wrong.append(f"{label}: left {left}")
+                tell(f"{label}: {done} kills so far, {len(wrong)} faults")
             yield " ".join(target), kills, done, wrong
     finally:
         shutil.rmtree(folder)
