@@ -12,12 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 38_610,
-    "packages/keyquery": 28_090,
-    "analysis": 29_810,
-    "tables": 7_190,
-    "figures": 3_720,
-    "tests": 61_870,
+    "packages/boundpaper": 38_570,
+    "packages/keyquery": 28_040,
+    "analysis": 29_690,
+    "tables": 7_150,
+    "figures": 3_715,
+    "tests": 61_330,
     "benchmarks": 2_180,
     "docs": 160,
     "the top": 20,

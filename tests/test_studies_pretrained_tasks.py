@@ -1,5 +1,7 @@
 """Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims true and false."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import pytest
 
@@ -244,11 +246,12 @@ def test_head_metrics_are_summarised_by_layer():
 
 
 def test_missing_pretrained_measurements_error_names_the_recipe():
-    for study in (pretrained_ablations, pretrained_disruption):
-        with pytest.raises(DataError, match=r"pretrained-experiments\.yaml"):
-            study(frame([]), MODELS, SUBJECTS)
-    for study in (pretrained_retrieval, pretrained_answers):
-        with pytest.raises(DataError, match=r"pretrained-tasks\.yaml"):
+    studies: dict[str, tuple[Callable[..., pd.DataFrame], ...]] = {
+        "experiments": (pretrained_ablations, pretrained_disruption),
+        "tasks": (pretrained_retrieval, pretrained_answers),
+    }
+    for recipe, study in [(recipe, study) for recipe, group in studies.items() for study in group]:
+        with pytest.raises(DataError, match=rf"pretrained-{recipe}\.yaml"):
             study(frame([]), MODELS, SUBJECTS)
 
 

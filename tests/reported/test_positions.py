@@ -50,12 +50,11 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     assert [state.notes for state in states] == [(note,), (), ()]
     assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]
     assert "longer than the model was made for" in (options.out / "README.md").read_text()
-    no_options = {"revision": None, "quantize": None, "resources": Resources()}
-    options: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "jobs": 1}
-    no_options |= {"executor": "local"}
-    options |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **no_options}
+    arguments: dict[str, Any] = {"revision": None, "quantize": None, "resources": Resources(), "executor": "local"}
+    arguments |= {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "jobs": 1}
+    arguments |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0}
     for out in (options.out, tmp_path / "again"):  # from the existing capture, and again
-        capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **options)
+        capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **arguments)
         assert capsys.readouterr().err.count(note) == 1
 
 

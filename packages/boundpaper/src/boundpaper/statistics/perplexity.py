@@ -158,7 +158,7 @@ def disruption_contrast(
             because = f"a bootstrap over {first.size} texts covers less than it says"
             notes.append(no("interval of the ratio", because=because))
         elif test.low is not None:
-            # the texts of a sample are drawn once, for both models
+            # the texts of a sample are drawn once, for both sides
             means = [
                 (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
             ]
