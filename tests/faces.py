@@ -89,7 +89,7 @@ def _vague(annotation: object) -> bool:
 
 
 def public(package: str) -> list[tuple[str, str]]:
-    """Return module and name of all imports from a package in `docs/extending.md`, and `__all__` of these modules."""
+    """Return (module, name) of all names that `docs/extending.md` imports from a package, and of those in `__all__`."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     imports = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in imports)

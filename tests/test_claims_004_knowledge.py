@@ -144,9 +144,9 @@ ITEMS = {f"s4_1_{name}_items": "20" for name in TASKS}
 
 def knowledge_of_both(**other):
     """Return the table of both models: 80 % fall to 40 %, except for RoPE's tasks in `other`."""
-    texts = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
+    printed = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
     return knowledge(
-        *[(model, name, *(texts | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
+        *[(model, name, *(printed | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
     )
 
 

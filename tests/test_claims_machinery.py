@@ -316,7 +316,7 @@ def test_unknown_document_is_refused_with_the_table_of_documents(build):
         ("[]", "returned list"),
         ('[Verdict(verdict="holds", reason="so"), "no"]', "returned list"),
         ('[Verdict(verdict="holds", reason="so", key="a")] * 2', "no key twice"),
-        ('[Verdict(verdict="holds", reason="so", key=key) for key in ("a", "")]', "need a key each"),
+        ('[Verdict(verdict="holds", reason="so", key=key) for key in ("a", "")]', "give each of them a key of its own"),
     ],
 )
 def test_return_value_of_a_claim_is_checked(build, returned, message):

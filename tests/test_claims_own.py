@@ -104,8 +104,8 @@ def test_shared_texts_must_all_come_from_the_benchmark():
 
 
 def test_noise_is_larger_than_the_spread_of_the_scored_models():
-    def twins(apart):
-        return rows("quantity value", ("decile_mean", apart))
+    def twins(difference):
+        return rows("quantity value", ("decile_mean", difference))
 
     # the standard deviation of .5, .6 and .7 is .1; the model without a score is ignored
     models = rows("in_source ap_overall", (True, 0.5), (True, 0.6), (True, 0.7), (False, 9.0))

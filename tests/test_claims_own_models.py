@@ -9,9 +9,9 @@ from claims_cases import reason, rows, says, verdict
 TEST = "comparison test estimate p_value p_adjusted n effect_ci_low effect_ci_high"
 
 
-def correlations(*values, n=7):
-    """Return tests; each value gives metric, test, r, p and corrected p."""
-    return rows(TEST, *[(*value, n, -0.1, 0.4) for value in values])
+def correlations(*tests, n=7):
+    """Return tests; each of `tests` is metric, test, r, p and corrected p."""
+    return rows(TEST, *[(*test, n, -0.1, 0.4) for test in tests])
 
 
 @pytest.mark.parametrize(("r", "expected"), [(-0.80, "holds"), (-0.95, "contradicted")])

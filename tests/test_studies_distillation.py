@@ -41,7 +41,7 @@ TEACHER = {"manual": 3.0, "anarchism": 4.0}
 
 
 def losses_table(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
-    """Return losses 3 nats above the teacher's for both texts when untouched; anarchism is 1 nat higher throughout."""
+    """Return losses by arm and step, by default 3 and .5 nats above the teacher's at first; `anarchism` 1 more."""
     rows = []
     for model, losses in (("m-nope", nope), ("m-continued", control)):
         for number, loss in enumerate(losses):

@@ -147,7 +147,7 @@ def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
 
 
 def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):
-    """An upgrade changes the version in `pyproject.toml`, and nothing in the paper."""
+    """A newer version of the engine builds the same results from an unchanged paper."""
     newer = Path(shutil.copytree(installed, tmp_path / "newer"))
     init = newer / "boundpaper/__init__.py"
     init.write_text(init.read_text().replace(f'"{boundpaper.__version__}"', f'"{LATER_VERSION}"'))

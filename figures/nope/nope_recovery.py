@@ -21,7 +21,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         for name, *ends in rows[["name", "dip", "level"]].itertuples(index=False)
     ]
     gap = (printed["reported"] - printed["recovery"]).abs().max()
-    margin = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
+    widest = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
     return Figure(
         panels=[
@@ -55,7 +55,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
             "one model, mean over heads."
         ),
         note=(
-            f"The rounding of the deciles leaves up to {margin:.3f} open, less than the marks cover; the differences "
+            f"The rounding of the deciles leaves up to {widest:.3f} open, less than the marks cover; the differences "
             f"that the layer study prints for {len(printed)} models lie within {gap:.4f} of those in (a). "
             f"{' and '.join(short)} was captured over a quarter of the context."
         ),

@@ -44,10 +44,12 @@ def bases(rows: pd.DataFrame) -> list[int]:
 
 def seeds(rows: pd.DataFrame) -> str:
     """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
-    counts = {key: group["seed"].nunique() for key, group in rows.groupby(["base", "arm"])}
+    seeds_by_arm = {key: group["seed"].nunique() for key, group in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
     counted = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
-    if len(set(counts.values())) == 1:
-        return f"{next(iter(counts.values()))} seeds of each arm; {counted}"
-    phrases = [f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in counts.items()]
+    if len(set(seeds_by_arm.values())) == 1:
+        return f"{next(iter(seeds_by_arm.values()))} seeds of each arm; {counted}"
+    phrases = [
+        f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in seeds_by_arm.items()
+    ]
     return f"seeds: {', '.join(phrases)}; {counted}"

@@ -80,21 +80,21 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H4", failure="control")
 def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls."""
-    token, window, drop = pick_each(
+    per_token, per_window, drop = pick_each(
         training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
     return judge(
-        float(window["after"]) < float(window["before"]),
+        float(per_window["after"]) < float(per_window["before"]),
         f"ap_drop goes from {drop['before']:.3f} to {drop['after']:.3f} while the bias per token falls "
-        f"{token['fold']:.1f}-fold, and the window of both grows: the bias per window goes from {window['before']:.0f} "
-        f"to {window['after']:.0f}"
+        f"{per_token['fold']:.1f}-fold, and the window of both grows: the bias per window goes from "
+        f"{per_window['before']:.0f} to {per_window['after']:.0f}"
         + (
             ""
-            if float(window["after"]) < float(window["before"])
+            if float(per_window["after"]) < float(per_window["before"])
             else ", so that bias and drop move together in the unit of the drop"
         ),
         otherwise="not supported",
-        recomputed=f"{window['ratio']:.2f}-fold per window",
+        recomputed=f"{per_window['ratio']:.2f}-fold per window",
         n=2,
     )
 

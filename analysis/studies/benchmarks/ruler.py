@@ -51,9 +51,9 @@ def ruler_lengths(
     table["tokens"] = [1024 * int(length.removesuffix("k")) for length in table["length"]]
     table = table.sort_values(["model", "position"], ignore_index=True)
     for name in ("ruler", "plasticity"):
-        series = table.groupby("model")[name]
-        table[f"{name}_change"] = 100 * (table[name] / series.transform("first") - 1)
-        table[f"{name}_step"] = series.diff()
+        by_model = table.groupby("model")[name]
+        table[f"{name}_change"] = 100 * (table[name] / by_model.transform("first") - 1)
+        table[f"{name}_step"] = by_model.diff()
     notes = []
     for _, row in table.iterrows():
         reasons = [f"{name}_step: the first length has none" for name in ("ruler", "plasticity") if not row["position"]]

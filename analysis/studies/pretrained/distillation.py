@@ -38,7 +38,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     for column in ("teacher_loss", "tokens", "of"):
         spread = losses.groupby(keys)[column].agg(lambda values: values.max() - values.min())
         if (spread > 1e-6).any():
-            raise DataError(f"distillation: arms of a pair differ in {column}; they come from different trainings")
+            raise DataError(f"distillation: arms of a pair differ in {column}; measure two arms of one training")
     return losses.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
         ["pair", "seed", "arm", "text", "step", "of", "tokens", "loss", "kl", "teacher_loss", "n"]
     ]

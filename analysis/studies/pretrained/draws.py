@@ -36,8 +36,9 @@ def pretrained_draws(
     over these heads. Raises DataError if no pretrained model is measured.
     """
     counts = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
-    first, second, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))
-    twin = (first, counts["heads"], float(np.sqrt(1 / first + 1 / second - 2 * common / (first * second))))
+    kept_plain, kept_crossed, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))
+    variance = 1 / kept_plain + 1 / kept_crossed - 2 * common / (kept_plain * kept_crossed)
+    twin = (kept_plain, counts["heads"], float(np.sqrt(variance)))
     reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -54,7 +55,7 @@ def pretrained_draws(
                 factor = float(np.sqrt((1 - k / heads) / k))
                 twice = twin_factor if of == "source" else float(np.sqrt(2)) * factor
                 difference = abs(float(reported[metric])) if of == "source" else None
-                pair = {"drawn_other": second, "common": common} if of == "source" else {}
+                pair = {"drawn_other": kept_crossed, "common": common} if of == "source" else {}
                 rows.append(
                     {
                         **facts,

@@ -253,7 +253,7 @@ def test_unmeasurable_lengths_have_a_reason() -> None:
         "own/3x": "192 tokens, more than the 130 that are measured",
         "own/4x": "256 tokens, more than the 130 that are measured",
     }
-    with pytest.raises(DataError, match="gives no items of passkey"):
+    with pytest.raises(DataError, match="no items of passkey to ask"):
         measure(subject(planted(), book=Planted("passkey", empty=True)), Options(items=2))
     rows = measure(subject(planted()), Options(items=2), longest=8)
     assert [row["condition"] for row in rows] == [f"own/{ratio:g}x" for ratio in RATIOS]

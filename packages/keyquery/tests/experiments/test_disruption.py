@@ -146,11 +146,11 @@ def test_norm_matched_controls_remove_as_much(measured_norms: Any, fill: Any) ->
     assert masks.why_unmatched(massive, [control], measured_norms, fill).startswith(
         "not matched: the other dimensions remove "
     )
-    other = planted.subject(planted.model())
-    plain = masks.measure_norms(other, masks.split_texts(other, OPTIONS)[0], "pre")
-    even = masks.mask_top(plain)
-    controls = [masks.matched_mask(even, plain, fill, seed) for seed in range(5)]
-    assert masks.why_unmatched(even, controls, plain, fill) == ""
+    even_subject = planted.subject(planted.model())
+    even_norms = masks.measure_norms(even_subject, masks.split_texts(even_subject, OPTIONS)[0], "pre")
+    even_mask = masks.mask_top(even_norms)
+    controls = [masks.matched_mask(even_mask, even_norms, fill, seed) for seed in range(5)]
+    assert masks.why_unmatched(even_mask, controls, even_norms, fill) == ""
 
 
 def test_a_control_that_is_not_matched_has_no_value(rows: list[Row]) -> None:

@@ -303,12 +303,12 @@ def test_out_of_memory_says_which_context_fits(models: Path, tmp_path: Path, mon
     loaded = load(wanted.model)
     original = type(loaded.model).forward
 
-    def small(self: Any, input_ids: Any = None, logits_to_keep: int = 0, **more: Any) -> Any:
+    def with_little_memory(self: Any, input_ids: Any = None, logits_to_keep: int = 0, **more: Any) -> Any:
         if input_ids.shape[1] > 10:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
         return original(self, input_ids=input_ids, logits_to_keep=logits_to_keep, **more)
 
-    monkeypatch.setattr(type(loaded.model), "forward", small)
+    monkeypatch.setattr(type(loaded.model), "forward", with_little_memory)
     with pytest.raises(ModelError, match=r"context of 32 tokens ran out of memory \(CUDA.*--context 8 would fit"):
         record(wanted, loaded=loaded)
     monkeypatch.undo()

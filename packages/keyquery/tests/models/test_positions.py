@@ -54,7 +54,7 @@ def test_rope_logits_depend_on_positions_and_drope_logits_do_not(name: str) -> N
 
 
 def test_shifting_all_positions_does_not_change_rope_logits() -> None:
-    """Rotation depends on differences only; therefore half a text is shifted, not all of it."""
+    """Rotation depends on differences of positions only; therefore `shift_error` shifts only half of a text."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Measurements of one forward pass: planted massive values, values, spikes and writes are found, and stored exactly."""
+"""Measurements of one forward pass: planted massive values, value vectors, spikes and writes are found and stored."""
 
 from dataclasses import fields, replace
 from pathlib import Path

@@ -57,7 +57,7 @@ def build(job: Job) -> dict[str, str]:
         raise SpecError(f"{context} returned {type(result).__name__}; return a Verdict or a list of Verdicts with keys")
     keys = [verdict.key for verdict in verdicts]
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
-        raise SpecError(f"{context}: several verdicts need a key each, and no key twice")
+        raise SpecError(f"{context} returned several verdicts; give each of them a key of its own")
     refuse_by_p(job.root, job.file, job.function)
     vocabulary = read_vocabulary(job.root)
     for verdict in verdicts:

@@ -145,12 +145,12 @@ def range_scale(axis: Axis, values: Sequence[float], *, length: float, pad: floa
             f"axis '{axis.label}': {low:.10g} to {high:.10g} is too narrow for a log axis; use scale='linear'"
         )
     scale = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
-    has_zero = (axis.zero or from_zero) and kind != "log"
-    if has_zero:
+    includes_zero = (axis.zero or from_zero) and kind != "log"
+    if includes_zero:
         low, high = min(low, 0.0), max(high, 0.0)
     a, b = scale._along(low), scale._along(high)
     span = (b - a) or abs(a) / 2 or 1.0
-    a, b = (a if has_zero and a == 0 else a - pad * span), (b if has_zero and b == 0 else b + pad * span)
+    a, b = (a if includes_zero and a == 0 else a - pad * span), (b if includes_zero and b == 0 else b + pad * span)
     return replace(
         scale,
         low=scale._value_at(a) if axis.low is None else float(axis.low),

@@ -44,7 +44,7 @@ def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
 
 
 def _panel_view(placed: PlacedPanel, picture: str) -> dict[str, Any]:
-    """Draw a panel; return its fields for the templates. `picture` is the file of a heat map that becomes a picture."""
+    """Draw a panel; return its fields for the templates. `picture` is the file of a dense heat map."""
     panel, x, y = placed.panel, placed.x, placed.y
     canvas = Canvas(panel, x, y)
     fields: dict[str, Any] = {

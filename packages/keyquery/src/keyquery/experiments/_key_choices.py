@@ -67,7 +67,7 @@ def key_items(subject: Subject, task: str, options: Options, length: int) -> lis
         for item in subject.book.items(task, options.items, seed, subject.tokenizer, length=length)
     ]
     if not items:
-        raise DataError(f"the book {subject.book.name} gives no items of {task}; ask for 1 or more")
+        raise DataError(f"no items of {task} to ask; give --items of 1 or more")
     return items
 
 

@@ -83,7 +83,7 @@ class SiteProject:
         return self.cached(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
 
     def cached(self, make: Callable[[SiteProject, Node], Result], node: Node, name: object = None) -> Result:
-        """Return what `make` returns for a node, computed once; `name` identifies a function that has no name."""
+        """Return `make(self, node)`, cached by `make` and node; `name` replaces a lambda in the key."""
         key = (name or make, node.key)
         if key not in self._cache:
             self._cache[key] = make(self, node)

@@ -193,7 +193,7 @@ def pooled_t(
     groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
     a, b = groups.values()
     if min(a.size, b.size) == 0:
-        raise ValueError(f"pooled_t {study}/{comparison}: an empty group; omit the comparison or say why")
+        raise ValueError(f"pooled_t {study}/{comparison}: a group is empty; omit the comparison, or give a reason")
     make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=a.size + b.size)
     make_row = partial(make_row, estimate=float(a.mean() - b.mean()), effect_name="d_s")
     notes = [note, f"n = {a.size} + {b.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]

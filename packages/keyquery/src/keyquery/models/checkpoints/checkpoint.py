@@ -106,7 +106,7 @@ def rescale_attention(model: Any, scaling: float) -> None:
         if getattr(module, "layer_idx", None) is not None and "ttention" in type(module).__name__
     ]
     if not modules or any(not isinstance(getattr(module, "scaling", None), float) for module in modules):
-        raise ModelError(f"{type(model).__name__} does not store its factor on scores where it can be changed")
+        raise ModelError(f"{type(model).__name__}: its attention has no number `scaling`, so scores cannot be scaled")
     for module in modules:
         module.scaling = float(scaling)
 

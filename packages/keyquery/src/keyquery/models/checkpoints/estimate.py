@@ -212,7 +212,7 @@ def attention_layers(config: Any) -> tuple[Layer, ...]:
 
 
 def _cache_floats(layer: Layer, context: int) -> int:
-    """Return the number of floats in a layer's key cache for one text."""
+    """Return the number of floats in a layer's cache of keys and values for one text."""
     if layer.kind == "cross":
         return 0
     return 2 * layer.key_heads * layer.head_dim * min(context, layer.window or context)
