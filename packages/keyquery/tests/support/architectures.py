@@ -291,10 +291,10 @@ def page(found: list[Found]) -> str:
         f"{TOKENS} tokens, softmax(scaling q.k) v equals",
         "the layer's output. Every capture of any model makes this check for its first document.",
         "",
-        "`layers` says what attention layers see (window or chunk in tokens), and `rotation` how dimensions are paired and "
-        "how many of a head are rotated.",
-        "`before` says whether unrotated vectors can be computed, and `parts` whether attention and MLP of each block are "
-        "found, as ablations need.",
+        "`layers` says what attention layers see (window or chunk in tokens), and `rotation` how dimensions are paired "
+        "and how many of a head are rotated.",
+        "`before` says whether unrotated vectors can be computed, and `parts` whether attention and MLP of each block "
+        "are found, as ablations need.",
         "",
         "## Captured correctly",
         "",
