@@ -289,12 +289,12 @@ def page(found: list[Found]) -> str:
         f"{len(captured)} are captured correctly, {len(refused)} are refused by name,",
         f"and {len(not_built)} were not built small here. A capture is correct if in every layer, over a text of "
         f"{TOKENS} tokens, softmax(scaling q.k) v equals",
-        "the layer's output. Every capture of any model checks this for its first document.",
+        "the layer's output. Every capture of any model makes this check for its first document.",
         "",
-        "`layers` says what attention layers see (window or chunk in tokens); `rotation` the pairing of dimensions and "
-        "how many of a head turn;",
-        "`before` whether unrotated vectors can be computed; `parts` whether attention and MLP of each block are "
-        "found, as ablations need.",
+        "`layers` says what attention layers see (window or chunk in tokens), and `rotation` how dimensions are paired "
+        "and how many of a head are rotated.",
+        "`before` says whether unrotated vectors can be computed, and `parts` whether attention and MLP of each block "
+        "are found, as ablations need.",
         "",
         "## Captured correctly",
         "",
