@@ -260,7 +260,7 @@ def test_every_estimator_has_a_description():
         estimator_phrase("guess", "earlier")
 
 
-def test_printed_ledger_lists_failing_and_important_claims(shipped):
+def test_printed_ledger_lists_failing_claims_by_severity(shipped):
     ledger = pd.read_csv(shipped / "artifacts/results/claims.csv", dtype=str)
     hypotheses = set(pd.read_csv(shipped / "artifacts/results/hypotheses.csv")["claim"])
     failing = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]

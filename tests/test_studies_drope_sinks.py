@@ -309,7 +309,7 @@ def test_share_of_read_answers_has_a_range_of_counts_and_no_interval():
     assert against_baseline(table.reset_index(), "functional_tests", FAMILIES) == []
 
 
-def test_a_share_that_allows_one_number_keeps_its_interval_and_its_test():
+def test_share_that_fits_only_one_count_has_an_interval_and_a_test():
     table = share_table(baseline=(0.895, "fraction"), hit=(115 / 192, "fraction")).reset_index()
     assert table["n"].tolist() == [200, 192]
     assert table["count"].tolist() == [179, 115]

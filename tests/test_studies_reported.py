@@ -1,4 +1,4 @@
-"""Each reported value of a quantity is read from its own cell, on made tables."""
+"""Each reported value of a quantity is read from its own cell, in tables made by hand."""
 
 import pandas as pd
 import pytest

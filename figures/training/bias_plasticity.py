@@ -21,7 +21,7 @@ def _to_plot(rows: pd.DataFrame, bias: str, drop: str, scale: float = 1.0) -> pd
 
 
 def _checkpoint_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of SmolLM3: all its checkpoints, or only the last where `rows` compares models."""
+    """Return the rows of SmolLM3: all its checkpoints or, in a table of models (with a column `kind`), its one row."""
     return rows[rows["kind"] != "model"] if "kind" in rows else rows[rows["family"] == "SmolLM3"]
 
 

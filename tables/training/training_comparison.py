@@ -1,4 +1,4 @@
-"""SmolLM3 after its context extensions and the captured models, over their full windows and over a common window."""
+"""The captured models beside SmolLM3 after its context extensions, over their full windows and a common window."""
 
 import pandas as pd
 

@@ -252,7 +252,7 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
 @pytest.mark.parametrize(("line", "text", "words"), [(line, text, words) for text, line, words in REFUSED[1:]])
 @pytest.mark.reported(outcome="refused")
 def test_invalid_bibliography_entries_are_reported_with_their_line(line, text, words):
-    """Read faulty grammar, names, keys, dates, commands and addresses; errors name file, line, key and remedy."""
+    """Read entries with faulty grammar, names, keys, dates, commands or addresses; each error says where and what."""
     faults = [str(fault) for fault in parse(text).faults]
     assert any(fault.startswith(f"paper/references.bib:{line}: ") and words in fault for fault in faults), faults
     assert all("\n" not in fault and len(fault) < 330 for fault in faults)

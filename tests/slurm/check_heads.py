@@ -38,7 +38,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def heads(lab: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """Return the command; only the command itself tells a job where the project is."""
+    """Run `heads` without PYTHONPATH, so that a job learns only from its command where the project is."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     given = ["heads", str(lab / "capture"), "--context", str(CONTEXT), "--group", "2", "--name", name]
     return run(lab / "project", *given, *more, env=environment, timeout=SECONDS)

@@ -22,7 +22,7 @@ UNITS = ("share", "points")
 
 
 def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Return Pearson's r between plasticity drop and loss of score from 8k, by unit, end length, mode and models.
+    """Return Pearson's r between plasticity drop and loss of score since 8k, by unit, end length, mode and models.
 
     The loss of a score s over length is 1 - s(end) / s(8k) as a `share`, and s(8k) - s(end) in `points`. `p` is exact,
     over relabellings of the models, and uncorrected. Rows with mode `both` and n of all models are the joint test: the

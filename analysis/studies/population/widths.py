@@ -65,7 +65,7 @@ def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataF
 
 
 def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
-    """Return means over seeds, with intervals, for random-weight networks by size, position, estimator and width.
+    """Return means over seeds, with intervals, for random-weight networks by size, encoding, estimator and width.
 
     Quantities are plasticity and sway in the first and last training length, and `change`, last minus first; `own_size`
     says whether the population's models are as large.

@@ -139,7 +139,7 @@ def test_every_experiment_measures_other_architectures(architecture: str) -> Non
 
 
 def test_planted_massive_dimensions_are_found() -> None:
-    """Two scaled rows of the query projection and one of the key projection: only these, in every text."""
+    """Two rows of the query projection and one of the key projection are scaled: only these count, in every text."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
     for row in (2, 19):

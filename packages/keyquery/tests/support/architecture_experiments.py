@@ -175,9 +175,9 @@ def _outcome(kind: str, name: str, step: Callable[[], None]) -> Cell:
     return Cell(kind, name, RUNS)
 
 
-def _shortened(kind: str, text: str) -> str:
+def _shortened(architecture: str, text: str) -> str:
     """Return a reason in one line, without names given in its row and without the folder of this run."""
-    text = re.sub(r"^(\S*/)?" + re.escape(kind) + r"[\w-]*: ", "", " ".join(text.split()))
+    text = re.sub(r"^(\S*/)?" + re.escape(architecture) + r"[\w-]*: ", "", " ".join(text.split()))
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text)
     text = re.sub(r"\S*/tmp\S*/", "", text)
     return re.sub(r"\b\d+\.\d+(e-?\d+)?\b", "...", text)[:400]

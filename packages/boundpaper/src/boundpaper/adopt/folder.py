@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class TabularRows:
-    """The rows of a tabular that the author writes: a table, its columns with formats, a row filter and an order."""
+    """What fills an author's own tabular: a data table, its columns with formats, a row filter and an order."""
 
     table: str
     columns: tuple[str, ...]

@@ -95,7 +95,7 @@ def _called_name(node: ast.AST) -> str:
 
 
 def _first_text(call: ast.AST) -> list[str]:
-    """Return the first argument of a call if it is a string literal; an empty list otherwise."""
+    """Return a list of the first argument of a call if it is a string literal, else an empty list."""
     arguments = call.args[:1] if isinstance(call, ast.Call) else []
     return [node.value for node in arguments if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 

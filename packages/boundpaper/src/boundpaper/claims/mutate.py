@@ -73,7 +73,7 @@ def claims(folder: Path) -> dict[str, Claim]:
 
 
 def public_steps(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the name and function, or declaration, of each step in a folder; names that begin with `_` are helpers."""
+    """Yield each step in a folder as its name and its function or declaration; skip names that begin with `_`."""
     for path in sorted(folder.rglob("*.py")):
         names = path.relative_to(folder.parents[1]).with_suffix("").parts
         if any(name.startswith("_") for name in names):

@@ -297,7 +297,7 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Rows:
-    """The distinct values of some columns of an artifact."""
+    """The distinct combinations of values in some columns of an artifact; without columns, all rows."""
 
     artifact: Artifact
     columns: tuple[str, ...]

@@ -104,7 +104,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Log nothing, since the terminal shows builds."""
 
     def _file_at(self, path: str, served: str) -> Path | None:
-        """Return the file that an address names; None if there is none, or its links lead outside `served`."""
+        """Return the file that an address names; None if there is none, or if symbolic links lead outside `served`."""
         root = Path(self.directory).resolve() / served
         file = Path(self.translate_path(path)).resolve()
         file = (file / "index.html").resolve() if file.is_dir() else file

@@ -66,7 +66,7 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
 
 
 def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
-    """Return the norms of dimensions over texts, measured once for all experiments of a run."""
+    """Return the norms of dimensions of queries and keys over texts, measured once for all experiments of a run."""
     tokens = [text.tokens for text in texts]
     if subject.identity is None:
         return dimensions(subject.model, tokens, where)

@@ -35,7 +35,7 @@ _EXPERIMENT_FUNCTION = re.compile(
 
 
 def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Return the names of a folder's experiments: those that `--all` runs, or with `named` those that must be named."""
+    """Return the names of a folder's experiments: those that `--all` runs or, with `named`, the others."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
         text = _file_text(path)

@@ -116,7 +116,7 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
     if not isinstance(row, dict) or field not in row:
         fields = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
         raise DataError(
-            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); give `capture` the name by --field"
+            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); name it by `capture --field`"
         )
     if not isinstance(row[field], str):
         value = "null" if row[field] is None else short(row[field])

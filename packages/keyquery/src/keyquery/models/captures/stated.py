@@ -85,7 +85,7 @@ def _statement_content(file: Path) -> Any:
         return parse_text(text_of(Path(), str(path)), str(path))
     except FileNotFoundError:
         raise DataError(
-            f"{path}: no such file; --rotation takes a statement, a config.json or a folder with one"
+            f"{path}: no such file; --rotation takes a stated rotation, a config.json, or a folder that has one"
         ) from None
 
 

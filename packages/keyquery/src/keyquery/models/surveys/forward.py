@@ -102,7 +102,7 @@ def _stack_layers(values: Sequence[Any], name: str) -> NDArray[Any]:
 
 
 class _SurveyHooks:
-    """Hooks and recorder of a forward pass, which reduce the tensors of each layer to measurements as soon as it ends.
+    """Hooks and recorder of a forward pass, which reduce a layer to measurements as soon as the layer ends.
 
     `separable` says whether the MLP of each block can be separated from the block's other parts.
     """
