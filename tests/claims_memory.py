@@ -114,7 +114,7 @@ class Memory:
         ]
 
     def rows(self, steps=None):
-        """Return verdicts by claim name, for `steps` or all claims that a change affects, also if a claim raises.
+        """Return verdicts by claim name, for `steps` or all claims that a change affects, also if a claim raises."""
         by_claim = {}
         for step in self.claims() if steps is None else steps:
             try:
