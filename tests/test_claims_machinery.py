@@ -315,7 +315,7 @@ def test_unknown_document_is_refused_with_the_table_of_documents(build):
         ("True", "returned bool"),
         ("[]", "returned list"),
         ('[Verdict(verdict="holds", reason="so"), "no"]', "returned list"),
-        ('[Verdict(verdict="holds", reason="so", key="a")] * 2', "no key twice"),
+        ('[Verdict(verdict="holds", reason="so", key="a")] * 2', "give each of them a key of its own"),
         ('[Verdict(verdict="holds", reason="so", key=key) for key in ("a", "")]', "give each of them a key of its own"),
     ],
 )
