@@ -160,7 +160,7 @@ def test_pooled_t_matches_students_test_of_scipy():
     alone = pooled_t(X, [1.0], **META)
     assert alone.p_value is None
     assert "a group of one unit" in alone.note
-    with pytest.raises(ValueError, match="an empty group"):
+    with pytest.raises(ValueError, match="a group is empty"):
         pooled_t(X, [], **META)
 
 
