@@ -10,7 +10,8 @@ ENGINE = ROOT / "packages/boundpaper/src/boundpaper"
 WORDS = (
     *("rope", "drope", "nope", "rotary", "rotations?", "positional", "yarn", r"\w*_theta"),
     *("thinking", "nonthinking", "prompts?", "perplexity", "logits?", "softmax", "attention", "mlp", "bos"),
-    *(r"llama[\w.-]*", r"qwen\w*", "mistral", r"ministral\w*", r"smollm\w*", r"gemma\w*", r"tiny-\w+"),
+    *(r"llama[\w.-]*", r"qwen[\w.-]*", r"mistral[\w.-]*", r"ministral[\w.-]*", r"smollm[\w.-]*", r"gemma[\w.-]*"),
+    *(r"tiny-[\w.-]+", r"c00[0-4]_\w+"),
     *("plasticity", "lbp", r"lbp_\w+", "longbench", "ruler", r"ruler_\w+", r"ap_\w+", r"bias_\w+", "paradox"),
     *("checkpoints?", "pretrained", "captured?", "captures?", "gguf", "deciles?", "keyquery", "anchoring"),
     *(r"models\.csv", r"subjects\.csv", r"families\.csv", r"stated_\d+", r"drope_\w+", "models", "tokens"),

@@ -12,7 +12,7 @@ SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
-    """Return the address of a verdict's row in the ledger; a verdict's name is like `c002_t1_n.smollm3-3b`."""
+    """Return the address of a verdict's row in the ledger; a verdict's name is like `recall_drop.reader-s`."""
     return f"ledger.html#{quote(name)}"
 
 

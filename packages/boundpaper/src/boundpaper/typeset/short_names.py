@@ -14,8 +14,8 @@ def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:
     Examples
     --------
     >>> from boundpaper.typeset.short_names import short_names
-    >>> short_names(["smollm2-135m-instruct.q4_1-b179c952"])
-    {'smollm2-135m-instruct.q4_1-b179c952': 'smollm2-135m-b179c952'}
+    >>> short_names(["reader2-135m-instruct.q4_1-b179c952"])
+    {'reader2-135m-instruct.q4_1-b179c952': 'reader2-135m-b179c952'}
     """
     shortened = {name: _shortened(name, longest) for name in names}
     labels = list(shortened.values())

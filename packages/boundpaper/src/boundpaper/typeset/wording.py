@@ -27,7 +27,7 @@ SYMBOLS: Mapping[str, str] = {
 
 
 def abbreviated_names(names: Iterable[str], longest: int) -> dict[str, str]:
-    """Return distinct abbreviations, of `longest` characters if possible, without the middle: `smollm2-13…b179c952`."""
+    """Return distinct abbreviations, of `longest` characters if possible, without the middle: `reader2-13…b179c952`."""
     lengths = dict.fromkeys(names, longest)
     while True:
         abbreviations = {name: _without_middle(name, length) for name, length in lengths.items()}
