@@ -29,7 +29,8 @@ os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tes
 os.environ["PYTHONPATH"] = PACKAGES  # programs started by tests import this checkout's packages
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers make tests four times slower
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
-os.environ["NUMBA_CACHE_DIR"] = ""  # caches go beside the sources, and copies of the project include them
+# one cache for all projects that tests make, shared with the instruments' suite, so that code is compiled once
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "out/state/numba"))
 ROOMS = ("analysis", "figures", "packages", "tables")
 
 
