@@ -1,4 +1,4 @@
-"""Data shared by the tests of claims on document 002: families of models, deciles, stated words."""
+"""Data shared by tests of claims: families of models, scores, names of deciles, and stated words."""
 
 from claims_cases import rows
 

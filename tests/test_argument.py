@@ -1,4 +1,4 @@
-"""Claims of the thesis have a basis: planned contrasts are quoted, and findings of captions rest on verdicts or cells."""
+"""Chapters quote the planned contrasts, and the findings of captions rest on verdicts or cells."""
 
 import re
 from pathlib import Path

@@ -315,7 +315,7 @@ def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code", "message"),
     [
         (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
@@ -344,14 +344,14 @@ def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path
     ],
 )
 def test_invalid_run_arguments_are_reported_in_one_line(
-    project: Path, models: Path, arguments: list[str], code: int, words: str
+    project: Path, models: Path, arguments: list[str], code: int, message: str
 ) -> None:
     recipe = project / "mine.yaml"
     recipe.write_text("title: Mine\nexperiments: all\nmodles: []\n")
     replaced = [argument.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for argument in arguments]
     result = run(*replaced)
     assert result.exit_code == code, result.output
-    assert words in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.output
     assert not (project / "artifacts/measurements").exists()
 

@@ -97,7 +97,7 @@ def test_keys_declared_beside_columns_are_expanded(describe):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("  fields: [modle]\n", "scores: no 'modle' among `columns`; did you mean model"),
         ("  fields: [{model: Key, kind: text}]\n", "scores, model: unknown key 'kind'; known: type"),
@@ -112,10 +112,10 @@ def test_keys_declared_beside_columns_are_expanded(describe):
         ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is not a mapping"),
     ],
 )
-def test_invalid_description_is_refused(describe, text, words):
+def test_invalid_description_is_refused(describe, text, message):
     with pytest.raises(DataError) as error:
         describe(text)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith("artifacts/datapackage.yaml: ")
 
 

@@ -377,7 +377,7 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code", "message"),
     [
         (["nowhere"], 1, "nowhere: no such folder"),
         (["CAPTURE", "--estimator", "bucket_ful"], 2, "'bucket_ful' is not one of"),
@@ -385,10 +385,10 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
         (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "cannot be a name of measurements"),
     ],
 )
-def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, words):
+def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, message):
     result = run(project, "heads", *(planted.as_posix() if word == "CAPTURE" else word for word in arguments))
     assert result.returncode == code, result.stderr
-    assert words in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -135,15 +135,15 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
 
 @pytest.mark.models
 @pytest.mark.parametrize(
-    ("name", "settings", "words"),
+    ("name", "settings", "message"),
     [
         ("sink", {}, "no experiment 'sink'; did you mean 'sinks'"),
         ("geometry", {}, r"use capture\(\) and analyse\(\)"), ("bos_value", {"swept_item": 3}, "swept_items"),
         ("bos_value", {"swept_items": "few"}, "not a whole number"), ("sinks", {"texts": 0}, "give 1 or more"),
     ],
 )  # fmt: skip
-def test_invalid_run_is_refused_before_the_model_is_loaded(model, name, settings, words):
-    with pytest.raises(bp.errors.ThesisError, match=words):
+def test_invalid_run_is_refused_before_the_model_is_loaded(model, name, settings, message):
+    with pytest.raises(bp.errors.ThesisError, match=message):
         kq.run(name, model, **settings)
 
 

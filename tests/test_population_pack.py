@@ -134,7 +134,7 @@ def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--pack", "x", "--compare"], "give one of them"),
         (["--pack", "x", "--export"], "give one of them"),
@@ -142,7 +142,7 @@ def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
         (["--weights", "x", "--pack", "y"], "--weights is for measuring"),
     ],
 )
-def test_conflicting_options_are_a_usage_error(options, words):
+def test_conflicting_options_are_a_usage_error(options, message):
     result = CliRunner().invoke(main, ["lab", "population", *options])
     assert result.exit_code == 2
-    assert words in result.output
+    assert message in result.output

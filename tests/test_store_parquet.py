@@ -181,7 +181,7 @@ def test_a_changed_cell_breaks_the_seal(root):
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "words"),
+    ("column", "values", "message"),
     [
         ("value", [1.0, float("nan")], "row 3, value: nan is not a number"),
         ("value", [float("inf"), 1.0], "row 2, value: inf is not a number"),
@@ -195,14 +195,14 @@ def test_a_changed_cell_breaks_the_seal(root):
         ("more", [1, 2], "row 1, more: unknown column more"),
     ],
 )
-def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, words):
+def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, message):
     columns = {"unit": ["a", "b"], "layer": [1, 2], "kept": [True, False], "side": ["rope", "drope"]}
     columns |= {"value": [1.0, 2.5], "reason": ["x", "y"]}
     columns = {name: cells for name, cells in {**columns, column: values}.items() if cells is not None}
     path = root / "artifacts/measurements/sinks/m.parquet"
     path.parent.mkdir(parents=True)
     parquet.write_table(pa.table(columns), path)
-    one_fault(root, words)
+    one_fault(root, message)
 
 
 def test_csv_and_parquet_of_one_name_are_refused(root):

@@ -74,7 +74,7 @@ def test_lengths_are_in_order_with_display_names(sources):
 
 
 @pytest.mark.parametrize(
-    ("rows", "enters", "words"),
+    ("rows", "enters", "message"),
     [
         (scores_of("mistral-v0.2-7b"), True, ""),
         (scores_of("llama3.2-1b"), True, "r_k_a: no value; r_q_a: no value; plane_var: no value"),
@@ -87,11 +87,11 @@ def test_lengths_are_in_order_with_display_names(sources):
         (scores_of("random-llama"), False, "its family and size are not in the table of models"),
     ],
 )
-def test_each_model_is_included_or_excluded_with_a_reason(sources, rows, enters, words):
+def test_each_model_is_included_or_excluded_with_a_reason(sources, rows, enters, message):
     _, correlated = study(sources, rows)
     [row] = correlated.to_dict("records")
     assert row["enters"] == enters
-    assert str(row["note"]).startswith(words) if words else row["note"] == ""
+    assert str(row["note"]).startswith(message) if message else row["note"] == ""
 
 
 def test_checkpoints_and_metrics_state_their_origin(sources):

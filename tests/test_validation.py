@@ -74,11 +74,11 @@ def test_a_good_table_has_no_fault_in_either_reader(tmp_path):
     assert frictionless_errors(tmp_path) == set()
 
 
-@pytest.mark.parametrize(("row", "old", "new", "field", "words", "kind"), DAMAGED)
-def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, old, new, field, words, kind):
+@pytest.mark.parametrize(("row", "old", "new", "field", "message", "kind"), DAMAGED)
+def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, old, new, field, message, kind):
     assert old in GOOD[row]
     path = table(tmp_path, [*GOOD[:row], GOOD[row].replace(old, new, 1), *GOOD[row + 1 :]])
-    assert (row + 2, field, words) in list(faults(path, FIELDS, {"primaryKey": KEY}, KNOWN))
+    assert (row + 2, field, message) in list(faults(path, FIELDS, {"primaryKey": KEY}, KNOWN))
     assert kind in frictionless_errors(tmp_path)
 
 
@@ -95,7 +95,7 @@ def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
 
 
 @pytest.mark.parametrize(
-    ("field", "words"),
+    ("field", "message"),
     [
         ({"type": "date"}, "`type` 'date'"),
         ({"type": "string", "format": "email"}, "or its format is not supported"),
@@ -106,10 +106,10 @@ def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
         ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint is invalid"),
     ],
 )
-def test_unsupported_schema_constraint_is_refused(field, words):
+def test_unsupported_schema_constraint_is_refused(field, message):
     with pytest.raises(DataError) as error:
         CheckedField({"name": "x", **field})
-    assert words in str(error.value)
+    assert message in str(error.value)
 
 
 def published_from(entry: dict) -> Path:
