@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from claims_002_cases import DECILES
 from claims_cases import prints, reason, rows, says, verdict
 
 SMALL, BIG = "llama3.1-8b", "llama3.2-11b"
