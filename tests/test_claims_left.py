@@ -1,4 +1,4 @@
-"""Claims of all documents on repeated and counted values and on open questions, each made true and false."""
+"""Claims of all documents on repeated values, counts and open questions, each made true and false."""
 
 import inspect
 
@@ -100,7 +100,7 @@ NARRATIVE = inspect.unwrap(function("c001_training_repeated")).__globals__
 
 
 def narrative(**other):
-    """Return the frames of the narrative with every value as in the table, except those in `other`."""
+    """Return frames in which the narrative states every value of the table, except for the statements in `other`."""
     cells: dict[tuple[str, str], str] = {}
     spans: dict[tuple[str, str], float] = {}
     windows = {}

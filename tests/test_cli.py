@@ -1,4 +1,4 @@
-"""Tests of the command line: its output, its exit codes, and errors of one or two lines."""
+"""The command line: output, exit codes, and errors of one or two lines."""
 
 import errno
 import json

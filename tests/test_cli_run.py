@@ -56,7 +56,7 @@ def save_untrained(folder: Path, positional: str = "rope", layers: int = 2, seed
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Save a pair of models, a one-layer model, and models of another language with and without a beginning token."""
+    """Save two models, a one-layer model, and models of another language with and without a beginning token."""
     folder = tmp_path_factory.mktemp("models")
     save_untrained(folder / "m")
     save_untrained(folder / "n", "drope")
@@ -85,7 +85,7 @@ def table_lines(root: Path, experiment: str, model: str = "m") -> list[str]:
 
 
 def replace_measure(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
-    """Replace an experiment by `measure(original, subject, options)`; return a list that grows with each call."""
+    """Replace an experiment's function by `measure(original, subject, options)`; return a list of its calls."""
     calls: list[str] = []
     original = module.measure
 

@@ -1,4 +1,4 @@
-"""The descriptor: omissions of `datapackage.yaml` are completed with defaults, and meaningless entries are refused."""
+"""The data package: what `datapackage.yaml` leaves out gets defaults, and invalid entries are refused."""
 
 import pytest
 import yaml
@@ -26,7 +26,7 @@ A_OR_B = {"required": True, "enum": ["a", "b"]}
 
 @pytest.fixture
 def describe(tmp_path):
-    """Return a function that gives the full description of the table `scores` for an entry."""
+    """Return a function that writes an entry for the table `scores` and returns the table's full description."""
     (tmp_path / "artifacts/results").mkdir(parents=True)
     (tmp_path / "artifacts/sources").mkdir()
 
@@ -132,9 +132,9 @@ def test_table_is_checked_against_the_expanded_description(describe):
     table = root / "artifacts/results/scores.csv"
     table.write_text("\n".join(rows) + "\n")
     assert check(root, "scores") == []
-    for old, new, words in (("a,0", "c,0", "'c' is not one of"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
+    for old, new, message in (("a,0", "c,0", "'c' is not one of"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
         table.write_text("\n".join(rows).replace(old, new) + "\n")
-        assert words in str(check(root, "scores")[0])
+        assert message in str(check(root, "scores")[0])
 
 
 def test_exported_package_contains_no_project_shorthand(describe):
@@ -148,6 +148,5 @@ def test_exported_package_contains_no_project_shorthand(describe):
 
 
 def test_positional_column_allows_exactly_the_model_pair():
-    """The code names the two models once; the column that distinguishes them allows exactly these."""
     columns = yaml.safe_load((ROOT / "artifacts/datapackage.yaml").read_text())["columns"]
     assert tuple(columns["positional"]["enum"]) == PAIR

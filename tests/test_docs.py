@@ -1,4 +1,4 @@
-"""The documentation builds without warnings, loads nothing from other sites, has no dead links, and is up to date."""
+"""The documentation builds without warnings, loads nothing from other sites, has no dead links, and is current."""
 
 import os
 import re
@@ -39,7 +39,7 @@ print(*(f"{code.co_filename}:{code.co_qualname}" for code in list(first)), sep="
 
 
 class Page(HTMLParser):
-    """Anchors, links and loaded files of a page."""
+    """The anchors, links and loaded files of an HTML page."""
 
     def __init__(self, path):
         super().__init__()
@@ -57,7 +57,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Return the pages of the strictly built site, and its folder; notebooks write their files beside it."""
+    """Build the site with `--strict`; return its pages by name, and its folder."""
     folder = tmp_path_factory.mktemp("docs")
     site = folder / "site"
     environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
@@ -73,7 +73,7 @@ def pages(tmp_path_factory):
     return {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}, site
 
 
-def test_a_link_leads_to_a_page_and_a_place_there(pages):
+def test_every_link_leads_to_an_existing_page_and_anchor(pages):
     by_name, site = pages
     wrong = []
     for name, page in by_name.items():
@@ -127,7 +127,7 @@ def test_every_error_kind_is_documented_with_cause_and_remedy():
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
 def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
-    """The part after `**The document**` is checked by location only, since LaTeX takes minutes for it."""
+    """Functions after `**The document**` are only looked up in their files, since running LaTeX takes minutes."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
     stops = [(match.start(), match[1], match[2]) for match in hooks.STOP.finditer(text)]
@@ -152,13 +152,13 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
         assert [line for line in called if line in expected] == expected
 
 
-def module(place):
-    """Return the parts of a module's dotted name, given the file's path."""
-    return place.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__").split("/")
+def module(file):
+    """Return the components of a module's dotted name, given the path of its file."""
+    return file.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__").split("/")
 
 
 def test_both_packages_and_the_changelog_have_one_version():
-    """Each package states its version once, in `__version__`; wheel metadata use it."""
+    """Metadata of the wheels take the version from `__version__`."""
     version = boundpaper.__version__
     assert keyquery.__version__ == version
     assert metadata.version("boundpaper") == metadata.version("keyquery") == version

@@ -1,4 +1,4 @@
-"""The public names of keyquery: `import keyquery as kq`."""
+"""Public names of keyquery: `import keyquery as kq`."""
 
 import importlib
 import json
@@ -126,8 +126,8 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
     with pytest.raises(bp.errors.DataError, match="another measurement"):
         kq.save(other, "paper")
     assert kq.save(other, "paper", replace=True) == [path]
-    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "no manifest")):
-        with pytest.raises(bp.errors.DataError, match=words):
+    for changed, message in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "no manifest")):
+        with pytest.raises(bp.errors.DataError, match=message):
             kq.save(changed, "paper")
     with pytest.raises(bp.errors.DataError, match="no paper here"):
         kq.save(rows, ".")

@@ -1,6 +1,6 @@
-"""Golden files: every table in LaTeX and Markdown, every figure's source, and the ledger, compared as text.
+"""Every table in LaTeX and Markdown, every figure's source, and the ledger equal their golden files.
 
-`pytest tests/test_golden.py --update-golden` rewrites them (`-k NAME` for one).
+`pytest tests/test_golden.py --update-golden` rewrites the golden files; add `-k NAME` for one exhibit.
 """
 
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Equal results on every processor: committed results are recomputed under other BLAS kernels."""
+"""Results are equal on every processor: committed results are recomputed with other BLAS kernels."""
 
 import importlib
 import json
@@ -26,7 +26,7 @@ CORES = {
 
 @cache
 def _kernel(**environment: str) -> str:
-    """Return the kernel that OpenBLAS reports in such an environment."""
+    """Return the kernel that OpenBLAS reports in a process with these environment variables."""
     script = (
         "import json, numpy, scipy.linalg, threadpoolctl as t;"
         "print(json.dumps(sorted({i['architecture'] for i in t.threadpool_info() if i['user_api'] == 'blas'})))"
@@ -39,10 +39,10 @@ def _kernel(**environment: str) -> str:
 
 
 def _variants() -> list[dict[str, str]]:
-    """Return environments with an older kernel that this processor can run, with numpy's own kernels switched off.
+    """Return an environment with an older kernel that this processor can run and without numpy's own kernels.
 
-    With `KERNELS=all`, return a second environment, with two threads. The default kernel is not included:
-    it analyses the shipped project, and `test_golden.py` compares all results.
+    With `KERNELS=all`, also return an environment with two threads. `test_golden.py` compares the results of the
+    default kernel.
     """
     features = UMATH.__cpu_features__
     native = _kernel().lower()

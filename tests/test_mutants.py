@@ -1,4 +1,4 @@
-"""Planted faults: which test outcomes count as noticed."""
+"""Outcomes of the tests on planted faults, and the tests that run for a fault."""
 
 import click
 import pytest

@@ -1,4 +1,4 @@
-"""Claims on the population in both directions and without data; the reported tests are the planned ones."""
+"""Claims on the population, with effects in both directions and without data, and reported tests against the plan."""
 
 import pandas as pd
 import pytest
@@ -105,7 +105,7 @@ def test_relations_at_the_larger_base_are_judged_by_the_same_rule(changes, above
 
 
 def near(low, high, seeds=8):
-    """Return passkeys near the question by prompt length: equal shares of B and C in every seed, with small noise."""
+    """Return counts of right passkeys near the question: shares `low` at 2x and `high` at 8x, for arms B and C."""
     rows = []
     for seed in range(1, seeds + 1):
         for multiple, shares in {2.0: low, 8.0: high}.items():
@@ -190,7 +190,7 @@ def test_unmeasured_items_are_not_testable(reported):
 
 
 def cliff(base, right, arm="B", other=0):
-    """Return six seeds that find no far key, except one in which A finds `right` keys and another arm `other`."""
+    """Return six seeds that find no far key, except that in seed 1 arm A finds `right` and `arm` finds `other` keys."""
     rows = []
     for seed in range(1, 7):
         common = {"base": base, "seed": seed, "n": 200}
@@ -243,7 +243,7 @@ def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
 
 
 def outcomes(near, late=0.7, decline=0.5):
-    """Return outcomes of seeds by arm: keys at the training length, late plasticity, loss over length."""
+    """Return outcomes by seed and arm: share of right keys at the training length, late plasticity, and decline."""
     rows = []
     for seed, arms in near.items():
         for place, (arm, share) in enumerate(arms.items()):
@@ -319,7 +319,7 @@ def test_arm_order_uses_only_its_three_arms():
 
 
 def sloped(near, far, seeds=8):
-    """Return keys at base 10,000 by seed, from 192 and from 384 words on, beside other arms, bases and lengths."""
+    """Return right keys of arm B at base 10,000 from 192 and 384 words on, and rows that the claim must ignore."""
     rows = []
     for seed in range(1, seeds + 1):
         for low, share in ((192, near), (384, far)):

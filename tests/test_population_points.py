@@ -1,4 +1,4 @@
-"""Rows of the population that figures plot, counted by hand; planned analyses over every trained model."""
+"""Rows that figures of the population plot, counted by hand, and planned analyses over all trained models."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The population's studies on made tables of known effects, with all seeds, with few, and without any."""
+"""Studies of the population on invented tables with known effects: with all seeds, few seeds, and none."""
 
 from fractions import Fraction
 from itertools import product
@@ -56,10 +56,10 @@ def contrasts(plan, tables):
 def test_far_keys_are_counted_from_the_letters_and_the_prompts(tables, outcomes):
     model = model_name(400, 3, "C")
     prompts = tables["population_prompts"]
-    part = prompts[(prompts["seed"] == 3) & (prompts["multiple"] == 4)]
+    selected = prompts[(prompts["seed"] == 3) & (prompts["multiple"] == 4)]
     keys = tables["population_keys"]
     [letters] = keys.loc[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4), "letters"]
-    far = [letter for letter, distance in zip(letters, part["distance"], strict=True) if distance > 160]
+    far = [letter for letter, distance in zip(letters, selected["distance"], strict=True) if distance > 160]
     row = outcomes[(outcomes["model"] == model) & (outcomes["outcome"] == "keys_far") & (outcomes["multiple"] == 4)]
     row = row[row["encoding"] == "own"].iloc[0]
     assert (row["value"], row["n"]) == (far.count("e") / len(far), len(far))
@@ -81,7 +81,6 @@ def test_primary_contrast_recovers_the_planted_effect(contrasts):
 
 
 def test_interval_over_seeds_and_contexts_covers_the_planted_effect(plan):
-    """The planted difference is inside the interval for each of several populations."""
     for shift in (20, 40, 60):
         tables = population_tables(seeds=range(shift, shift + 8), bases=(400,))
         row = contrasts_of(plan, tables).loc["keys_far_4x"]
@@ -166,7 +165,7 @@ def test_cost_of_a_head_is_compared_with_the_whole_model():
 
 
 def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables):
-    """Damage and plasticity that both grow with the layer say nothing about heads within a layer."""
+    """Damage and plasticity both grow with the layer here, which says nothing about heads within a layer."""
     changed = {each: tables[f"population_{each}"].copy() for each in ("models", "heads", "ablation")}
     rng = np.random.default_rng(3)
     out = changed["ablation"]["layer"] >= 0
@@ -184,7 +183,7 @@ def test_an_interval_over_seeds_is_students():
 
 
 def test_relations_are_asked_within_seeds(plan, outcomes):
-    """A value with the decline's rank in every seed is related; a value that differs only between seeds is not."""
+    """A value with the rank of the decline in every seed is related. A value that differs only between seeds is not."""
     changed = outcomes.copy()
     own = changed["encoding"] == "own"
     decline = changed[own & (changed["outcome"] == "decline")].set_index("model")["value"]
@@ -219,7 +218,7 @@ def test_studies_without_models_note_what_is_missing(plan):
 
 
 def test_contrast_is_computed_at_both_bases_and_between_them(plan):
-    """Far keys gained only at the smaller base: the difference of the two effects equals the whole effect."""
+    """Far keys are gained only at the smaller base, so the difference of the two effects equals the effect there."""
     small, large = (
         population_tables(bases=(400,)),
         population_tables(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8}),
@@ -246,7 +245,6 @@ def test_contrast_is_computed_at_both_bases_and_between_them(plan):
 
 
 def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, contrasts):
-    """At the planned base every number equals that of the planned contrast over all trained models."""
     table = bases.population_bases(plan, *frames(tables))
     own = table[table["of"] == "400"].set_index("item")
     for column in ("mean_first", "difference", "low", "high", "least", "most", "p", "p_holm"):
@@ -283,7 +281,7 @@ def test_relations_are_computed_at_the_larger_base_and_over_both(plan, outcomes,
 
 
 def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
-    """An effect of that size is found in four of five new draws; a corrected test needs a larger effect."""
+    """An effect of this size is found in four of five new draws. A corrected test needs a larger effect."""
     table = power.population_power(bases.population_bases(plan, *frames(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
     draws = np.random.default_rng(5).normal(size=(2000, 8))
@@ -322,7 +320,7 @@ def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
 
 @pytest.mark.parametrize("base", [400, 10_000])
 def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
-    """In the committed rows: sign flips of fractions, with two seeds that tie in size to the last digit."""
+    """The committed rows have two seeds whose differences are equal in size to the last digit."""
     models = read(ROOT, "population_models")
     questions = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
     questions = questions[(questions["multiple"] == 4) & questions["far"]]
@@ -331,8 +329,8 @@ def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
     for seed in range(1, 9):
         shares = []
         for arm, encoding in (("C", "own"), ("B", "yarn")):
-            part = questions[(questions["model"] == model_name(base, seed, arm)) & (questions["encoding"] == encoding)]
-            right = part[part["item"] <= few]["right"]
+            asked = questions[(questions["model"] == model_name(base, seed, arm)) & (questions["encoding"] == encoding)]
+            right = asked[asked["item"] <= few]["right"]
             shares.append(Fraction(int(right.sum()), len(right)))
         gaps.append(shares[0] - shares[1])
     flips = [

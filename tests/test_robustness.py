@@ -1,4 +1,4 @@
-"""Caches are verified before use, bad input gets a short error, and no files are left behind."""
+"""Caches are verified before use, invalid input gives a short error, and no files are left behind."""
 
 import os
 import signal
@@ -264,7 +264,7 @@ def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
     ],
 )
 def test_duplicate_key_is_refused(name, content, message, tmp_path):
-    """Readers of JSON and YAML silently keep the last duplicate."""
+    """Ordinary readers of JSON and YAML silently keep the last duplicate."""
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
     with pytest.raises(ThesisError) as error:

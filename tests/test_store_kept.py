@@ -1,4 +1,4 @@
-"""Stored files are checked against their hash and format; citations and places against what they name."""
+"""Stored files are checked against hash and format, citations against the bibliography, places against their table."""
 
 import json
 
@@ -41,7 +41,7 @@ FACTS = {
 
 @pytest.fixture
 def root(tmp_path):
-    """Return a project with documents, places, a table that covers itself, and a sealed measurement."""
+    """Return a project with documents, places, a table that must cover its own models, and a sealed measurement."""
     for folder in ("artifacts/sources", "artifacts/measurements/sinks", "paper"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
@@ -163,7 +163,7 @@ def test_changed_cached_value_is_recomputed(tmp_path, change):
 
 
 def test_missing_digit_field_accepts_a_single_digit_only():
-    """A digit marked missing by the source is one digit: `inf` used to end a study with a traceback."""
+    """A missing digit is a single digit. Before, a cell `inf` ended a study with a traceback."""
     from boundpaper.store.descriptor import resource
     from boundpaper.store.validation import CheckedField
     from conftest import ROOT
