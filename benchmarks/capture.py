@@ -135,16 +135,12 @@ def nnsight_action(model: Any, folder: Path, tokens: Any) -> Action:
 KINDS = {"keyquery": keyquery, "transformer_lens": transformer_lens_action, "nnsight": nnsight_action}
 
 
-def memory_in_mb(name: str) -> float:
-    """Return the peak memory of this process in MB if `name` is VmHWM, or its current memory if `name` is VmRSS."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
-
-
 def time_in_turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
     """Time plain and captured forward passes in turns; print wall and CPU seconds and added MB as JSON."""
     import torch
     import transformers
+
+    from benchmarks.clock import memory_in_mb
 
     torch.set_num_threads(threads)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()

@@ -42,6 +42,7 @@ import pyarrow.parquet as parquet
 from scipy import stats
 from scipy.linalg import blas
 
+from benchmarks.clock import seconds_of_one_call
 from boundpaper.store.files import digest
 from keyquery.heads import gap, head, kernel
 from keyquery.heads.competition import all_pairs
@@ -139,13 +140,6 @@ def scalar_estimate(head: Head, seed: int = 0) -> tuple[list[float], int]:
         if values:
             profile.append(float(np.mean(values)))
     return profile, drawn
-
-
-def seconds_of_one_call(action: Callable[[], object]) -> float:
-    """Return the CPU seconds of one run."""
-    start = time.process_time()
-    action()
-    return time.process_time() - start
 
 
 def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:

@@ -36,6 +36,8 @@ sys.path.insert(0, str(ROOT))
 
 import torch
 
+from benchmarks.attention import read_with_statistics
+from benchmarks.clock import memory_in_mb
 from boundpaper.store.paths import SCHEMA
 from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.choices import EXPERIMENTS
@@ -43,9 +45,8 @@ from keyquery.measure.heads.analysis import measure
 from keyquery.measure.run import RunPlan
 from keyquery.measure.run import measure as measure_plan
 from keyquery.measure.subject import Options
-from keyquery.models.architecture import forward, run_forward, survey
+from keyquery.models.architecture import run_forward, survey
 from keyquery.models.attention.calls import recording
-from keyquery.models.attention.statistics import attention_statistics
 from keyquery.models.captures import parts
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
@@ -65,12 +66,6 @@ SMALL_SETTINGS: dict[str, dict[str, Any]] = {  # with its default settings, each
 }
 
 
-def memory_in_mb(name: str) -> float:
-    """Return the peak memory of this process in MB if `name` is VmHWM, or its current memory if `name` is VmRSS."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
-
-
 def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
     """Return a function that reads a text and writes queries and keys of every head to disk."""
     layers = survey(model)
@@ -88,33 +83,14 @@ def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
     return capture_text
 
 
-def read_with_statistics(model: Any) -> Callable[[Any], object]:
-    """Return a function that reads a text and computes exact attention statistics of every head."""
-
-    def action(ids: Any) -> object:
-        by_layer: list[Any] = []
-
-        def keep(call: Any) -> None:
-            by_layer.append(attention_statistics(call))
-
-        forward(model, ids, keep)
-        return by_layer
-
-    return action
-
-
-def read_with_matrices(model: Any) -> Callable[[Any], object]:
-    """Return a function that reads a text and keeps the full attention matrices of all layers."""
-
-    def action(ids: Any) -> object:
-        model.set_attn_implementation("eager")
-        try:
-            with torch.inference_mode():
-                return model.model(input_ids=ids, use_cache=False, output_attentions=True).attentions
-        finally:
-            model.set_attn_implementation("sdpa")
-
-    return action
+def read_with_matrices(model: Any, ids: Any) -> object:
+    """Read a text and return the full attention matrices of all layers."""
+    model.set_attn_implementation("eager")
+    try:
+        with torch.inference_mode():
+            return model.model(input_ids=ids, use_cache=False, output_attentions=True).attentions
+    finally:
+        model.set_attn_implementation("sdpa")
 
 
 def time_call(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
@@ -204,8 +180,8 @@ def main() -> None:
         kinds: dict[str, Callable[[Any], object]] = {
             "forward alone": partial(run_forward, loaded.model),
             "captured, every head": capture_model(loaded.model, Path(folder)),
-            "attention statistics, every head": read_with_statistics(loaded.model),
-            "eager, whole matrices": read_with_matrices(loaded.model),
+            "attention statistics, every head": partial(read_with_statistics, loaded.model),
+            "eager, whole matrices": partial(read_with_matrices, loaded.model),
         }
         for action in kinds.values():
             action(ids[:, :WARM])
