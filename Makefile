@@ -1,11 +1,11 @@
-# make paper: the thesis PDF from a fresh clone; make test: everything that is checked.
+# make paper: the thesis PDF from a fresh clone; make test: the test suites; make verify: what else CI checks.
 # make pretrained: a trained model of a package, measured here. All set up what they need below .venv; TeX comes from the system's packages when it is missing and may be installed.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 BRIEF := -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: paper results site docs test built test-alone test-wheels pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
+.PHONY: paper results site docs test verify built test-alone test-wheels pretrained test-slurm test-browser lint style clean tex golden benchmark repeatable soak constraints
 
 # Python's packages and TeX are installed at the same time; results are computed while TeX is still on its way.
 paper: $(VENV)/bin/python
@@ -15,18 +15,18 @@ paper: $(VENV)/bin/python
 results: $(VENV)/light.stamp
 	$(PY) build.py analyze > /dev/null
 
-# Two commands beside each other; the second one's print follows the first one's, and a fault of either fails both.
-beside = @mkdir -p out; ($(2)) > out/beside.txt 2>&1 & other=$$!; \
-  $(1); first=$$?; wait $$other; second=$$?; cat out/beside.txt; exit $$((first | second))
-
-# mypy and the thesis' own build take one processor for a minute or two: each runs beside a suite that needs neither.
-test: $(VENV)/test.stamp tex style
-	$(call beside,$(PY) -m pytest $(BRIEF) packages/boundpaper/tests,$(PY) -m mypy)
-	$(call beside,$(PY) -m pytest $(BRIEF) packages/keyquery/tests,$(MAKE) --no-print-directory built)
+# The suites of the two packages and of the thesis.
+test: $(VENV)/test.stamp tex
+	$(PY) -m pytest $(BRIEF) packages/boundpaper/tests
+	$(PY) -m pytest $(BRIEF) packages/keyquery/tests
 	$(PY) -m pytest $(BRIEF) tests
 
-# The thesis with its site, both read for contradictions, and what is committed held against what was built.
-built: $(VENV)/light.stamp tex
+# What the suites leave out, two at a time: style and types, the documentation, and the committed results.
+verify: $(VENV)/test.stamp tex
+	@$(MAKE) --no-print-directory -j 2 --output-sync lint docs built
+
+# The thesis with its site, both read for contradictions; committed results against fresh ones, also of another processor.
+built: $(VENV)/test.stamp tex
 	$(PY) build.py check
 	$(PY) build.py paper
 	$(PY) build.py site
@@ -34,13 +34,14 @@ built: $(VENV)/light.stamp tex
 	$(PY) build.py audit --baseline tests/audit.yaml out/site/*.html out/site/chapter/*.html out/site/table/*.html
 	@if git rev-parse -q --verify HEAD > /dev/null 2>&1; then $(PY) build.py diff HEAD --check; \
 	  else echo "no commit to compare results with; begin one: git init && git add -A && git commit -m Begin"; fi
+	$(PY) -m pytest -q tests/check_kernels.py
 
 site: $(VENV)/light.stamp tex
 	$(PY) build.py site
 
-# The documentation, strictly: any warning ends it, and so does a notebook that fails.
+# The documentation as a site: a warning, a failing notebook or a dead link fails it.
 docs: $(VENV)/test.stamp tex
-	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q
+	$(PY) -m pytest -q tests/check_site.py
 	@echo out/docs/index.html
 
 # A first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has the rest.
@@ -95,7 +96,7 @@ constraints: $(VENV)/test.stamp
 # The thesis from two clones at HEAD, byte by byte; it takes two whole builds.
 repeatable: $(VENV)/test.stamp tex
 	$(PY) benchmarks/repeatable.py
-	KERNELS=all $(PY) -m pytest -q tests/test_kernels.py
+	KERNELS=all $(PY) -m pytest -q tests/check_kernels.py
 
 # Damaged files and killed builds, seeded; some minutes, and longer with e.g. SOAK="--mutations 5000 --kills 200 --paper".
 soak: $(VENV)/test.stamp tex

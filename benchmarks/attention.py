@@ -3,10 +3,10 @@
 
     python benchmarks/attention.py [--repeat 5] [--tokens 2048,8192] [--long 131072]
 
-A Llama of 4 layers and 4 heads of 32 dimensions with random weights, one thread. Prints ratios of CPU seconds; both
-programs take turns, and the fastest repeat of each counts. The plain forward uses the `sdpa` kernel. Memory is the rise
-of the peak of a separate process. `--long` runs texts of an eighth, a quarter, a half and all of so many tokens through
-one layer, and prints seconds, memory, and the exponent with which memory grows.
+The model is a Llama of 4 layers and 4 heads of 32 dimensions with random weights; it runs in one thread. The script
+prints ratios of CPU seconds: both programs take turns, and the fastest run of each counts. The plain forward uses the
+`sdpa` kernel. Memory is the rise of the peak memory in a separate process. `--long N` also runs texts of N/8, N/4, N/2
+and N tokens through one layer, and prints seconds, memory, and the exponent with which memory grows.
 """
 
 import os
@@ -18,8 +18,8 @@ import argparse
 import math
 import subprocess
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +30,7 @@ import transformers
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from benchmarks.clock import memory_in_mb, seconds_of_one_call
 from keyquery.models.architecture import forward, run_forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.statistics import AttentionStatistics, attention_statistics
@@ -55,41 +56,28 @@ def random_text(tokens: int) -> Tensor:
     return torch.randint(0, 257, (1, tokens), generator=torch.Generator().manual_seed(0))
 
 
-def plain_forward(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
-    return lambda: run_forward(model, random_text(tokens))
+def read_with_statistics(model: PreTrainedModel, ids: Tensor) -> list[AttentionStatistics]:
+    """Run a forward pass with exact attention statistics of every head; return the statistics of each layer."""
+    by_layer: list[AttentionStatistics] = []
+
+    def keep(call: Call) -> None:
+        by_layer.append(attention_statistics(call))
+
+    forward(model, ids, keep)
+    return by_layer
 
 
-def forward_with_statistics(model: PreTrainedModel, tokens: int) -> Callable[[], object]:
-    def action() -> object:
-        sums: list[AttentionStatistics] = []
-
-        def keep(call: Call) -> None:
-            sums.append(attention_statistics(call))
-
-        forward(model, random_text(tokens), keep)
-        return sums
-
-    return action
-
-
-KINDS = {"plain": plain_forward, "statistics": forward_with_statistics}
-
-
-def memory_line(name: str) -> float:
-    """Return a value of this process's status in MB: VmHWM, the peak memory, or VmRSS, the current memory."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+KINDS: dict[str, Callable[..., object]] = {"plain": run_forward, "statistics": read_with_statistics}
 
 
 def measure_peak(kind: str, tokens: int, layers: int) -> None:
-    """Print seconds and the rise of peak memory in MB; to be run in a separate process."""
+    """Print CPU seconds, and the rise of peak memory in MB. Call this in a separate process."""
     model = tiny_model(layers)
-    KINDS[kind](model, 64)()
-    held = memory_line("VmRSS")
+    KINDS[kind](model, random_text(64))
+    before = memory_in_mb("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
-    start = time.process_time()
-    KINDS[kind](model, tokens)()
-    print(time.process_time() - start, memory_line("VmHWM") - held)
+    seconds = seconds_of_one_call(partial(KINDS[kind], model, random_text(tokens)))
+    print(seconds, memory_in_mb("VmHWM") - before)
 
 
 def measure_in_process(kind: str, tokens: int, layers: int = 4) -> tuple[float, float]:
@@ -97,12 +85,6 @@ def measure_in_process(kind: str, tokens: int, layers: int = 4) -> tuple[float, 
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     seconds, rise = done.stdout.split()[-2:]
     return float(seconds), float(rise)
-
-
-def seconds_of_one_call(action: Callable[[], object]) -> float:
-    start = time.process_time()
-    action()
-    return time.process_time() - start
 
 
 def main() -> None:
@@ -117,29 +99,29 @@ def main() -> None:
         measure_peak(chosen.peak[0], int(chosen.peak[1]), int(chosen.peak[2]))
         return
     model = tiny_model()
-    forward_with_statistics(model, 64)()
+    read_with_statistics(model, random_text(64))
     print("| tokens | forward CPU s | with statistics CPU s | ratio | memory above the forward's MB |")
     print("|--:|--:|--:|--:|--:|")
     for tokens in (int(number) for number in chosen.tokens.split(",") if number):
-        actions = {kind: make(model, tokens) for kind, make in KINDS.items()}
+        actions = {kind: partial(read, model, random_text(tokens)) for kind, read in KINDS.items()}
         runs = [{kind: seconds_of_one_call(action) for kind, action in actions.items()} for _ in range(chosen.repeat)]
-        least = {kind: min(each[kind] for each in runs) for kind in actions}
-        more = measure_in_process("statistics", tokens)[1] - measure_in_process("plain", tokens)[1]
+        least = {kind: min(run[kind] for run in runs) for kind in actions}
+        added = measure_in_process("statistics", tokens)[1] - measure_in_process("plain", tokens)[1]
         print(
             f"| {tokens:,} | {least['plain']:.3f} | {least['statistics']:.3f} "
-            f"| {least['statistics'] / least['plain']:.2f} | {more:.0f} |",
+            f"| {least['statistics'] / least['plain']:.2f} | {added:.0f} |",
             flush=True,
         )
     if chosen.long:
         print_long_text(chosen.long)
 
 
-def print_long_text(most: int) -> None:
-    """Print the cost of one text in one layer, at four lengths; an exponent of 1 means linear growth."""
+def print_long_text(longest: int) -> None:
+    """Print the cost of texts of four lengths in one layer. An exponent of 1 means that memory grows linearly."""
     print("\n| tokens, one layer | with statistics CPU s | MB above the loaded model | exponent of the memory |")
     print("|--:|--:|--:|--:|")
     before = 0.0
-    for tokens in (most // 8, most // 4, most // 2, most):
+    for tokens in (longest // 8, longest // 4, longest // 2, longest):
         seconds, rise = measure_in_process("statistics", tokens, 1)
         exponent = f"{math.log2(rise / before):.2f}" if before else ""
         print(f"| {tokens:,} | {seconds:.0f} | {rise:.0f} | {exponent} |", flush=True)

@@ -1,11 +1,11 @@
-"""Count findings of `boundpaper audit`: alarms and planted slips in documents, and known contradictions of the sources.
+"""Count alarms of `boundpaper audit` in documents, planted slips that it finds, and known contradictions that it finds.
 
     python benchmarks/audit.py [DOCUMENTS] [--draws N] [--sources FOLDER]
 
-Without DOCUMENTS it counts the alarms that readers judged, in `audit_alarms.csv`. DOCUMENTS is a folder of Markdown,
-LaTeX and HTML files. In each of their tables in which a relation of columns holds in every row, one digit of one of its
-cells is changed, N times; a slip counts as found where the audit of that table then tells something new. FOLDER holds
-the five documents of the thesis, whose contradictions the ledger knows by line.
+Without DOCUMENTS the script counts the alarms in `audit_alarms.csv`, which readers judged. DOCUMENTS is a folder of
+Markdown, LaTeX and HTML files. For each relation of columns that holds in every row of a table, the script plants N
+slips in turn: it changes one digit in one cell of the relation. A slip is found if the audit of the table then gives a
+new alarm. FOLDER has the five documents of the thesis; the ledger lists their contradictions by line.
 """
 
 import argparse
@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "artifacts" / "results"
 SEED = 38
 WRONG = ("contradicted", "not supported")
-NUMBERING = {"section-number": "c004_sections_numbered_once"}  # a ledger row that has no line in a document
+NUMBERING = {"section-number": "c004_sections_numbered_once"}
+"""The ledger row about numbers of sections, which has no line in a document, by kind of finding."""
 
 
 def documents(folder: Path) -> Iterator[ReadDocument]:
@@ -49,35 +50,38 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
     return f"{found} of {total} ({100 * found / total:.0f} %, {100 * low:.0f} to {100 * high:.0f})"
 
 
-def relations_held(table: ReadTable) -> list[relations.ColumnRelation]:
-    """Return relations that hold in every row of a table with at least two rows."""
+def exact_relations(table: ReadTable) -> list[relations.ColumnRelation]:
+    """Return the relations of columns that hold in every row of a table, in at least two rows."""
     return [each for each in relations.accepted(table) if not each.deviations and len(each.agreeing_rows) > 1]
 
 
 def plant_slip(
     table: ReadTable, relation: relations.ColumnRelation, rng: random.Random
 ) -> tuple[ReadTable, bool, str] | None:
-    """Change one digit in a cell of a relation; return the table, whether the relation breaks, and the cell."""
-    line, sideways = rng.choice(relation.agreeing_rows), relation.table.is_transposed
+    """Change one digit in a cell of a relation; return the table, whether the relation breaks, and the cell.
+
+    Returns None if the chosen cell has no digit.
+    """
+    line, transposed = rng.choice(relation.agreeing_rows), relation.table.is_transposed
     index = rng.choice(relation.columns).index
-    numeric = sorted(each.index for each in table.columns)
-    row, column = (index - 1, numeric[line]) if sideways else (line, index)
+    numeric = sorted(column.index for column in table.columns)
+    row, column = (index - 1, numeric[line]) if transposed else (line, index)
     old = table.rows[row]
     text = old[column]
-    places = [match.start() for match in re.finditer(r"\d", text)]
-    if not places:
+    offsets = [match.start() for match in re.finditer(r"\d", text)]
+    if not offsets:
         return None
-    place = rng.choice(places)
-    digit = rng.choice([each for each in "0123456789" if each != text[place] and (each > "0" or place > places[0])])
-    cells = (*old[:column], text[:place] + digit + text[place + 1 :], *old[column + 1 :])
+    offset = rng.choice(offsets)
+    digits = [digit for digit in "0123456789" if digit != text[offset] and (digit > "0" or offset > offsets[0])]
+    cells = (*old[:column], text[:offset] + rng.choice(digits) + text[offset + 1 :], *old[column + 1 :])
     new = replace(table, rows=(*table.rows[:row], cells, *table.rows[row + 1 :]))
-    seen = new.transposed() if sideways else new
-    named = {(each.name, each.index): each for each in seen.columns}
-    columns = tuple(named[key] for each in relation.columns if (key := (each.name, each.index)) in named)
-    fares = len(columns) == len(relation.columns) and relations.fit_relation(
-        seen, relation.formula, columns, total=relation.total
+    upright = new.transposed() if transposed else new
+    by_key = {(column.name, column.index): column for column in upright.columns}
+    columns = tuple(by_key[key] for each in relation.columns if (key := (each.name, each.index)) in by_key)
+    refit = len(columns) == len(relation.columns) and relations.fit_relation(
+        upright, relation.formula, columns, total=relation.total
     )
-    return new, not fares or line not in fares.agreeing_rows, cells[column].strip()
+    return new, not refit or line not in refit.agreeing_rows, cells[column].strip()
 
 
 def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
@@ -85,12 +89,12 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
     rng = random.Random(SEED)
     found: dict[str, Counter[bool]] = defaultdict(Counter)
     for document in documents:
-        for table in (each.split_counts() for each in document.tables):
-            before = _told(replace(document, tables=[table]))
-            for relation in relations_held(table) * draws:
-                made = plant_slip(table, relation, rng)
-                if made and made[1]:
-                    after = _told(replace(document, tables=[made[0]]))
+        for table in (table.split_counts() for table in document.tables):
+            before = _alarms(replace(document, tables=[table]))
+            for relation in exact_relations(table) * draws:
+                slip = plant_slip(table, relation, rng)
+                if slip and slip[1]:
+                    after = _alarms(replace(document, tables=[slip[0]]))
                     for kind in ("all", ("total: " if relation.total else "") + relation.formula):
                         found[kind][bool(after - before)] += 1
     print("| relation | slips found |\n|:--|:--|")
@@ -98,83 +102,84 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
         print(f"| {kind} | {format_share(found[kind][True], found[kind].total())} |")
 
 
-def _told(document: ReadDocument) -> set[str]:
+def _alarms(document: ReadDocument) -> set[str]:
     """Return the alarms in the tables of a document, without notes."""
     return {str(each) for each in relations.check(document) if each.level != "note"}
 
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
-    """Plant one slip in each document that has a relation; print all its alarms, and how many name the changed cell."""
-    rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
+    """Plant one slip in each document that has a relation; print all alarms, and how many name the changed cell."""
+    rng, all_alarms, at_cell, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
-        tables = [each.split_counts() for each in document.tables]
-        sites = [(place, each) for place, table in enumerate(tables) for each in relations_held(table)] * 3
-        made = ((place, plant_slip(tables[place], each, rng)) for place, each in rng.sample(sites, len(sites)))
-        place, chosen = next(((place, each) for place, each in made if each and each[1]), (0, None))
+        tables = [table.split_counts() for table in document.tables]
+        sites = [(number, relation) for number, table in enumerate(tables) for relation in exact_relations(table)] * 3
+        slips = ((number, plant_slip(tables[number], each, rng)) for number, each in rng.sample(sites, len(sites)))
+        number, chosen = next(((number, slip) for number, slip in slips if slip and slip[1]), (0, None))
         if chosen is None:
             continue
-        changed = replace(document, tables=[*tables[:place], chosen[0], *tables[place + 1 :]])
-        every = [each for each in checks.audit([changed]) if each.level != "note"]
-        at_it = [each for each in every if chosen[2] in each.values]
-        print(*(f"slip {chosen[2]}: {each}" for each in every), sep="\n")
-        total, told, named, found = total + 1, told + len(every), named + len(at_it), found + bool(at_it)
-    shares = f"{format_share(found, total)} found, {format_share(named, told)} alarms name its cell"
+        changed = replace(document, tables=[*tables[:number], chosen[0], *tables[number + 1 :]])
+        alarms = [finding for finding in checks.audit([changed]) if finding.level != "note"]
+        naming_cell = [alarm for alarm in alarms if chosen[2] in alarm.values]
+        print(*(f"slip {chosen[2]}: {alarm}" for alarm in alarms), sep="\n")
+        total, found = total + 1, found + bool(naming_cell)
+        all_alarms, at_cell = all_alarms + len(alarms), at_cell + len(naming_cell)
+    shares = f"{format_share(found, total)} found, {format_share(at_cell, all_alarms)} alarms name its cell"
     print(f"\none slip in each of {total} documents: {shares}\n")
 
 
 def print_alarms(documents: Sequence[ReadDocument]) -> None:
     """Print counts of alarms by kind and level, then each alarm."""
-    found = [each for document in documents for each in checks.audit([document]) if each.level != "note"]
-    print(f"\n{len(found)} alarms in {len({each.place.file for each in found})} of {len(documents)} documents")
-    for (level, kind), count in sorted(Counter((each.level, each.kind) for each in found).items()):
+    alarms = [finding for document in documents for finding in checks.audit([document]) if finding.level != "note"]
+    print(f"\n{len(alarms)} alarms in {len({alarm.place.file for alarm in alarms})} of {len(documents)} documents")
+    for (level, kind), count in sorted(Counter((alarm.level, alarm.kind) for alarm in alarms).items()):
         print(f"{level} [{kind}]: {count}")
-    for each in found:
-        print(each)
+    print(*alarms, sep="\n")
 
 
 def print_judged() -> None:
     """Print how many of the alarms in `audit_alarms.csv` readers judged to be true, by draw and by kind."""
-    judged: dict[str, Counter[str]] = defaultdict(Counter)
+    by_name: dict[str, Counter[str]] = defaultdict(Counter)
     for row in _csv_rows(ROOT / "benchmarks" / "audit_alarms.csv"):
         for name in (row["draw"], f"all draws, {row['kind'] or 'kind not recorded'}"):
-            judged[name][row["verdict"]] += int(row["alarms"])
-    for name, verdicts in judged.items():
+            by_name[name][row["verdict"]] += int(row["alarms"])
+    for name, verdicts in by_name.items():
         print(f"{name}: {format_share(verdicts['true'], verdicts.total())} alarms are true")
 
 
 def print_known(folder: Path) -> None:
-    """Print which contradicted ledger rows have a finding at the same place in the sources."""
-    held = list(documents(folder))
-    single = [each for document in held for each in checks.audit([document])]
+    """Print how many findings are at a contradicted claim of the ledger, and how many such claims have a finding."""
+    sources = list(documents(folder))
+    single = [finding for document in sources for finding in checks.audit([document])]
     verdicts = {row["claim"]: row for row in _csv_rows(RESULTS / "claims.csv")}
     lines: dict[tuple[str, int], set[str]] = defaultdict(set)
-    drawn: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    values: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in _csv_rows(RESULTS / "claim_places.csv"):
         verdict = verdicts.get(row["claim"], {})
         if verdict.get("verdict") in WRONG and row["line"].isdecimal():
             lines[row["source"], int(row["line"])].add(row["claim"].partition(".")[0])
         elif verdict.get("verdict") in WRONG and len(re.sub(r"\D", "", verdict["reported"])) > 1:
-            drawn[row["source"]].add((verdict["reported"], row["claim"].partition(".")[0]))
-    for name, found in (("each by itself", single), ("all together", checks.audit(held, joint=True))):
-        seen: set[str] = set()
+            values[row["source"]].add((verdict["reported"], row["claim"].partition(".")[0]))
+    contradicted = set().union(*lines.values(), *({claim for _, claim in pairs} for pairs in values.values()))
+    for name, findings in (("each by itself", single), ("all together", checks.audit(sources, joint=True))):
+        found_claims: set[str] = set()
         true = 0
         print(f"\n{name}:")
-        found = [each for each in found if each.level != "note"]
-        for each in found:
-            claims = set().union(*(lines.get(place, set()) for place in _finding_places(each)))
-            source, words = next(_finding_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
-            claims |= {NUMBERING[each.kind]} if each.kind in NUMBERING and source == "004" else set()
-            claims |= {claim for reported, claim in drawn[source] if reported in words}
-            seen |= claims
+        alarms = [finding for finding in findings if finding.level != "note"]
+        for alarm in alarms:
+            claims = set().union(*(lines.get(place, set()) for place in _finding_places(alarm)))
+            source, words = next(_finding_places(alarm))[0], set(re.findall(r"[^\s;,]+", f"{alarm.what} {alarm.why}"))
+            claims |= {NUMBERING[alarm.kind]} if alarm.kind in NUMBERING and source == "004" else set()
+            claims |= {claim for reported, claim in values[source] if reported in words}
+            found_claims |= claims
             true += bool(claims)
-        every = set().union(*lines.values(), *({claim for _, claim in each} for each in drawn.values()))
         print(
-            f"{format_share(true, len(found), 'wilson')} findings are at a contradicted row, "
-            f"{format_share(len(seen), len(every), 'wilson')} such rows"
+            f"{format_share(true, len(alarms), 'wilson')} findings are at a contradicted row, "
+            f"{format_share(len(found_claims), len(contradicted), 'wilson')} such rows"
         )
 
 
 def _finding_places(finding: Finding) -> Iterator[tuple[str, int]]:
+    """Yield the number of the document and the line, of one or two places of a finding."""
     for place in filter(None, (finding.place, finding.other)):
         yield place.file.rpartition("/")[2][:3], place.line
 
@@ -194,10 +199,10 @@ def main() -> None:
     if chosen.folder is None:
         print_judged()
         return
-    held = list(documents(chosen.folder))
-    print_alarms(held)
-    print_planted(held, chosen.draws)
-    print_single_slips(held)
+    read_documents = list(documents(chosen.folder))
+    print_alarms(read_documents)
+    print_planted(read_documents, chosen.draws)
+    print_single_slips(read_documents)
     if chosen.sources:
         print_known(chosen.sources)
 

@@ -2,15 +2,14 @@
 
     python benchmarks/build.py [--repeat 3] [--folder DIR] [--against REVISION]
 
-Baselines: `python -c "import click"` for a command with nothing to do, and one monolithic latexmk run of the same
-thesis (figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX
-stage TeX alone is measured: figures compiled side by side and the passes over the thesis, without what Python computes.
-Its critical path is what no number of processes can beat: the longest figure, or all of them over the cores, and then
-the thesis. The repository is cloned with its history, which the site shows, so nothing here is touched. Wide questions
-(`trace`, `site`, `diff`) are asked once of the built project, `trace` twice. With --against a clone of REVISION is
-built and asked as well, in the same Python environment. Prints Markdown: CPU seconds of a process and its children, and
-wall seconds, each the least of the repeats; whether each goal is met, where a command that is one process has its
-processor's seconds for those of an idle machine; and where the seconds of a whole build are.
+A command with nothing to do is compared with `python -c "import click"`. The TeX stage is compared with one monolithic
+latexmk run of the same thesis (figures inlined as PGFPlots code, the same tables and PNG heat maps). Only TeX is timed
+in this stage, not what Python computes: figures are compiled side by side, then the thesis. The critical path is the
+least time with any number of processes: the longest figure, or the time of all figures divided by the cores, and then
+the thesis. The script works in a clone of the repository with its history, which the site shows. The commands `trace`,
+`site` and `diff` run once in the built project, `trace` twice. With --against, a clone of REVISION is built in the same
+Python environment, and the commands run there too. The script prints Markdown tables: the least wall and CPU seconds of
+the repeats (child processes included), whether each goal is met, and the seconds by kind of build step.
 """
 
 import argparse
@@ -30,19 +29,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-_PICTURE = re.compile(r"\\includegraphics(\[[^]]*\])?\{figures/[^}]*\}")
+PICTURE = re.compile(r"\\includegraphics(\[[^]]*\])?\{figures/[^}]*\}")
 IN_PRINT = re.compile(r"\\input\{tables/(\w+)\}")
 AGAIN = ", again"
-WIDE = {"trace 0.935": 5.0, f"trace 0.935{AGAIN}": 1.0, "site": 15.0, "diff HEAD": 3.0}
+SECOND_GOALS = {"trace 0.935": 5.0, f"trace 0.935{AGAIN}": 1.0, "site": 15.0, "diff HEAD": 3.0}
 """Commands that read a whole built project, and the maximum seconds of each."""
-AGAINST = {"paper": 35 / 69, "site": 15 / 47, f"trace 0.935{AGAIN}": 1 / 17}
+RATIO_GOALS = {"paper": 35 / 69, "site": 15 / 47, f"trace 0.935{AGAIN}": 1 / 17}
 """Commands compared with another revision, and the maximum ratio of each; `paper` builds from nothing."""
 Seconds = tuple[float, float]  # by the clock, by the processor
 END = r"\csname endofdump\endcsname"
 
 
 def time_action(action: Callable[[], object]) -> Seconds:
-    """Return wall and CPU seconds of an action, including child processes."""
+    """Return the wall seconds of an action, and the CPU seconds of its child processes."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     action()
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -50,7 +49,7 @@ def time_action(action: Callable[[], object]) -> Seconds:
 
 
 def fastest_times(action: Callable[[], object], repeat: int, before: Callable[[], object] = lambda: None) -> Seconds:
-    """Return the least wall and CPU seconds of several runs, each after `before`."""
+    """Return the least wall and CPU seconds of several runs of an action; `before` is called before each run."""
     runs = []
     for _ in range(repeat):
         before()
@@ -81,17 +80,17 @@ def write_inlined(project: Path, target: Path) -> None:
         figures[path.stem] = body[1].replace("{" + path.stem, "{figures/" + path.stem)
     for path in (target / "figures").glob("*.float.tex"):
         name = path.name.removesuffix(".float.tex")
-        path.write_text(_PICTURE.sub(rf"\\input{{figures/{name}.body}}", path.read_text()), encoding="utf-8")
+        path.write_text(PICTURE.sub(rf"\\input{{figures/{name}.body}}", path.read_text()), encoding="utf-8")
         (target / f"figures/{name}.body.tex").write_text(figures[name], encoding="utf-8")
     thesis = (target / "thesis.tex").read_text(encoding="utf-8")
-    own = re.compile(r"\\(documentclass|pdftrailerid|usepackage\[T1|RequirePackage)")
-    needed = [line for line in preamble.splitlines() if not own.match(line)]
-    thesis = thesis.replace(r"\begin{document}", "\n".join(needed) + "\n\\begin{document}", 1)
+    in_thesis = re.compile(r"\\(documentclass|pdftrailerid|usepackage\[T1|RequirePackage)")
+    added = [line for line in preamble.splitlines() if not in_thesis.match(line)]
+    thesis = thesis.replace(r"\begin{document}", "\n".join(added) + "\n\\begin{document}", 1)
     (target / "thesis.tex").write_text(thesis)
 
 
 def clone(folder: Path, revision: str = "") -> None:
-    """Clone the repository with its history, which the site shows: a revision, or the working tree as a commit."""
+    """Clone the repository with its history, at a revision or, without one, with the working tree as a new commit."""
     git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     run_quietly(*git, "clone", "-q", "--shared", "--no-checkout", str(ROOT), str(folder), cwd=ROOT)
     if not revision:
@@ -137,14 +136,14 @@ def main() -> None:
         wide = time_commands(project)
         ratios = ratios_to(options.against, base / "against", {"paper": cold, **wide}) if options.against else []
 
-        single = base / "monolith"
-        write_inlined(project, single)
+        monolith = base / "monolith"
+        write_inlined(project, monolith)
         latexmk = ("latexmk", "-norc", "-pdf", "-silent", "-pdflatex=pdflatex -no-shell-escape %O %S", "thesis.tex")
         env = {**os.environ, **environment()}
 
         def clean_single() -> None:
-            run_quietly("latexmk", "-norc", "-C", "thesis.tex", cwd=single, env=env)
-            (single / "thesis.bbl").unlink(missing_ok=True)
+            run_quietly("latexmk", "-norc", "-C", "thesis.tex", cwd=monolith, env=env)
+            (monolith / "thesis.bbl").unlink(missing_ok=True)
 
         out, seconds = project / "out", dict[str, float]()
 
@@ -170,7 +169,7 @@ def main() -> None:
             compile_whole()
             seconds["thesis"] = time.perf_counter() - start
 
-        slow = fastest_times(lambda: run_quietly(*latexmk, cwd=single, env=env), 1, clean_single)
+        slow = fastest_times(lambda: run_quietly(*latexmk, cwd=monolith, env=env), 1, clean_single)
         fast = fastest_times(compile_split, options.repeat, clean_split)
         rows.append(("TeX stage, cold", fast, "monolithic latexmk", slow))
         path = seconds.pop("thesis") + max(*seconds.values(), sum(seconds.values()) / (os.cpu_count() or 1))
@@ -188,9 +187,9 @@ def main() -> None:
 
         table = f"tables/{changed}.tex"
         before = time.time()
-        slow = fastest_times(lambda: run_quietly(*latexmk, cwd=single, env=env), 1, edit_of_table(single / table))
+        slow = fastest_times(lambda: run_quietly(*latexmk, cwd=monolith, env=env), 1, edit_of_table(monolith / table))
         fast = fastest_times(compile_whole, options.repeat, edit_of_table(out / table))
-        for log in (single / "thesis.log", out / document.STATE / "thesis.log"):
+        for log in (monolith / "thesis.log", out / document.STATE / "thesis.log"):
             assert log.stat().st_mtime > before, f"{log}: {table} was changed, but nothing was compiled"
         rows.append(("one table changed, TeX alone", fast, "monolithic latexmk", slow))
 
@@ -210,7 +209,7 @@ def main() -> None:
         ("TeX stage cold, of its critical path", stage[1][0] / path, float("nan"), 1.3),
         ("one table changed, of the monolithic run", fast[0] / slow[0], fast[1] / slow[1], 1 / 7),
         ("whole cold `paper`, seconds", *cold, 35.0),
-        *((f"`{what}`, seconds", *seconds, WIDE[what]) for what, seconds in wide.items()),
+        *((f"`{what}`, seconds", *seconds, SECOND_GOALS[what]) for what, seconds in wide.items()),
         *ratios,
     ):
         outcome = "met" if wall <= goal else "met on an idle machine" if cpu <= goal and "seconds" in what else "missed"
@@ -219,37 +218,39 @@ def main() -> None:
     print("| where the seconds of a whole build are | steps | s | the longest | s |")
     print("|---|--:|--:|---|--:|")
     kinds: dict[str, list[tuple[float, str]]] = {}
-    for key, each in profile.items():
-        kinds.setdefault(key.partition(":")[0], []).append((each, key.partition(":")[2]))
-    for kind, found in sorted(kinds.items(), key=lambda item: -sum(each for each, _ in item[1])):
-        most, name = max(found)
-        print(f"| {kind} | {len(found)} | {sum(each for each, _ in found):.1f} | {name} | {most:.2f} |")
+    for key, duration in profile.items():
+        kind, _, name = key.partition(":")
+        kinds.setdefault(kind, []).append((duration, name))
+    totals = {kind: sum(duration for duration, _ in steps) for kind, steps in kinds.items()}
+    for kind, total in sorted(totals.items(), key=lambda pair: -pair[1]):
+        longest_step, name = max(kinds[kind])
+        print(f"| {kind} | {len(kinds[kind])} | {total:.1f} | {name} | {longest_step:.2f} |")
 
 
 def time_commands(project: Path) -> dict[str, Seconds]:
-    """Return wall and CPU seconds of each command of `WIDE`, run once in a built project."""
-    asked = {}
-    for what in WIDE:
+    """Return wall and CPU seconds of each command of `SECOND_GOALS`, run once in a built project."""
+    times = {}
+    for what in SECOND_GOALS:
         command = (sys.executable, "build.py", *what.removesuffix(AGAIN).split())
-        asked[what] = time_action(partial(run_quietly, *command, cwd=project))
-    return asked
+        times[what] = time_action(partial(run_quietly, *command, cwd=project))
+    return times
 
 
 def ratios_to(revision: str, folder: Path, now: dict[str, Seconds]) -> list[tuple[str, float, float, float]]:
-    """Return name, wall ratio, CPU ratio and goal of each command of `AGAINST`, to a revision copied to `folder`."""
+    """Return name, wall ratio, CPU ratio and goal of each command of `RATIO_GOALS`; clone the revision to `folder`."""
     clone(folder, revision)
     paper = time_action(lambda: run_quietly(sys.executable, "build.py", "paper", cwd=folder))
     then = {"paper": paper, **time_commands(folder)}
     return [
         (f"`{what}`, of {revision}", now[what][0] / then[what][0], now[what][1] / then[what][1], most)
-        for what, most in AGAINST.items()
+        for what, most in RATIO_GOALS.items()
     ]
 
 
 def step_seconds(project: Path) -> dict[str, float]:
     """Return the seconds of each step in the last whole build, from the stored state."""
-    kept = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))["value"]
-    return {key: entry["seconds"] for key, entry in kept["steps"].items()}
+    state = json.loads((project / "out/state/state.json").read_text(encoding="utf-8"))["value"]
+    return {key: step["seconds"] for key, step in state["steps"].items()}
 
 
 if __name__ == "__main__":

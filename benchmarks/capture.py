@@ -3,12 +3,12 @@
     python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1] [--long 131072]
         [--against transformer_lens=PYTHON --against nnsight=PYTHON]
 
-On a Llama of 4 layers and width 256 with random weights, on the CPU: time of a forward pass that is captured (its part
-written to disk) against the same forward pass alone, the two taking turns; the same of other libraries, each run by the
-PYTHON that has it; and the peak memory of whole captures of more and more documents, beside that of a plain forward,
-each in its own process (row groups that fill up are 64 MiB at most). `--long` takes texts of a quarter, a half and all
-of so many tokens, each in its own process, through one layer of two heads, and compares how far memory rises with and
-without capture. Prints tables.
+The model is a Llama of 4 layers and width 256 with random weights, on the CPU. The script prints three tables:
+
+- Time of a captured forward pass, which writes its vectors to disk, and of the plain forward pass; the two take turns.
+  Each library named by --against is measured too, with the Python that has it.
+- Peak memory of captures of 64, 512 and 2,048 documents and of a plain forward pass, each in a separate process.
+- With `--long N`, time and rise of memory with and without capture, for texts of N/4, N/2 and N tokens in one layer.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def save_model(folder: Path, **sizes: int) -> Path:
     transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | sizes)).save_pretrained(folder)
     tokenizer = Tokenizer(WordLevel({f"w{number}": number for number in range(WORDS)}, unk_token="w0"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
-    made: Callable[..., transformers.PreTrainedTokenizerBase] = transformers.PreTrainedTokenizerFast
-    made(tokenizer_object=tokenizer, unk_token="w0").save_pretrained(folder)
+    wrap: Callable[..., transformers.PreTrainedTokenizerBase] = transformers.PreTrainedTokenizerFast
+    wrap(tokenizer_object=tokenizer, unk_token="w0").save_pretrained(folder)
     return folder
 
 
@@ -85,7 +85,7 @@ Action = Callable[[], object]
 
 
 def keyquery(model: Any, folder: Path, tokens: Any) -> Action:
-    """Return an action: a captured forward pass that writes its part to disk."""
+    """Return an action that runs a captured forward pass and writes the vectors to disk."""
     from keyquery.models.architecture import survey
     from keyquery.models.attention.calls import recording
     from keyquery.models.captures import parts
@@ -122,11 +122,11 @@ def nnsight_action(model: Any, folder: Path, tokens: Any) -> Action:
     traced = library.LanguageModel(model, tokenizer=transformers.AutoTokenizer.from_pretrained(folder))
 
     def captured() -> None:
-        held = []
+        saved = []
         with traced.trace(tokens, logits_to_keep=1, use_cache=False):
             for layer in traced.model.layers:
-                held.append(layer.self_attn.source.apply_rotary_pos_emb_0.output.save())
-        if [each[1].shape[2] for each in held] != [tokens.shape[1]] * SIZES["num_hidden_layers"]:
+                saved.append(layer.self_attn.source.apply_rotary_pos_emb_0.output.save())
+        if [keys.shape[2] for _, keys in saved] != [tokens.shape[1]] * SIZES["num_hidden_layers"]:
             raise SystemExit("nnsight did not save keys of every layer")
 
     return captured
@@ -135,16 +135,12 @@ def nnsight_action(model: Any, folder: Path, tokens: Any) -> Action:
 KINDS = {"keyquery": keyquery, "transformer_lens": transformer_lens_action, "nnsight": nnsight_action}
 
 
-def memory_in_mb(name: str) -> float:
-    """Return the memory of this process in MB, as the system reports it."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
-
-
 def time_in_turns(kind: str, folder: Path, context: int, repeat: int, threads: int) -> None:
     """Time plain and captured forward passes in turns; print wall and CPU seconds and added MB as JSON."""
     import torch
     import transformers
+
+    from benchmarks.clock import memory_in_mb
 
     torch.set_num_threads(threads)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -158,17 +154,17 @@ def time_in_turns(kind: str, folder: Path, context: int, repeat: int, threads: i
     with torch.inference_mode():
         for number in range(repeat + 1):
             for name in sorted(actions, reverse=bool(number % 2)):
-                held = memory_in_mb("VmRSS")
+                before = memory_in_mb("VmRSS")
                 Path("/proc/self/clear_refs").write_text("5")
                 wall, cpu = time.perf_counter(), time.process_time()
                 actions[name]()
                 times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-                rises[name] = max(rises.get(name, 0.0), memory_in_mb("VmHWM") - held)
+                rises[name] = max(rises.get(name, 0.0), memory_in_mb("VmHWM") - before)
     print(json.dumps({"times": times, "rises": rises}))
 
 
 def peak_bytes(folder: Path, documents: int) -> int:
-    """Return the peak resident bytes of a whole capture, in a separate process."""
+    """Return the peak memory in bytes of a separate process that captures `documents` texts."""
     command = [sys.executable, __file__, "--peak", str(documents), "--folder", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -176,7 +172,7 @@ def peak_bytes(folder: Path, documents: int) -> int:
     return int(done.stdout.split()[-1])
 
 
-def run_one(folder: Path, documents: int) -> None:
+def print_peak(folder: Path, documents: int) -> None:
     """Capture `documents` texts, or run a plain forward pass if 0; print this process's peak memory in bytes."""
     import torch
     import transformers
@@ -193,25 +189,25 @@ def run_one(folder: Path, documents: int) -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def asked(python: str, kind: str, folder: Path, *, context: int, repeat: int, threads: int = 1) -> dict[str, Any]:
-    """Return the result of `time_in_turns`, run with another Python."""
-    given = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
-    command = [python, __file__, "--turns", kind, *map(str, given)]
+def timings(python: str, kind: str, folder: Path, *, context: int, repeat: int, threads: int = 1) -> dict[str, Any]:
+    """Return what `time_in_turns` prints when the interpreter `python` runs it in a separate process."""
+    arguments = ["--folder", folder, "--context", context, "--repeat", repeat, "--threads", threads]
+    command = [python, __file__, "--turns", kind, *map(str, arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return printed
 
 
-def print_long_text(most: int, folder: Path) -> None:
+def print_long_text(longest: int, folder: Path) -> None:
     """Print time and memory of a plain and a captured forward pass, by text length."""
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
     save_model(folder, **SMALL)
-    for tokens in (most // 4, most // 2, most):
-        found = asked(sys.executable, "keyquery", folder, context=tokens, repeat=0)
-        (_, seconds), (_, least) = (found["times"][name][0] for name in ("captured", "plain"))
-        size, alone = (found["rises"][name] for name in ("captured", "plain"))
-        print(f"| {tokens:,} | {seconds:.1f} | {least:.1f} | {size:.0f} | {alone:.0f} |", flush=True)
+    for tokens in (longest // 4, longest // 2, longest):
+        found = timings(sys.executable, "keyquery", folder, context=tokens, repeat=0)
+        (_, captured), (_, plain) = (found["times"][name][0] for name in ("captured", "plain"))
+        rise, plain_rise = (found["rises"][name] for name in ("captured", "plain"))
+        print(f"| {tokens:,} | {captured:.1f} | {plain:.1f} | {rise:.0f} | {plain_rise:.0f} |", flush=True)
 
 
 def main() -> None:
@@ -227,40 +223,42 @@ def main() -> None:
     parser.add_argument("--turns", choices=KINDS, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.turns:
-        time_in_turns(given.turns, given.folder, given.context, given.repeat, given.threads)
+    chosen = parser.parse_args()
+    if chosen.turns:
+        time_in_turns(chosen.turns, chosen.folder, chosen.context, chosen.repeat, chosen.threads)
         return
-    if given.peak is not None:
-        run_one(given.folder, given.peak)
+    if chosen.peak is not None:
+        print_peak(chosen.folder, chosen.peak)
         return
-    if given.repeat:
-        compare_libraries(given.repeat, given.context, given.threads, given.against)
-    if given.long:
+    if chosen.repeat:
+        compare_libraries(chosen.repeat, chosen.context, chosen.threads, chosen.against)
+    if chosen.long:
         with tempfile.TemporaryDirectory() as name:
-            print_long_text(given.long, Path(name))
+            print_long_text(chosen.long, Path(name))
 
 
 def compare_libraries(repeat: int, context: int, threads: int, against: list[str]) -> None:
-    """Compare plain and captured forward passes, here and in other libraries, and peak memory by documents."""
-    pythons = {"keyquery": sys.executable} | dict(each.split("=", 1) for each in against)
+    """Print times of plain and captured forward passes in all libraries, and peak memory by number of documents."""
+    pythons = {"keyquery": sys.executable} | dict(argument.split("=", 1) for argument in against)
     print("| forwards in turns | documents a second | CPU of a plain one (quartiles) | clock | MB, of a plain one |")
     print("| --- | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as name:
         folder = save_model(Path(name))
         for kind, python in pythons.items():
-            found = asked(python, kind, folder, context=context, repeat=repeat, threads=threads)
+            found = timings(python, kind, folder, context=context, repeat=repeat, threads=threads)
             plain, captured = (found["times"][name][1:] for name in ("plain", "captured"))  # the first run warms up
-            shown = []
-            for which in (1, 0):
-                ratios = [with_it[which] / without[which] for with_it, without in zip(captured, plain, strict=True)]
+            quartiles = []
+            for clock in (1, 0):  # CPU, wall
+                ratios = [numerator[clock] / base[clock] for numerator, base in zip(captured, plain, strict=True)]
                 low, middle, high = statistics.quantiles(ratios, n=4)
-                shown.append(f"{middle:.3f} ({low:.3f}-{high:.3f})")
-            rate, alone = (1 / statistics.median(wall for wall, _ in each) for each in (captured, plain))
+                quartiles.append(f"{middle:.3f} ({low:.3f}-{high:.3f})")
+            rate, plain_rate = (1 / statistics.median(wall for wall, _ in times) for times in (captured, plain))
             rises = f"{found['rises']['captured']:.0f}, {found['rises']['plain']:.0f}"
-            print(f"| {kind} | {rate:.2f}, plain {alone:.2f} | {' | '.join(shown)} | {rises} |", flush=True)
-        alone, *peaks = [peak_bytes(folder, count) for count in (0, *COUNTS)]
-    print(f"\npeak of a process that loads the model and runs a forward of {SHORT} tokens: {alone / 2**20:.0f} MiB")
+            print(f"| {kind} | {rate:.2f}, plain {plain_rate:.2f} | {' | '.join(quartiles)} | {rises} |", flush=True)
+        plain_peak, *peaks = [peak_bytes(folder, count) for count in (0, *COUNTS)]
+    print(
+        f"\npeak of a process that loads the model and runs a forward of {SHORT} tokens: {plain_peak / 2**20:.0f} MiB"
+    )
     print("\n| measure | first | second | ratio | goal |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for count, size in zip(COUNTS[1:], peaks[1:], strict=True):

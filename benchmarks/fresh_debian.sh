@@ -1,6 +1,6 @@
 #!/bin/bash
-# Seconds of `make paper` on a bare Debian, from the clone to the PDF; as root: benchmarks/fresh_debian.sh [FOLDER...]
-# debootstrap makes the system. FOLDERs of this machine are mounted in it, such as a package index that /etc/pip.conf names.
+# Time `make paper` on a bare Debian, from the clone to the PDF. Run as root: benchmarks/fresh_debian.sh [FOLDER...]
+# debootstrap makes the system. Each FOLDER of this machine is mounted in it, such as a package index named in /etc/pip.conf.
 set -euo pipefail
 here=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 system=$(mktemp -d /var/tmp/fresh-debian.XXXXXX)

@@ -3,16 +3,18 @@
 
     python benchmarks/heads.py [--repeat 5] [--sizes 8192,50000] [--heads 300]
 
-Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, CPU seconds of
-the fastest repeat; compared programs take turns, so that other load on the machine changes little. The scalar program
-takes for each query bucket and each earlier key bucket up to 256 pairs of keys of one document, drawn one by one, and
-calls `scipy.stats.norm.cdf` for each. A whole head goes from its two Parquet files to its finding on disk, as
-`build.py heads` does: hashes of the files, reading, moments, rotation, components, plasticity of all pairs, distance
-to counting. Of four heads that read the same keys, the time of one is given. The floor is the sum of the parts
-that cannot be left out, each timed alone in the same turns: the products in single precision in these shapes (the
-faster of BLAS and a compiled loop), one polynomial per pair, counting comparisons, hashing, decompression of the files,
-and one copy of their vectors. Then where the time of a whole head goes. The last table is a model of many heads on two
-processes.
+Heads are synthetic (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents). Each time is the CPU seconds of
+the fastest repeat in one thread; compared programs take turns, so that other load on the machine changes little.
+
+- The scalar program draws up to 256 pairs of keys for each query bucket and each earlier key bucket, one by one, and
+  calls `scipy.stats.norm.cdf` for each. Both keys of a pair come from one document.
+- "Whole head" is the time from the two Parquet files of a head to its result on disk, as in `build.py heads`. For four
+  heads that read the same keys, the script prints the time per head.
+- The floor is the sum of the operations that every program needs, each timed alone in the same turns: products in
+  single precision in these shapes (the faster of BLAS and a compiled loop), one polynomial per pair, counting
+  comparisons, hashing, decompression of the files, and one copy of their vectors.
+
+Below the first table stands the time of a whole head by stage. The last table times many heads on two processes.
 """
 
 import os
@@ -40,6 +42,7 @@ import pyarrow.parquet as parquet
 from scipy import stats
 from scipy.linalg import blas
 
+from benchmarks.clock import seconds_of_one_call
 from boundpaper.store.files import digest
 from keyquery.heads import gap, head, kernel
 from keyquery.heads.competition import all_pairs
@@ -53,14 +56,13 @@ from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import analyse_in_turn
 from keyquery.models.captures import layout, reading
 from keyquery.models.captures.reading import Capture
-from keyquery.models.captures.sampling import HeadIndex as Place
-from keyquery.models.captures.sampling import Letter
+from keyquery.models.captures.sampling import HeadIndex, Letter
 from keyquery.rotary import from_theta
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
 ESTIMATORS: tuple[Estimator, ...] = ("pooled_full", "bucket_full", "aligned_full")
 ROTARY = from_theta(10_000.0, DIMENSION)  # rotation for `aligned_full`; goal: at most 1.15 times `bucket_full`
-COMPARED = 10_000  # number of vectors for the estimator that counts
+MAX_EMPIRICAL = 10_000  # maximum number of vectors at which the estimator `empirical` is timed
 GROUP = 4  # number of heads that read the same keys
 SCALAR = "scalar, sampled"
 STAGES: dict[str, Callable[..., object]] = {
@@ -77,10 +79,10 @@ STAGES: dict[str, Callable[..., object]] = {
 
 
 def synthetic_head(vectors: int, seed: int = 0) -> Head:
-    """Make a head with randomly kept tokens, as in a capture, and correlated, drifting vectors."""
+    """Return a head with tokens at random positions, as in a capture, and with correlated, drifting vectors."""
     rng = np.random.default_rng(seed)
 
-    def side() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def vectors_and_tokens() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sizes = rng.binomial(CONTEXT, vectors / DOCUMENTS / CONTEXT, size=DOCUMENTS)
         positions = np.concatenate([np.sort(rng.choice(CONTEXT, size, replace=False)) for size in sizes])
         mixing = rng.normal(size=(DIMENSION, DIMENSION)) / np.sqrt(DIMENSION)
@@ -89,8 +91,8 @@ def synthetic_head(vectors: int, seed: int = 0) -> Head:
         rows = (noise + drift + rng.normal(size=DIMENSION)).astype(np.float32)
         return rows, positions, np.repeat(np.arange(DOCUMENTS), sizes)
 
-    queries, query_positions, query_documents = side()
-    keys, key_positions, key_documents = side()
+    queries, query_positions, query_documents = vectors_and_tokens()
+    keys, key_positions, key_documents = vectors_and_tokens()
     return Head(
         queries=queries,
         query_positions=query_positions,
@@ -105,21 +107,23 @@ def synthetic_head(vectors: int, seed: int = 0) -> Head:
 
 
 def scalar_estimate(head: Head, seed: int = 0) -> tuple[list[float], int]:
-    """Compute the sampled estimator pair by pair, from mean and full covariance of the bucket's queries."""
+    """Return the plasticity of each query bucket from sampled pairs, and the number of drawn pairs."""
     rng = np.random.default_rng(seed)
-    query_bucket, key_bucket = head.query_bins(BUCKETS), head.key_buckets()
+    query_buckets, key_buckets = head.query_bins(BUCKETS), head.key_buckets()
     members: dict[tuple[int, int], list[int]] = {}
-    for row, (document, bucket) in enumerate(zip(head.key_documents, key_bucket, strict=True)):
+    for row, (document, bucket) in enumerate(zip(head.key_documents, key_buckets, strict=True)):
         members.setdefault((int(bucket), int(document)), []).append(row)
     profile, drawn = [], 0
     for bucket in range(BUCKETS):
-        queries = head.queries[query_bucket == bucket].astype(np.float64)
+        queries = head.queries[query_buckets == bucket].astype(np.float64)
         if len(queries) < MIN_QUERIES:
             continue
         mean, covariance = queries.mean(axis=0), np.cov(queries, rowvar=False)
         values = []
         for earlier in range(bucket):
-            groups = [rows for (place, _), rows in members.items() if place == earlier and len(rows) > 1]
+            groups = [
+                rows for (bucket_of_rows, _), rows in members.items() if bucket_of_rows == earlier and len(rows) > 1
+            ]
             possible = sum(len(rows) * (len(rows) - 1) // 2 for rows in groups)
             weights = np.array([len(rows) * (len(rows) - 1) / 2 for rows in groups])
             cumulated = np.cumsum(weights / weights.sum())
@@ -138,13 +142,6 @@ def scalar_estimate(head: Head, seed: int = 0) -> tuple[list[float], int]:
     return profile, drawn
 
 
-def seconds_of_one_call(action: Callable[[], object]) -> float:
-    """Return the CPU seconds of one run."""
-    start = time.process_time()
-    action()
-    return time.process_time() - start
-
-
 def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
     """Return the least CPU seconds of several runs of each action, in turns, after an uncounted run."""
     for action in actions.values():
@@ -155,12 +152,12 @@ def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> di
 
 def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
     """Save the head as a capture `count` times; each copy links to the same two files."""
-    sides: tuple[tuple[Letter, FloatArray, IntArray, IntArray], ...] = (
+    files: tuple[tuple[Letter, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
         ("k", head.keys, head.key_positions, head.key_documents),
     )
-    for side, vectors, positions, documents in sides:
-        first = root / layout.folder(0, 0, side) / layout.FILE
+    for letter, vectors, positions, documents in files:
+        first = root / layout.folder(0, 0, letter) / layout.FILE
         first.parent.mkdir(parents=True, exist_ok=True)
         columns = [
             arrow.array(head.buckets * positions // head.context, arrow.int32()),
@@ -172,27 +169,27 @@ def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
         with layout.writer(first, DIMENSION) as file:
             file.write_table(arrow.Table.from_arrays(columns, schema=layout.schema(DIMENSION)))
         for number in range(1, count):
-            place = root / layout.folder(0, number, side) / layout.FILE
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.hardlink_to(first)
-    heads = tuple(Place(0, number, number) for number in range(count))
+            copy = root / layout.folder(0, number, letter) / layout.FILE
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.hardlink_to(first)
+    heads = tuple(HeadIndex(0, number, number) for number in range(count))
     return Capture(root, CONTEXT, CONTEXT // BUCKETS, heads, rotations={0: ROTARY})
 
 
-def needed_operations(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
+def needed_operations(head: Head, capture: Capture) -> dict[str, Callable[[], object]]:
     """Return the operations that any program for this analysis needs, as actions to time."""
     rng, d = np.random.default_rng(0), DIMENSION
     rows, factor = head.keys - head.keys.mean(axis=0), np.tril(rng.normal(size=(d, d))).astype(np.float32)
     mean = _mean_keys(head)
     documents = rng.normal(size=(64, mean, d)).astype(np.float32)
-    others = documents.copy()  # for a matrix and itself, numpy computes a half and mirrors it slowly
+    copies = documents.copy()  # for the product of a matrix with itself, numpy computes a half and mirrors it slowly
     count = kernel.SHORT * (kernel.SHORT - 1) // 2
-    short, line = documents.reshape(-1, d)[: kernel.SHORT], np.empty(count)
-    nothing = np.zeros(kernel.SHORT)
+    short, pair_variances = documents.reshape(-1, d)[: kernel.SHORT], np.empty(count)
+    zeros = np.zeros(kernel.SHORT)
     queries = head.queries[: len(head.queries) // BUCKETS]
     differences, scores = rows[: gap.PAIRS_PER_BIN], np.empty((gap.PAIRS_PER_BIN, len(queries)), np.float32)
     gaps, variances, out = rng.normal(size=4096), rng.uniform(0.1, 2.0, 4096), np.empty(4096)
-    files = sorted(found.root.glob("*h00*/*.parquet"))
+    files = sorted(capture.root.glob("*h00*/*.parquet"))
     flat = arrow.py_buffer(np.concatenate([head.queries, head.keys]).tobytes())
     codec = arrow.Codec("zstd")
     packed = codec.compress(np.ascontiguousarray(np.frombuffer(flat, np.uint8).reshape(-1, 4).T).tobytes())
@@ -200,8 +197,8 @@ def needed_operations(head: Head, found: Capture) -> dict[str, Callable[[], obje
     return {
         "covariance": lambda: rows.T @ rows,
         "factor": lambda: blas.strmm(1.0, factor.T, rows.T, lower=0),
-        "Gram": lambda: documents @ others.transpose(0, 2, 1),
-        "Gram, loop": lambda: kernel.short_variances(short, nothing, nothing, line, count),
+        "Gram": lambda: documents @ copies.transpose(0, 2, 1),
+        "Gram, loop": lambda: kernel.short_variances(short, zeros, zeros, pair_variances, count),
         "polynomial": lambda: kernel.plasticities(gaps, variances, out),
         "scores": lambda: np.matmul(differences, queries.T, out=scores),
         "counting": lambda: np.count_nonzero(scores > 0),
@@ -216,33 +213,33 @@ def _mean_keys(head: Head) -> int:
     return len(head.keys) // DOCUMENTS
 
 
-def least_work(head: Head, taken: dict[str, float]) -> dict[str, float]:
-    """Return the least seconds of each kind of work on this machine, computed from the parts."""
+def least_seconds(head: Head, seconds: dict[str, float]) -> dict[str, float]:
+    """Return the least seconds of each kind of work on this machine, from the seconds of the needed operations."""
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
     taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
     counts = keys.eligible(eligible_limits(head, "earlier", BUCKETS, taus))
-    every = pair_counts(counts)
+    pairs = pair_counts(counts)
     # only half of a Gram matrix is needed
     mean = _mean_keys(head)
-    gram = min(taken["Gram"] / 64 / (mean * mean), taken["Gram, loop"] / (kernel.SHORT * (kernel.SHORT - 1) // 2))
-    evaluated = taken["polynomial"] / 4096 * every.sum()
+    gram = min(seconds["Gram"] / 64 / (mean * mean), seconds["Gram, loop"] / (kernel.SHORT * (kernel.SHORT - 1) // 2))
+    evaluated = seconds["polynomial"] / 4096 * pairs.sum()
     # a law's share of the product of all keys
-    share = taken["factor"] / len(keys.vectors)
+    share = seconds["factor"] / len(keys.vectors)
     return {
-        "pooled_full": taken["covariance"] + share * counts[-1].sum() + gram * every[-1].sum() + evaluated,
-        "bucket_full": taken["covariance"] + share * counts.sum() + gram * every.sum() + evaluated,
-        "rest": sum(taken[name] for name in ("hashes", "unpacking", "copy", "covariance"))
-        + BUCKETS * (taken["scores"] + taken["counting"]),
+        "pooled_full": seconds["covariance"] + share * counts[-1].sum() + gram * pairs[-1].sum() + evaluated,
+        "bucket_full": seconds["covariance"] + share * counts.sum() + gram * pairs.sum() + evaluated,
+        "rest": sum(seconds[name] for name in ("hashes", "unpacking", "copy", "covariance"))
+        + BUCKETS * (seconds["scores"] + seconds["counting"]),
         # work shared by heads of a group: hash, unpacking and copy of the keys, and covariance
-        "shared": 0.5 * sum(taken[name] for name in ("hashes", "unpacking", "copy")) + taken["covariance"],
+        "shared": 0.5 * sum(seconds[name] for name in ("hashes", "unpacking", "copy")) + seconds["covariance"],
     }
 
 
 def time_comparisons(head: Head, repeat: int) -> tuple[float, float]:
-    """Return the seconds of `empirical`, and of its single-precision comparisons alone."""
+    """Return the seconds of the estimator `empirical`, and of its comparisons in single precision alone."""
     options = PlasticityOptions(estimator="empirical")
     result = plasticity(head, options)
-    compared = float((result.profile.counts * result.queries).sum())
+    comparisons = float((result.profile.counts * result.queries).sum())
     one, other = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
     taken = fastest_seconds(
         {
@@ -251,26 +248,29 @@ def time_comparisons(head: Head, repeat: int) -> tuple[float, float]:
         },
         repeat,
     )
-    return taken["empirical"], taken["loop"] / 99 / 512 * compared
+    return taken["empirical"], taken["loop"] / 99 / 512 * comparisons
 
 
 def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
-    tables: list[str] = []
+    lines: list[str] = []
     print("| vectors | work | CPU ms | pairs a second | faster than the scalar program | times the floor |")
     print("|--:|:--|--:|--:|--:|--:|")
     scalar_estimate(synthetic_head(600))
     for vectors in sizes:
         head = synthetic_head(vectors)
-        held = save_copies(head, folder / str(vectors), GROUP)
+        capture = save_copies(head, folder / str(vectors), GROUP)
         drawn: list[int] = []
-        fresh = (folder / f"kept-{vectors}-{number}" for number in itertools.count())
+        folders = (folder / f"kept-{vectors}-{number}" for number in itertools.count())
 
         def whole(
-            heads: tuple[Place, ...], options: PlasticityOptions, held: Capture = held, fresh: Iterator[Path] = fresh
+            heads: tuple[HeadIndex, ...],
+            options: PlasticityOptions,
+            capture: Capture = capture,
+            folders: Iterator[Path] = folders,
         ) -> None:
-            list(analyse_in_turn(held, heads, options, next(fresh)))
+            list(analyse_in_turn(capture, heads, options, next(folders)))
 
-        alone, group = held.heads[:1], tuple(Place(0, number, 0) for number in range(GROUP))
+        alone, group = capture.heads[:1], tuple(HeadIndex(0, number, 0) for number in range(GROUP))
         work: dict[str, Callable[[], object]] = {
             SCALAR: partial(lambda head, drawn: drawn.append(scalar_estimate(head)[1]), head, drawn)
         }
@@ -279,39 +279,41 @@ def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
             work[f"all pairs, {estimator}"] = partial(plasticity, head, options)
             work[f"whole head, {estimator}"] = partial(whole, alone, options)
             work[f"one of {GROUP} heads, {estimator}"] = partial(whole, group, options)
-        taken = fastest_seconds(work | needed_operations(head, held), repeat)
-        floor, baseline = least_work(head, taken), taken[SCALAR]
+        seconds = fastest_seconds(work | needed_operations(head, capture), repeat)
+        floor, baseline = least_seconds(head, seconds), seconds[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
         floor["aligned_full"] = floor["bucket_full"]
         pairs = int(plasticity(head, PlasticityOptions()).profile.counts.sum())
         for name in list(work)[1:]:
             low = floor[name.rpartition(" ")[2]] + (0.0 if name.startswith("all") else floor["rest"])
-            each = taken[name]
+            time_taken = seconds[name]
             if name.startswith("one"):
-                low, each = low - floor["shared"] * (GROUP - 1) / GROUP, each / GROUP
+                low, time_taken = low - floor["shared"] * (GROUP - 1) / GROUP, time_taken / GROUP
             print(
-                f"| {vectors:,} | {name} | {1e3 * each:.1f} | {pairs / each:,.0f} | {baseline / each:.1f} "
-                f"| {each / low:.1f} of {1e3 * low:.1f} ms |",
+                f"| {vectors:,} | {name} | {1e3 * time_taken:.1f} | {pairs / time_taken:,.0f} "
+                f"| {baseline / time_taken:.1f} | {time_taken / low:.1f} of {1e3 * low:.1f} ms |",
                 flush=True,
             )
         for what in ("all pairs", "whole head"):
-            turned, pooled = (taken[f"{what}, {name}"] for name in ("aligned_full", "bucket_full"))
+            turned, pooled = (seconds[f"{what}, {name}"] for name in ("aligned_full", "bucket_full"))
             print(f"| {vectors:,} | {what}, aligned_full over bucket_full | {turned / pooled:.2f} (goal 1.15) | | | |")
-        if vectors <= COMPARED:  # its cost grows with the square of the vectors
-            each, loop = time_comparisons(head, min(repeat, 2))
+        if vectors <= MAX_EMPIRICAL:  # the cost of `empirical` grows with the square of the number of vectors
+            empirical, loop = time_comparisons(head, min(repeat, 2))
             print(
-                f"| {vectors:,} | all pairs, empirical | {1e3 * each:.0f} | {pairs / each:,.0f} "
-                f"| {baseline / each:.1f} | {each / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
+                f"| {vectors:,} | all pairs, empirical | {1e3 * empirical:.0f} | {pairs / empirical:,.0f} "
+                f"| {baseline / empirical:.1f} | {empirical / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
                 flush=True,
             )
-        needed = {name: 1e3 * taken[name] for name in needed_operations(head, held)}
-        tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in needed.items()))
+        needed = {name: 1e3 * seconds[name] for name in needed_operations(head, capture)}
+        lines.append(
+            f"{vectors:,} vectors: " + ", ".join(f"{name} {milliseconds:.3g}" for name, milliseconds in needed.items())
+        )
         for estimator in ESTIMATORS:
             stages = stage_seconds(partial(whole, alone, PlasticityOptions(estimator=estimator)), repeat)
-            times = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
-            tables.append(f"{vectors:,} vectors, whole head, {estimator}: {times}")
+            times = ", ".join(f"{stage} {1e3 * stage_time:.0f}" for stage, stage_time in stages.items())
+            lines.append(f"{vectors:,} vectors, whole head, {estimator}: {times}")
     print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
-    print("\n".join(f"- {line}" for line in tables))
+    print("\n".join(f"- {line}" for line in lines))
 
 
 def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]:
@@ -321,7 +323,7 @@ def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]
         watch = cProfile.Profile(time.process_time)
         watch.runcall(action)
         runs.append(watch.getstats())
-    whole, entries = min(((sum(entry.inlinetime for entry in run), run) for run in runs), key=lambda each: each[0])
+    total, entries = min(((sum(entry.inlinetime for entry in run), run) for run in runs), key=lambda pair: pair[0])
     seconds = dict.fromkeys(STAGES, 0.0)
     for entry in entries:
         if isinstance(entry.code, str):  # a function of the interpreter
@@ -329,8 +331,8 @@ def stage_seconds(action: Callable[[], object], repeat: int) -> dict[str, float]
         for stage, function in STAGES.items():
             if entry.code is getattr(function, "py_func", function).__code__:
                 seconds[stage] += entry.totaltime
-    inside = sum(each for stage, each in seconds.items() if not stage.startswith("of them"))
-    return seconds | {"the rest": whole - inside}
+    in_stages = sum(spent for stage, spent in seconds.items() if not stage.startswith("of them"))
+    return seconds | {"the rest": total - in_stages}
 
 
 def time_model(heads: int, vectors: int, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
     python benchmarks/lines.py
 
-Counts files that git tracks, with blank lines and comments. `docs/architecture.md` says what the lines are for.
+The script counts all lines of the files that git tracks, with blank lines and comments.
 """
 
 import subprocess
@@ -22,7 +22,7 @@ BUDGET = {
     "docs": 160,
     "the top": 20,
 }
-"""Maximum lines by code folder; tests of packages count as `tests`."""
+"""Maximum number of lines of each code folder; tests of the packages count as `tests`."""
 
 
 def count_lines(root: Path) -> dict[str, dict[str, int]]:

@@ -1,14 +1,15 @@
-"""Count planted faults in statistics, studies, claims and head geometry that tests notice without golden files.
+"""Count how many planted faults in statistics, studies, claims and head geometry the tests notice without golden files.
 
     python benchmarks/mutants.py --faults 100 --out docs/mutants.csv
 
-Seeded: the same seed plants the same faults in the same sources. Each is written into a copy of the project, and the
-tests that import the changed file, directly or through one other, run until one fails. A test that calls a claim by its
-name (`says("c001_...", ...)`, on frames whose verdict it states itself) counts as one that imports the claim's file.
+The same seed plants the same faults in the same sources. Each fault is written into a copy of the project. Then the
+tests that import the changed file, directly or through one other file, run until one fails. A test that names a claim
+(`says("c001_...", ...)`) counts as if it imported the claim's file.
+
 Three kinds of test are left out: comparisons with committed files (golden files, the ledger, kernels, the thesis),
-which notice any change and judge none; the test of whether claims turn, which does not know which way; and tests that
-need torch or TeX. The limit is on CPU time, so that a loaded machine changes no outcome. Tests that exceed it run once
-more with three times the limit, and then count as `timeout`, which means not noticed.
+which fail at any change; the test of both verdicts of each claim, which cannot tell right from wrong; and tests that
+need torch or TeX. The limit is on CPU time, so that a loaded machine changes no outcome. Tests that exceed the limit
+run once more with three times the limit; if they exceed this too, the fault counts as not noticed (`timeout`).
 """
 
 import ast
@@ -45,9 +46,10 @@ ROOMS = {
     "rotary": "packages/keyquery/src/keyquery/rotary.py",
 }
 PACKAGES = {"boundpaper": "packages/boundpaper/src/", "keyquery": "packages/keyquery/src/"}
-DEFAULT = ("statistics", "studies", "claims")  # the others compile anew for each fault, minutes of the processor
-COMPARING = "golden|ledger|kernels|thesis|tour|cli|freshness|changes|paper|figures|tables"  # in names of tests
-TURNING = "test_claims_both_ways.py"
+DEFAULT = ("statistics", "studies", "claims")  # each fault in the others takes minutes of compilation
+COMPARING = "golden|ledger|kernels|thesis|tour|cli|freshness|changes|paper|figures|tables"
+"""Pattern in the names of test files that compare output with committed files."""
+BOTH_WAYS = "test_claims_both_ways.py"
 SUITES = {"packages/boundpaper/": "not latex", "packages/keyquery/": "not models", "": "not models and not latex"}
 """Marker expressions by suite folder: each suite has its markers and runs separately."""
 COMPARE = {
@@ -61,7 +63,7 @@ COMPARE = {
     ast.NotIn: ast.In,
 }
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-SLEEPING = 3600  # wall seconds after which tests count as hanging
+MAX_WALL_SECONDS = 3600  # tests that run longer are ended and count as hanging
 CALLS = {"min": "max", "max": "min", "all": "any", "any": "all"}
 
 
@@ -76,12 +78,12 @@ class Mutant:
 
 
 def count_faults(file: Path) -> int:
-    """Return how many faults can be planted in a file's functions; strings and annotations are not changed."""
+    """Return how many faults can be planted in a file's functions and claims, outside strings and annotations."""
     return sum(1 for _ in _fault_sites(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 def plant_fault(file: Path, number: int) -> Mutant:
-    """Plant one of a file's faults and return it."""
+    """Return the mutant with fault `number` of a file, counted from 0; write nothing."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     node, change = next(itertools.islice(_fault_sites(tree), number, None))
     before = ast.unparse(node)
@@ -91,9 +93,11 @@ def plant_fault(file: Path, number: int) -> Mutant:
 
 
 def _fault_sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
-    steps = (each for node in tree.body for each in (node.body if isinstance(node, ast.ClassDef) else [node]))
-    for step in (node for node in steps if isinstance(node, ast.FunctionDef) or declared(node)):
-        for node in _expressions_of(step):
+    statements = (child for node in tree.body for child in (node.body if isinstance(node, ast.ClassDef) else [node]))
+    for statement in statements:
+        if not (isinstance(statement, ast.FunctionDef) or declared(statement)):
+            continue
+        for node in _expressions_of(statement):
             for change in _possible_changes(node):
                 yield node, change
 
@@ -106,8 +110,8 @@ def declared(node: ast.stmt) -> str:
     return ""
 
 
-def _expressions_of(step: ast.stmt) -> Iterator[ast.expr]:
-    waiting: list[ast.AST] = list(step.body) if isinstance(step, ast.FunctionDef) else [step]
+def _expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:
+    waiting: list[ast.AST] = list(statement.body) if isinstance(statement, ast.FunctionDef) else [statement]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.JoinedStr | ast.Raise | ast.AnnAssign):
@@ -135,25 +139,24 @@ def _possible_changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
 
 
 def _is_text(node: ast.BinOp) -> bool:
-    """Return whether a sum joins texts or lists, for which a minus would only crash."""
-    parts = [node.left, node.right]
-    return any(isinstance(part, ast.JoinedStr | ast.List | ast.Tuple) or _is_word(part) for part in parts)
-
-
-def _is_word(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+    """Return whether an operation joins texts or lists; a minus instead of the plus would only crash."""
+    return any(
+        isinstance(operand, ast.JoinedStr | ast.List | ast.Tuple)
+        or (isinstance(operand, ast.Constant) and isinstance(operand.value, str))
+        for operand in (node.left, node.right)
+    )
 
 
 @functools.cache
 def imported_files(file: Path) -> set[str]:
-    """Return the files of the project that a file imports, by name."""
+    """Return the paths in the project of the files that a file imports."""
     files = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{part.name}" for part in node.names)]
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
-            names = [part.name for part in node.names]
+            names = [alias.name for alias in node.names]
         for name in names:
             path = ROOT / (PACKAGES.get(name.partition(".")[0], "") + name.replace(".", "/") + ".py")
             if path.is_file():
@@ -163,17 +166,17 @@ def imported_files(file: Path) -> set[str]:
 
 @functools.cache
 def called_claims(test: Path) -> set[str]:
-    """Return the files of claims that a test calls by name, also from a table that it imports."""
+    """Return the files of the claims whose names stand as strings in a test or in a module that it imports."""
     tree = ast.parse(test.read_text(encoding="utf-8"))
     modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
-    beside = [path for path in (test.parent / f"{module}.py" for module in modules) if path.is_file()]
-    words = {
+    helpers = [path for path in (test.parent / f"{module}.py" for module in modules) if path.is_file()]
+    strings = {
         node.value
-        for each in (tree, *(ast.parse(path.read_text(encoding="utf-8")) for path in beside))
-        for node in ast.walk(each)
+        for parsed in (tree, *(ast.parse(path.read_text(encoding="utf-8")) for path in helpers))
+        for node in ast.walk(parsed)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    return {file for name, file in claim_files().items() if name in words}
+    return {file for name, file in claim_files().items() if name in strings}
 
 
 @functools.cache
@@ -189,92 +192,96 @@ def claim_files() -> dict[str, str]:
 
 @functools.cache
 def tests_of(mutated: str) -> list[str]:
-    """Return the tests that import a file or call its claims: direct ones first, then those of the same folder."""
+    """Return the tests that import a file or call its claims, most direct first; import through one file counts."""
     room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
-    direct, through = [], []
+    direct, indirect = [], []
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
         if re.search(COMPARING, test.name):
             continue
-        near, name = imported_files(test) | called_claims(test), test.relative_to(ROOT).as_posix()
-        if mutated in near:
+        imported, name = imported_files(test) | called_claims(test), test.relative_to(ROOT).as_posix()
+        if mutated in imported:
             direct.append(name)
-        elif test.name == TURNING:
+        elif test.name == BOTH_WAYS:
             continue
-        elif any(mutated in imported_files(ROOT / other) for other in near) or _through_package(mutated, test):
-            through.append(name)
-    if room in ("heads", "rotary"):  # their own tests judge them; those of experiments read models
-        own = [name for name in direct + through * (room == "heads") if "/heads/" in name]
-        return sorted(own, key=lambda name: Path(mutated).stem not in name)
-    return sorted(direct, key=lambda name: f"test_{room}" not in name and f"/{room}/" not in name) + through
+        elif any(mutated in imported_files(ROOT / file) for file in imported) or _through_package(mutated, test):
+            indirect.append(name)
+    if room in ("heads", "rotary"):  # only with tests of head geometry, since tests of experiments read models
+        geometry = [name for name in direct + indirect * (room == "heads") if "/heads/" in name]
+        return sorted(geometry, key=lambda name: Path(mutated).stem not in name)
+    return sorted(direct, key=lambda name: f"test_{room}" not in name and f"/{room}/" not in name) + indirect
 
 
 def _through_package(mutated: str, test: Path) -> bool:
-    """Return whether a test imports a name of a file from its package (`from boundpaper.statistics import ...`)."""
+    """Return whether a test imports a name that a file defines from the file's package."""
     path = ROOT / mutated
     package = ".".join(path.parent.relative_to(ROOT).parts).rpartition("src.")[2]
-    own = {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    taken = {
-        part.name
+    body = ast.parse(path.read_text()).body
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    imported = {
+        alias.name
         for node in ast.walk(ast.parse(test.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module == package
-        for part in node.names
+        for alias in node.names
     }
-    return bool(own & taken)
+    return bool(defined & imported)
 
 
 def run_tests(copy: Path, fault: Mutant, seconds: int) -> str:
-    """Return the first failing test, `survived`, or `timeout` if the tests twice exceed their time."""
+    """Return `killed` with the first failing test, `survived`, or `timeout` if the tests exceed their time twice."""
     tests = tests_of(fault.file)
     if not tests:
         return "survived: no test imports it"
     target = copy / fault.file
-    known = target.read_text(encoding="utf-8")
+    original = target.read_text(encoding="utf-8")
     target.write_text(fault.text, encoding="utf-8")
     try:
         for _, suite in itertools.groupby(sorted(tests, key=_test_folder), key=_test_folder):
-            own = list(suite)
-            outcome = _outcome(copy, own, seconds) or _outcome(copy, own, 3 * seconds) or f"timeout: {3 * seconds} s"
+            files = list(suite)
+            outcome = _outcome(copy, files, seconds) or _outcome(copy, files, 3 * seconds)
+            outcome = outcome or f"timeout: {3 * seconds} s"
             if outcome != "survived":
                 return outcome
         return "survived"
     finally:
-        target.write_text(known, encoding="utf-8")
+        target.write_text(original, encoding="utf-8")
 
 
 def _test_folder(test: str) -> str:
-    """Return the folder of a test's suite; empty for tests of the thesis."""
+    """Return the folder of a test's suite, or an empty string for tests of the thesis."""
     return next(folder for folder in SUITES if test.startswith(folder))
 
 
 def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
-    """Return the outcome of the tests, or None if they exceed their processor seconds.
+    """Return the outcome of the tests, or an empty string if they exceed `seconds` of CPU time.
 
-    They run in a fork of this process, which has imported the libraries but no module of the project.
+    The tests run in a fork of this process, which has imported the libraries but no module of the project.
     """
-    forks = multiprocessing.get_context("fork")
-    answer, given = forks.Pipe(duplex=False)
-    child = forks.Process(target=_run_in_child, args=(copy, tests, seconds, given))
+    fork = multiprocessing.get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    child = fork.Process(target=_run_in_child, args=(copy, tests, seconds, sender))
     child.start()
-    given.close()
+    sender.close()
     try:
-        child.join(SLEEPING)
+        child.join(MAX_WALL_SECONDS)
         if child.exitcode is None or child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
             return ""
         failed = ""
         with contextlib.suppress(EOFError):  # a fault in compiled code may kill the child before it answers
-            failed = answer.recv() if answer.poll() else ""
+            failed = receiver.recv() if receiver.poll() else ""
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid or 0, signal.SIGKILL)  # also ends processes that the tests started
         child.join()
     if child.exitcode == pytest.ExitCode.USAGE_ERROR:
-        raise click.ClickException(f"pytest does not take these options with {', '.join(tests)}; try it by hand")
+        raise click.ClickException(
+            f"pytest does not accept these tests or its options: {', '.join(tests)}; run it by hand"
+        )
     if child.exitcode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return "survived"
     return f"killed: {failed or f'pytest ends with {child.exitcode}'}"
 
 
-class _First:
+class _FirstFailure:
     """A pytest plugin that records the first failing test or test file."""
 
     failed = ""
@@ -292,7 +299,7 @@ class _First:
             self.failed = report.nodeid
 
 
-def _run_in_child(copy: Path, tests: list[str], seconds: int, given: Connection) -> None:
+def _run_in_child(copy: Path, tests: list[str], seconds: int, sender: Connection) -> None:
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     os.chdir(copy)
@@ -302,53 +309,51 @@ def _run_in_child(copy: Path, tests: list[str], seconds: int, given: Connection)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    first = _First()
+    plugin = _FirstFailure()
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", SUITES[_test_folder(tests[0])]]
-    end = pytest.main([*options, *tests], plugins=[first])
-    given.send(first.failed)
-    os._exit(int(end))
+    exit_code = pytest.main([*options, *tests], plugins=[plugin])
+    sender.send(plugin.failed)
+    os._exit(int(exit_code))
 
 
 @click.command()
 @click.option("--faults", default=100, show_default=True, help="Number of faults, spread evenly over --room.")
 @click.option("--seed", default=0, show_default=True, help="Seed for choosing faults.")
-@click.option("--seconds", default=120, show_default=True, help="Processor seconds for the tests of one fault.")
+@click.option("--seconds", default=120, show_default=True, help="Maximum CPU seconds of the tests of one fault.")
 @click.option("--room", "only", multiple=True, type=click.Choice([*ROOMS]), help="Part of the code; may be repeated.")
-@click.option(
-    "--file", "files_only", multiple=True, help="Only plant in files of this name (exchange.py); may be repeated."
-)
+@click.option("--file", "names", multiple=True, help="Only plant in files of this name (exchange.py); may be repeated.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="CSV file of outcomes; a rerun resumes it.")
-def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only: tuple[str, ...], out: Path) -> None:
+def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], names: tuple[str, ...], out: Path) -> None:
     """Plant faults one by one, and write which test fails for each."""
     chosen: list[Mutant] = []
     rooms = only or DEFAULT
     for number, room in enumerate(rooms):
-        place = ROOT / ROOMS[room]
-        files = sorted([place] if place.is_file() else place.rglob("*.py"), key=lambda file: (file.name, file))
-        files = [file for file in files if not files_only or file.name in files_only]
-        sites = [(file, each) for file in files for each in range(count_faults(file))]
-        random.Random(f"{seed}/{room}").shuffle(sites)  # a longer run then begins with the faults of a shorter one
+        folder = ROOT / ROOMS[room]
+        files = sorted([folder] if folder.is_file() else folder.rglob("*.py"), key=lambda file: (file.name, file))
+        files = [file for file in files if not names or file.name in names]
+        sites = [(file, fault) for file in files for fault in range(count_faults(file))]
+        random.Random(f"{seed}/{room}").shuffle(sites)  # more faults include those of a run with fewer faults
         chosen += [plant_fault(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
-    known: dict[tuple[str, ...], list[str]] = {}  # two places of a line can have the same text
+    known: dict[tuple[str, ...], list[str]] = {}  # two faults in a line can have the same text
     for row in csv.DictReader(out.read_text(encoding="utf-8").splitlines() if out.is_file() else ()):
         known.setdefault((row["file"], row["line"], row["change"]), []).append(row["outcome"])
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "project"
-        shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns("out", ".*", "golden"))
-        compileall.compile_dir(place, quiet=1)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "project"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("out", ".*", "golden"))
+        compileall.compile_dir(copy, quiet=1)
         importlib.import_module("scipy.stats")
         importlib.import_module("pandas")
         rows = []
         for fault in chosen:
             key = (fault.file, str(fault.line), fault.change)
-            outcome = known[key].pop(0) if known.get(key) else run_tests(place, fault, seconds)
+            outcome = known[key].pop(0) if known.get(key) else run_tests(copy, fault, seconds)
             rows.append((*key, outcome))
             click.echo(f"{fault.file}:{fault.line}: {fault.change}: {outcome}")
             with out.open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows([("file", "line", "change", "outcome"), *rows])
     for room in rooms:
-        own = [outcome for file, *_, outcome in rows if file.startswith(ROOMS[room])]
-        click.echo(f"{room}: {sum(o.startswith('killed') for o in own)} of {len(own)} noticed")
+        outcomes = [outcome for file, *_, outcome in rows if file.startswith(ROOMS[room])]
+        click.echo(f"{room}: {sum(text.startswith('killed') for text in outcomes)} of {len(outcomes)} noticed")
 
 
 if __name__ == "__main__":

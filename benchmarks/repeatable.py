@@ -2,8 +2,8 @@
 
     python benchmarks/repeatable.py [--revision HEAD] [--folder DIR]
 
-Clones this project twice at a revision, builds the thesis in each (and the site, where there is the command), and
-compares every file of `out/` that is handed on. Exits with 1 when one differs.
+The script clones this project twice at a revision, builds the thesis in each clone, and the site if the revision has
+this command, and compares all published files of `out/`. It exits with 1 if a file differs.
 """
 
 import argparse
@@ -23,25 +23,20 @@ ODD = {
     "SOURCE_DATE_EPOCH": "1",
 }
 PLAIN = {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}
-HANDED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bundle/*.tar.gz", "site/**/*")
+PUBLISHED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bundle/*.tar.gz", "site/**/*")
 
 
 def build_hashes(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
-    """Clone and build the project; return the hash of each published file."""
+    """Clone the project to `folder` and run the commands there; return the hash of each published file."""
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "-q", "--detach", revision], cwd=folder, check=True)
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "build.py", *command],
-            cwd=folder,
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        line = [sys.executable, "build.py", *command]
+        env = {**os.environ, **settings}
+        done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{folder}: {' '.join(command)} failed:\n{done.stderr[-2000:]}")
-    paths = sorted(path for pattern in HANDED for path in (folder / "out").glob(pattern) if path.is_file())
+    paths = sorted(path for pattern in PUBLISHED for path in (folder / "out").glob(pattern) if path.is_file())
     return {
         path.relative_to(folder / "out").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths
     }
@@ -56,10 +51,10 @@ def main() -> None:
     revision = subprocess.run(
         ["git", "rev-parse", f"{options.revision}^{{commit}}"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
-    helped = subprocess.run(
+    listed = subprocess.run(
         [sys.executable, "build.py", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    commands = [["bundle"], *([["site"]] if "\n  site " in helped.stdout else [])]
+    commands = [["bundle"], *([["site"]] if "\n  site " in listed.stdout else [])]
     with tempfile.TemporaryDirectory() as scratch:
         base = options.folder or Path(scratch)
         first = build_hashes(revision, base / "one", PLAIN, commands)

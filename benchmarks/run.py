@@ -2,10 +2,11 @@
 
     python benchmarks/run.py [--model tiny-rope] [--documents 4] [--items 4] [--permutations 20]
 
-Counts the tokens that pass each layer, mean over layers, of every experiment: by itself, and after the others in one
-process, where they share what was asked before. A plain forward is one over all the texts. The floor counts only once
-what one layer does to one text: equal input and equal output, to the last bit, in any experiment. Prints a Markdown
-table, and fails where an experiment gives other rows by itself than beside the others.
+The script counts, for each experiment, the tokens that pass a layer (mean over layers). It runs each experiment twice:
+by itself, and after the others in one process, where experiments share cached results. The unit is a forward pass over
+all the texts. The floor counts a pass of a text through a layer only once if input and output are equal to the last
+bit, in any experiment. The script prints a Markdown table. It exits with 1 if the rows of an experiment run by itself
+differ from those of the joint run.
 """
 
 import argparse
@@ -29,50 +30,54 @@ from keyquery.measure.choices import experiments_for_all
 from keyquery.measure.subject import Options
 from keyquery.models.anatomy import blocks
 
-Found = tuple[float, float, float, pd.DataFrame | str]
+Cost = tuple[float, float, float, pd.DataFrame | str]
+"""Tokens per layer, their floor, CPU seconds, and the rows or the error of an experiment."""
 
 
 @contextmanager
 def count_layers(model: kq.Model, known: set[bytes]) -> Iterator[list[int]]:
-    """Count the tokens that layers read, and those of texts to which none of the `known` layers did the same."""
-    seen, hooks = [0, 0], list[Any]()
+    """Count the tokens that layers read, and those in passes of a text through a layer that are new.
+
+    A pass is new if the hash of its layer, input and output is not in `known`, to which it is added.
+    """
+    counts, hooks = [0, 0], list[Any]()
     begun: list[tuple[int, Any]] = []
 
     def end(states: Any) -> None:
         while begun:
             layer, before = begun.pop()
-            for own, after in zip(before, before if states is None else states, strict=True):
-                both = b" ".join(each.float().cpu().numpy().tobytes() for each in (own, after))
-                mark = hashlib.blake2b(b"%d " % layer + both, digest_size=16).digest()
-                seen[1] += len(own) * (mark not in known)
-                known.add(mark)
+            for text_before, text_after in zip(before, before if states is None else states, strict=True):
+                both = b" ".join(text.float().cpu().numpy().tobytes() for text in (text_before, text_after))
+                digest = hashlib.blake2b(b"%d " % layer + both, digest_size=16).digest()
+                counts[1] += len(text_before) * (digest not in known)
+                known.add(digest)
 
     def read(inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return (inputs[0] if inputs else options["hidden_states"]).detach()
 
     def begin(layer: int, states: Any) -> None:
-        seen[0] += states.shape[0] * states.shape[1]
+        counts[0] += states.shape[0] * states.shape[1]
         begun.append((layer, states.clone()))
 
     def listen(module: Any, call: Any) -> None:
-        hooks.append(module.register_forward_pre_hook(lambda _, *given: call(*given), with_kwargs=True))
+        hooks.append(module.register_forward_pre_hook(lambda _, *arguments: call(*arguments), with_kwargs=True))
 
-    listen(model.network, lambda *given: end(None))  # a forward pass that was stopped inside a layer
+    listen(model.network, lambda *arguments: end(None))  # after a forward pass that was stopped inside a layer
     for block in blocks(model.network):
-        listen(block.module, lambda *given: end(read(*given)))
-        listen(block.attention, lambda *given, layer=block.layer: begin(layer, read(*given)))
-    listen(model.network.get_output_embeddings(), lambda *given: end(read(*given)))
+        listen(block.module, lambda *arguments: end(read(*arguments)))
+        listen(block.attention, lambda *arguments, layer=block.layer: begin(layer, read(*arguments)))
+    listen(model.network.get_output_embeddings(), lambda *arguments: end(read(*arguments)))
     try:
-        yield seen
+        yield counts
     finally:
         end(None)
         for hook in hooks:
             hook.remove()
 
 
-def measured(names: list[str], model: str, asked: dict[str, Any], permutations: int) -> dict[str, Found]:
-    """Return tokens per layer, their floor, seconds and rows of experiments run in one process with empty caches."""
-    found: dict[str, Found] = {}
+def experiment_costs(names: list[str], model: str, sizes: dict[str, Any], permutations: int) -> dict[str, Cost]:
+    """Return the cost of each experiment; all run in this process, with caches that are empty at the start."""
+    costs: dict[str, Cost] = {}
     known: set[bytes] = set()
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
@@ -81,26 +86,26 @@ def measured(names: list[str], model: str, asked: dict[str, Any], permutations: 
         for name in names:
             more: dict[str, Any] = {"permutations": permutations} if name == "disruption" else {}
             begun = time.process_time()
-            with count_layers(opened, known) as seen:
+            with count_layers(opened, known) as counts:
                 try:
-                    rows: pd.DataFrame | str = kq.run(name, opened, **asked, **more)
+                    rows: pd.DataFrame | str = kq.run(name, opened, **sizes, **more)
                 except ThesisError as error:
                     rows = str(error)
             layers = opened.subject.layers
             seconds = time.process_time() - begun
-            found[name] = (seen[0] / layers, seen[1] / layers, seconds, rows)
+            costs[name] = (counts[0] / layers, counts[1] / layers, seconds, rows)
         os.chdir(here)
-    return found
+    return costs
 
 
-def measure_apart(*given: Any) -> dict[str, Found]:
-    """Return the result of `measured` from a separate process."""
+def costs_in_new_process(*arguments: Any) -> dict[str, Cost]:
+    """Return the result of `experiment_costs` from a separate process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(measured, *given).result()
+        return pool.submit(experiment_costs, *arguments).result()
 
 
-def _line(name: str, plain: int, tokens: float, least: float, own: float, seconds: float) -> str:
-    forwards = " | ".join(f"{each / plain:.1f}" for each in (tokens, least, own))
+def _line(name: str, plain: int, tokens: float, floor: float, alone: float, seconds: float) -> str:
+    forwards = " | ".join(f"{count / plain:.1f}" for count in (tokens, floor, alone))
     return f"| {name} | {tokens:,.0f} | {seconds:.1f} | {forwards} |"
 
 
@@ -110,29 +115,29 @@ def main() -> None:
     parser.add_argument("--model", default="tiny-rope")
     for name, default in (("documents", 4), ("items", 4), ("permutations", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    given = parser.parse_args()
-    if Path(given.model).is_dir():
-        given.model = str(Path(given.model).resolve())
-    asked = {"texts": given.documents, "items": given.items}
-    texts = kq.load(given.model).subject.texts(Options(**asked))
+    chosen = parser.parse_args()
+    if Path(chosen.model).is_dir():
+        chosen.model = str(Path(chosen.model).resolve())
+    sizes = {"texts": chosen.documents, "items": chosen.items}
+    texts = kq.load(chosen.model).subject.texts(Options(**sizes))
     plain = sum(text.tokens.shape[1] for text in texts)
-    together = measure_apart(list(experiments_for_all()), given.model, asked, given.permutations)
-    other, sums = [], [0.0, 0.0, 0.0, 0.0]
+    together = costs_in_new_process(list(experiments_for_all()), chosen.model, sizes, chosen.permutations)
+    differing, sums = [], [0.0, 0.0, 0.0, 0.0]
     print("| experiment | tokens | CPU s | in plain forwards | floor | by itself |")
     print("|:--|--:|--:|--:|--:|--:|")
-    for name, (tokens, least, seconds, rows) in together.items():
-        own, _, _, alone = measure_apart([name], given.model, asked, given.permutations)[name]
+    for name, (tokens, floor, seconds, rows) in together.items():
+        tokens_alone, _, _, rows_alone = costs_in_new_process([name], chosen.model, sizes, chosen.permutations)[name]
         if isinstance(rows, str):
             print(f"| {name} | | | | | {rows} |")
             continue
-        if not isinstance(alone, pd.DataFrame) or rows.to_csv() != alone.to_csv():
-            other.append(name)
-        counted = (tokens, least, own, seconds)
+        if not isinstance(rows_alone, pd.DataFrame) or rows.to_csv() != rows_alone.to_csv():
+            differing.append(name)
+        counted = (tokens, floor, tokens_alone, seconds)
         sums = [before + new for before, new in zip(sums, counted, strict=True)]
         print(_line(name, plain, *counted), flush=True)
     print(_line("all", plain, *sums))
-    if other:
-        sys.exit(f"rows differ when run alone: {', '.join(other)}")
+    if differing:
+        sys.exit(f"rows differ when run alone: {', '.join(differing)}")
 
 
 if __name__ == "__main__":

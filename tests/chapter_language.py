@@ -1,4 +1,4 @@
-r"""Lint of a chapter's language: British spelling, plain words instead of code names, and verdicts as marks."""
+r"""Lint of a chapter's language: British spelling, words instead of code names, and marks instead of verdicts."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from boundpaper.paper import calls
 from boundpaper.paper.lint import ChapterFault, line_of, words_of
 
-# British spelling by American form. The ending -ize is found by `_IZE`, except in words that `_SIZE` allows.
+# British spelling by American form. `_IZE` finds the ending -ize, which `_IZE_ALLOWED` allows in words such as "size".
 SPELLINGS = {
     "analyz": "analys", "behavior": "behaviour", "center": "centre", "color": "colour", "defense": "defence",
     "favor": "favour", "fiber": "fibre", "fulfill": "fulfil", "gray": "grey", "honor": "honour", "labeled": "labelled",
@@ -15,7 +15,7 @@ SPELLINGS = {
 }  # fmt: skip
 _AMERICAN = re.compile(rf"\b({'|'.join(SPELLINGS)})\w*", re.IGNORECASE)
 _IZE = re.compile(r"\b\w+i(?:z(?:e[sd]?|ing|er|ers|ation|ations)|zable)\b", re.IGNORECASE)
-_SIZE = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", re.IGNORECASE)
+_IZE_ALLOWED = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", re.IGNORECASE)
 # Identifiers, options and file names, which only a reader of the code knows.
 _CODE = re.compile(
     r"(?<![\w@/.])(?:[A-Za-z](?=[^\W_]*\\?_\w)(?:\w|\\_(?=\w))*+|--[a-z][\w-]*"
@@ -30,7 +30,7 @@ _PHRASE = re.compile(r"\.phrase\b")
 
 
 def spelling(text: str, file: str) -> list[ChapterFault]:
-    """Find American forms in a chapter's prose."""
+    """Return a fault for each American form in a chapter's prose."""
     prose = words_of(text)
     findings = []
     for match in _AMERICAN.finditer(prose):
@@ -38,14 +38,14 @@ def spelling(text: str, file: str) -> list[ChapterFault]:
         british = match[0].replace(stem, SPELLINGS[stem.lower()], 1)
         findings.append((match.start(), f"{match[0]!r} is American: write {british!r}"))
     for match in _IZE.finditer(prose):
-        if not _SIZE.match(match[0]):
+        if not _IZE_ALLOWED.match(match[0]):
             british = re.sub("z(?=[^z]*$)", "s", match[0])
             findings.append((match.start(), f"{match[0]!r} is American: write {british!r}"))
     return [ChapterFault(file, line_of(text, offset), fault) for offset, fault in sorted(findings)]
 
 
 def code_names(text: str, file: str) -> list[ChapterFault]:
-    """Find identifiers, options and file names in a chapter's prose."""
+    """Return a fault for each identifier, option and file name in a chapter's prose."""
     prose = words_of(text)
     return [
         ChapterFault(file, line_of(text, match.start()), f"{match[0]!r} is a name of code: say what it is in words")
@@ -54,10 +54,7 @@ def code_names(text: str, file: str) -> list[ChapterFault]:
 
 
 def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
-    """Find verdicts written as clauses of sentences, if the book has more than `limit` of them.
-
-    A chapter gives one finding: the line of its first such verdict, and their number. A verdict should be a mark.
-    """
+    """Return a fault for each chapter that writes verdicts as predicates, if the book has more than `limit` of them."""
     offsets_by_file: dict[str, list[int]] = {}
     for file, text in chapters.items():
         prose = words_of(text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from boundpaper.paper.lint import ChapterFault
 from boundpaper.paper.sentences import split_sentences
 
-# A heading, an exhibit, a template statement or a table row is not prose; an inline heading starts a line of prose.
+# Headings, list items, template statements, comments and exhibits are not prose; \paragraph starts a line of prose.
 _APART = re.compile(r"\s*(?:\\(?:part|chapter|(?:sub)*section|label|item)\b|<%|<#|%|<<\s*(?:table|figure)\()")
 _PARAGRAPH = re.compile(r"\s*\\paragraph\b")
 _BEGIN, _END = re.compile(r"\\begin\{"), re.compile(r"\\end\{")
@@ -26,7 +26,7 @@ class Passage:
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Return the passages of a chapter's template, in order."""
+    """Yield the passages of a chapter's template, in order."""
     lines_of_passage: list[str] = []
     depth, first = 0, 1
     for number, line in enumerate([*text.splitlines(), ""], 1):
@@ -45,15 +45,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def broken(text: str, file: str) -> list[ChapterFault]:
-    """Find lines with more than one sentence, and sentences that continue on the next line.
-
-    Parameters
-    ----------
-    text : str
-        A chapter's template.
-    file : str
-        Path of the template, for the findings.
-    """
+    """Return a fault for each line with more than one sentence, and for each sentence that goes on in the next line."""
     findings = []
     for passage in passages(text):
         for number, line in enumerate(passage.lines, passage.first):

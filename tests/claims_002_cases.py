@@ -1,4 +1,4 @@
-"""Data shared by the tests of claims on document 002: families of models, deciles, stated words."""
+"""Data shared by tests of claims: families of models, scores, names of deciles, and stated words."""
 
 from claims_cases import rows
 
@@ -6,7 +6,7 @@ DECILES = " ".join(f"d{number}" for number in range(10))
 
 
 def word(text, number=None):
-    """Return a stated word with the number that it means, if any."""
+    """Return the printed text and the number that it means, or None, as `states` takes them."""
     return text, number
 
 
@@ -22,6 +22,7 @@ FAMILIES = rows(
 
 
 def scored(**changed):
+    """Return a frame of scores by model, with the columns in `changed` replaced."""
     table = rows(
         "model display_name family lbp ap_drop ap_last_20 ap_overall in_source parameters_nominal_b",
         ("ministral3-8b", "M8", "Ministral 3", 40.0, 0.06, 0.57, 0.70, True, 8.0),

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 @cache
 def function(claim):
-    """Return the claim of this name, a function or a declaration of cells; only the claim's own module is imported."""
+    """Import the module of the claim named `claim`; return its function or its declaration of cells."""
     files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
     (path,) = (path for path in files if re.search(rf"^(def {claim}\(|{claim} = )", path.read_text(), re.M))
     return getattr(importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), claim)
@@ -24,12 +24,12 @@ def rows(columns, *values):
 
 
 def prints(columns, *values):
-    """Return a source in long form, with the numbers in its column `printed` parsed."""
+    """Return a frame like `rows`, with the numbers of its column `printed` parsed."""
     return parsed(rows(columns, *values), words=True)
 
 
 def states(**printed):
-    """Return a source of numbers stated in prose, by statement; a pair gives the text and the number that it means."""
+    """Return a source of numbers stated in prose: a text per statement, or a pair of text and number meant."""
     values = []
     for statement, printed_text in printed.items():
         text, number = (printed_text, None) if isinstance(printed_text, str) else printed_text
@@ -40,7 +40,7 @@ def states(**printed):
 
 
 def say(claim, *frames, **frames_by_name):
-    """Return the verdict of a claim and the value it recomputed, by key; frames follow the claim's parameters."""
+    """Run a claim on frames; return its verdicts by key, each with the recomputed value: `supported: 3`."""
     result = function(claim)(*frames, **frames_by_name)
     judged = result if isinstance(result, list) else [result]
     return {verdict.key: f"{verdict.verdict}: {verdict.recomputed}".removesuffix(": ") for verdict in judged}

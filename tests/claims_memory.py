@@ -39,7 +39,7 @@ def function(step):
 
 
 def edited(name, change):
-    """Return a source whose printed text `change` has edited, parsed again."""
+    """Apply `change` to a source; return it with its printed numbers parsed again."""
     frame = change(source(name))
     if "printed" not in frame.columns:
         return frame
@@ -49,7 +49,7 @@ def edited(name, change):
 
 @cache
 def measured(name):
-    """Return whether an artifact depends on measurements, which studies take long to process."""
+    """Return whether an artifact depends on measurements."""
     steps = graph().steps
     if f"measurement:{name}" in steps:
         return True
@@ -63,7 +63,7 @@ def source(name):
 
 
 class Memory:
-    """Artifacts by name: changed, recomputed because they depend on a changed one, or as committed.
+    """Artifacts by name. Those that depend on a changed artifact are recomputed; all others are as committed.
 
     Parameters
     ----------
@@ -95,26 +95,28 @@ class Memory:
         return self.frames[name].copy()
 
     def arguments(self, step):
-        """Return the arguments of a study or claim; sources keep only rows of the examined documents, as in a build."""
+        """Return the frames that a study or claim takes, sources only with rows of the examined documents."""
         frames = {name: self.frame(name) for name in step.artifacts}
-        place = getattr(function(step), "stated", None)
-        scope = document_scope(ROOT, place.document if place else THESIS)
-        named = [each for each in vocabulary(ROOT).named if each.table in frames]
-        added = {each.key: scope.foreign_keys(frames[each.table], each.key) for each in named}
+        stated = getattr(function(step), "stated", None)
+        scope = document_scope(ROOT, stated.document if stated else THESIS)
+        named_rows = [each for each in vocabulary(ROOT).named if each.table in frames]
+        foreign_keys = {each.key: scope.foreign_keys(frames[each.table], each.key) for each in named_rows}
         return {
-            name: scope.examined(frame, added) if f"source:{name}" in graph().steps else frame
+            name: scope.examined(frame, foreign_keys) if f"source:{name}" in graph().steps else frame
             for name, frame in frames.items()
         }
 
     def claims(self, direct=False):
         """Return the claims that depend on a changed artifact; with `direct`, only those that read one themselves."""
-        reads = self.changed.__contains__ if direct else self.affected
-        return [
-            step for step in graph().steps.values() if step.kind.name == "claim" and any(map(reads, step.artifacts))
-        ]
+        affected = self.changed.__contains__ if direct else self.affected
+        claims = [step for step in graph().steps.values() if step.kind.name == "claim"]
+        return [step for step in claims if any(map(affected, step.artifacts))]
 
     def rows(self, steps=None):
-        """Return verdicts by claim name, for `steps` or all claims that a change affects, also if a claim raises."""
+        """Return the ledger row of each claim in `steps` or, without `steps`, of each affected claim.
+
+        A claim that raises has the verdict `error`.
+        """
         by_claim = {}
         for step in self.claims() if steps is None else steps:
             try:
@@ -128,7 +130,7 @@ class Memory:
 
 
 def _read_back(name, written):
-    """Return what the store would read from a result with this text."""
+    """Return the frame that the store would read from the text of a result."""
     fields = (resource(ROOT, name) or {"schema": {"fields": []}})["schema"]["fields"]
     types = {field["name"]: store._TYPES.get(field["type"], "str") for field in fields}
     frame = pd.read_csv(io.StringIO(written), dtype=types, keep_default_na=False, na_values=[""])

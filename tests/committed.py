@@ -1,4 +1,4 @@
-"""The committed artifacts, as tests of studies, claims and sources read them."""
+"""Readers of the committed artifacts."""
 
 import csv
 from functools import cache
@@ -10,7 +10,7 @@ from conftest import ROOT
 
 
 def artifact(name: str) -> pd.DataFrame:
-    """Return a source, measurement or result as committed."""
+    """Return a committed source, measurement or result."""
     return read(ROOT, name)
 
 

@@ -1,4 +1,4 @@
-"""Fixtures: the project from which golden files are rendered, and disposable copies of it."""
+"""Fixtures of the thesis' tests: the project, and copies of it that a test may change."""
 
 import compileall
 import gc
@@ -55,20 +55,22 @@ def pytest_collection():
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
-# test files of at least ten seconds of processor time, longest first
-LONGEST = ["docs", "wheels", "kernels", "extending", "cli_capture", "experiments_heads", "cli", "face_keyquery"]
+# Test files that take at least ten seconds of CPU time, longest first.
+LONGEST = ["docs", "wheels", "extending", "cli_capture", "experiments_heads", "cli", "face_keyquery"]
 LONGEST += ["population_training", "population_retrained", "study", "cli_run", "own_paper"]
 
 
 def pytest_collection_modifyitems(items):
-    slow = {item for item in items if BUILT & set(item.fixturenames) or {"latex", "models"} & set(item.keywords)}
-    # Slow modules come first, since a long last module leaves the other workers idle. Among them, modules that do not
+    # Slow modules come first, since a slow last module leaves the other workers idle. Among them, modules that do not
     # need the analysed project come first; otherwise all workers would wait until one has analysed it.
-    long = {item.path for item in slow}
-    waiting = {item.path for item in items if {"shipped", "warm"} & set(item.fixturenames)}
-    first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
-    long |= {item.path for item in items if item.path.stem in first}
-    items.sort(key=lambda item: (item.path not in long, item.path in waiting, first.get(item.path.stem, len(LONGEST))))
+    rank = {f"test_{name}": number for number, name in enumerate(LONGEST)}
+    slow = {
+        item.path
+        for item in items
+        if BUILT & {*item.fixturenames} or {"latex", "models"} & {*item.keywords} or item.path.stem in rank
+    }
+    analysed = {item.path for item in items if {"shipped", "warm"} & {*item.fixturenames}}
+    items.sort(key=lambda item: (item.path not in slow, item.path in analysed, rank.get(item.path.stem, len(LONGEST))))
     skip_without_tex(items, "run `python build.py doctor`")
 
 
@@ -110,7 +112,7 @@ def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
 
 @pytest.fixture(autouse=True)
 def _opened(monkeypatch):
-    """Start each test with this project as the open one; a command in the test may open another."""
+    """Start each test with this project as the open project, also after a test that opened another."""
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(ROOT))
 
 
@@ -122,7 +124,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """Return an empty project for measurements, which the command line uses as its root."""
+    """Return a project without artifacts, which `build.py` uses as its root."""
     root = tmp_path / "project"
     (root / "artifacts").mkdir(parents=True)
     (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
@@ -132,9 +134,9 @@ def lab(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory):
-    """Return a project whose results depend on committed artifacts only, freshly analysed.
+    """Analyse and return this project, or a copy without the measurements that are not committed, if there are any.
 
-    This one, unless somebody's own measurements lie in it: then a copy without them, so that goldens stay green.
+    The golden files were rendered from committed measurements only.
     """
     tracked = set(_tracked("artifacts/measurements"))
     files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "artifacts/measurements").glob("*/*")}

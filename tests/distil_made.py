@@ -1,4 +1,4 @@
-"""A model of a few thousand weights with a word tokenizer, saved in a folder, and texts for its distillation."""
+"""A tiny model with a word tokenizer, and texts for its distillation."""
 
 import random
 
@@ -6,7 +6,7 @@ WORDS = ["the", "a", "key", "of", "red", "blue", "box", "is", "in", "on", "one",
 
 
 def texts(name, part=None):
-    """Return the documents of one part of a text set; every call returns the same."""
+    """Yield the names and texts of four documents; the same arguments give the same texts."""
     for number in range(4):
         rng = random.Random(f"{name}/{part}/{number}")
         yield f"{part}-{number}", " ".join(rng.choice(WORDS) for _ in range(120))

@@ -11,7 +11,7 @@ MATH = re.compile(r'<span class="math">.*?</span>')
 CITATION = re.compile(r'<span class="citation">.*?</span>')
 YEARS = (*range(1900, 2000), *range(2001, 2040))
 PRINTED_NAMES = {"ap_drop", "ap_last_20", "length_bucket", "token_length", "H_T"}
-"""Exceptions: code names that a source prints and headings quote, and a symbol."""
+"""Names with an underscore that exhibits may print: code names that a source prints, and a symbol."""
 
 RULES = {
     "a hyphen for a minus": re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)"),
@@ -26,29 +26,29 @@ NAME = re.compile(r"(?<![\w/.])[A-Za-z]\w*_\w+(?![\w/.]*\.(?:csv|py))")
 
 
 def visible_text(text: str, is_html: bool = False) -> str:
-    """Return prose (or HTML, if `known`) as plain text without mathematics, citations and markup."""
+    """Return prose, or HTML if `is_html`, as plain text without mathematics, citations and markup."""
     markup = text if is_html else prose(text, "html")
     return html.unescape(re.sub(r"<[^>]*>", "", CITATION.sub("", MATH.sub("", markup))))
 
 
 def faults(text: str) -> list[str]:
-    """Return the rules that a text breaks, each with the offending text."""
+    """Return a line for each rule that a text breaks, with the part of the text that breaks it."""
     broken = [f"{rule}: {match[0]!r}" for rule, pattern in RULES.items() if (match := pattern.search(text))]
     for match in LONG.finditer(text):
-        number = int(match[1])  # every digit counts in a long number that is not round, which may be an answer
+        number = int(match[1])  # a number of five or more digits that is not round may be an answer, printed as it is
         if (number not in YEARS if number < 10_000 else number % 1000 == 0) or match[2]:
             broken.append(f"missing thousands separator: {match[0]!r}")
     return broken + [f"a name from the code: {name!r}" for name in NAME.findall(text) if name not in PRINTED_NAMES]
 
 
 def constant_columns(grid):
-    """Return titles of columns with one value in all of three or more rows, which belongs in the caption instead."""
+    """Return the titles of columns whose cells are all equal, in a table of at least three rows."""
     columns = zip(grid.columns, zip(*body(grid, "html"), strict=True), strict=True)
     return [column.title for column, cells in columns if len(cells) > 2 and len(set(cells)) == 1]
 
 
 def table_texts(grid):
-    """Yield each location in a table with the text that a reader sees there."""
+    """Yield pairs of a location in a table and the text that a reader sees there."""
     rows = body(grid, "html")
     for index, column in enumerate(grid.columns):
         for number, row in enumerate(rows, 1):
@@ -63,21 +63,21 @@ def table_texts(grid):
 
 
 def figure_texts(figure):
-    """Yield each text of a figure with its location: caption, note, titles, axes, names."""
+    """Yield pairs of a location in a figure and a text that a reader sees there."""
     yield "caption", visible_text(figure.caption)
     yield "note", visible_text(figure.note)
     for number, panel in enumerate(figure.panels, 1):
-        words = [panel.title, panel.x.label, panel.y.label, *(s.label for s in panel.shades)]
-        words += [rule.label for rule in panel.rules] + [note.text for note in panel.annotations]
+        texts = [panel.title, panel.x.label, panel.y.label, *(shade.label for shade in panel.shades)]
+        texts += [rule.label for rule in panel.rules] + [note.text for note in panel.annotations]
         for axis in (panel.x, panel.y):
-            words += [str(name) for name in axis.categories]
-            words += list(axis.ticks.values()) if isinstance(axis.ticks, dict) else []
+            texts += [str(name) for name in axis.categories]
+            texts += list(axis.ticks.values()) if isinstance(axis.ticks, dict) else []
         for series in panel.series:
-            words.append(series.label)
-            for column in ("labels", "rows", "groups", "texts"):
-                words += [str(each) for each in getattr(series, column, None) or ()]
-            words += [str(each) for each in (getattr(series, "x", None) or ()) if isinstance(each, str)]
+            texts.append(series.label)
+            for field in ("labels", "rows", "groups", "texts"):
+                texts += [str(value) for value in getattr(series, field, None) or ()]
+            texts += [value for value in (getattr(series, "x", None) or ()) if isinstance(value, str)]
             values = getattr(series, "values", None) if type(series).__name__ == "Bars" else None
-            words += [] if isinstance(values, bool) else [each for each in values or () if isinstance(each, str)]
-        for word in words:
-            yield f"panel {number}", visible_text(word)
+            texts += [] if isinstance(values, bool) else [value for value in values or () if isinstance(value, str)]
+        for text in texts:
+            yield f"panel {number}", visible_text(text)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def run_examples(package: ModuleType, name: str) -> int:
-    """Run the examples of a public name, or of its class if it is an instance; return the number of examples."""
+    """Run the docstring examples of a public name and of its class; return the number of docstrings with examples."""
     member, finder = getattr(package, name), doctest.DocTestFinder()
     examples = [
         test for owner in (member, type(member)) for test in finder.find(owner, name, globs={}) if test.examples
@@ -30,20 +30,20 @@ SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 
 
 def described(member: object) -> set[str]:
-    """Return the names explained in the sections Parameters and Attributes of a docstring, base classes included."""
+    """Return the names that the docstrings of an object and its bases list under Parameters and Attributes."""
     names: set[str] = set()
     texts = [vars(base).get("__doc__") for base in member.__mro__] if isinstance(member, type) else [member.__doc__]
     for text in texts:
-        _, *parts = SECTION.split(inspect.cleandoc(text or ""))
-        for heading, entries in zip(parts[::2], parts[1::2], strict=True):
+        _, *sections = SECTION.split(inspect.cleandoc(text or ""))
+        for heading, body in zip(sections[::2], sections[1::2], strict=True):
             if heading in ("Parameters", "Attributes"):
-                lines = [line for line in entries.splitlines() if line and not line[0].isspace()]
+                lines = [line for line in body.splitlines() if line and not line[0].isspace()]
                 names |= {name.strip(" *") for line in lines for name in line.partition(" : ")[0].split(",")}
     return names
 
 
 def explains_itself(member: object) -> bool:
-    """Return whether an object is a class or function; constants and type aliases have no docstring of their own."""
+    """Return whether an object can have a docstring of its own: a class or function, not a constant or type alias."""
     return inspect.isclass(member) or inspect.isfunction(inspect.unwrap(member))  # a cached function is wrapped
 
 
@@ -63,19 +63,19 @@ def untyped(name: str, member: object) -> list[str]:
     """Return parameters, results and attributes of a function, class or instance that have no precise type."""
     if inspect.isroutine(member):
         signature = inspect.signature(member)
-        annotations = {item.name: item.annotation for item in signature.parameters.values() if item.name != "self"}
+        annotations = {each.name: each.annotation for each in signature.parameters.values() if each.name != "self"}
         annotations["return"] = signature.return_annotation
         return [f"{name}({parameter})" for parameter, annotation in annotations.items() if _vague(annotation)]
     missing = []
     for base in (member if isinstance(member, type) else type(member)).__mro__:
-        own = vars(base) if base.__module__.startswith(("boundpaper", "keyquery")) else {}
-        fields = own.get("__annotations__", {})
+        namespace = vars(base) if base.__module__.startswith(("boundpaper", "keyquery")) else {}
+        fields = namespace.get("__annotations__", {})
         missing += [
             f"{name}.{field}"
             for field, annotation in fields.items()
             if not field.startswith("_") and _vague(annotation)
         ]
-        for attribute, value in own.items():
+        for attribute, value in namespace.items():
             function = getattr(value, "fget", getattr(value, "__func__", value))
             if inspect.isfunction(function) and not attribute.startswith("_") and attribute not in fields:
                 missing += untyped(f"{name}.{attribute}", function)
@@ -89,7 +89,7 @@ def _vague(annotation: object) -> bool:
 
 
 def public(package: str) -> list[tuple[str, str]]:
-    """Return (module, name) of all names that `docs/extending.md` imports from a package, and of those in `__all__`."""
+    """Return pairs (module, name) that `docs/extending.md` imports from a package, and all names of these modules."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     imports = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in imports)

@@ -1,8 +1,7 @@
-"""Shortened form of rendered text for golden files: long runs of data rows are cut to their ends and a hash.
+"""Shorten a figure's source for its golden file.
 
-A figure's source begins with a common preamble, which is compared with the preamble's file. In a plot of
-hundreds of points, the first and last points show the format. The points between are replaced by a count and a
-hash: a changed cell is noticed, but numbers of a committed result are not repeated.
+The preamble, which all figures share, is cut. Of a long run of data rows the first and last are kept; a count and a
+hash replace the others. A changed row thus changes the golden file, which need not repeat a committed result.
 """
 
 import hashlib
@@ -11,12 +10,12 @@ import re
 from pathlib import Path
 
 PREAMBLE = Path(__file__).resolve().parent.parent / "packages/boundpaper/src/boundpaper/figures/templates/preamble.tex"
-MOST = 4  # similar consecutive lines that are kept in full
+MIN_RUN = 5  # similar consecutive lines, from which on a run is shortened
 _NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 
 
 def frozen(text: str) -> str:
-    """Return a figure's source as in its golden file: without the preamble, and with long runs of similar lines cut."""
+    """Return a figure's source without the preamble, and with long runs of similar lines shortened."""
     preamble = PREAMBLE.read_text()
     assert text.startswith(preamble), (
         "the figure does not begin with packages/boundpaper/src/boundpaper/figures/templates/preamble.tex"
@@ -24,7 +23,7 @@ def frozen(text: str) -> str:
     kept = []
     for _, run in itertools.groupby(text.removeprefix(preamble).splitlines(), key=lambda line: _NUMBER.sub("#", line)):
         first, *lines = run
-        if len(lines) < MOST:
+        if len(lines) < MIN_RUN - 1:
             kept += [first, *lines]
             continue
         digest = hashlib.blake2b("\n".join(lines[:-1]).encode(), digest_size=4).hexdigest()

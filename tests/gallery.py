@@ -1,7 +1,6 @@
-"""The examples of `docs/matplotlib.md` with their pictures, as an HTML page: `python -m tests.gallery`.
+"""Write `out/gallery/index.html`, the examples of `docs/matplotlib.md` with their pictures: `python -m tests.gallery`.
 
-Writes `out/gallery/index.html`. Each example is a block of code that draws on `axes`; its heading says how it is
-converted.
+Each example is a block of code that draws on `axes`, under a heading that says how the drawing is converted.
 """
 
 import html
@@ -25,11 +24,11 @@ class Example(NamedTuple):
 
 def examples() -> list[Example]:
     """Return the examples of the document, in order."""
-    blocks = []
-    for part in re.split(r"(?m)^## ", DOCUMENT.read_text("utf-8"))[1:]:
-        for name, code in re.findall(r"```python\n# ([\w-]+)\n(.*?)```", part, re.DOTALL):
-            blocks.append(Example(name, part.splitlines()[0], code))
-    return blocks
+    return [
+        Example(name, section.splitlines()[0], code)
+        for section in re.split(r"(?m)^## ", DOCUMENT.read_text("utf-8"))[1:]
+        for name, code in re.findall(r"```python\n# ([\w-]+)\n(.*?)```", section, re.DOTALL)
+    ]
 
 
 def draw(example: Example):

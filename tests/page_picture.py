@@ -1,8 +1,8 @@
-"""The page of the thesis shown in the README, and hashes of what it shows: the figure, and the words of the page.
+"""Draw `docs/page.png`, the page of the thesis that the README shows, from `out/thesis.pdf`.
 
     python build.py paper && python tests/page_picture.py
 
-Draws `docs/page.png` from `out/thesis.pdf`, and stores the hashes of the figure and of the page's words beside it.
+Also writes `docs/page.sha256`, the hashes of the figure on this page and of the page's words.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ DPI = 70
 def source() -> str:
     """Return the hash of the figure's drawing and caption, taken from its golden files."""
     golden = ROOT / "tests/golden/figures"
-    parts = [(golden / f"{FIGURE}{end}").read_bytes() for end in (".tex", ".float.tex")]
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    contents = [(golden / f"{FIGURE}{end}").read_bytes() for end in (".tex", ".float.tex")]
+    return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
 def page(thesis: Path) -> tuple[str, str]:
@@ -34,7 +34,7 @@ def page(thesis: Path) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Write the picture and its hashes."""
+    """Write the picture and the file of hashes."""
     thesis = ROOT / "out/thesis.pdf"
     if not thesis.is_file():
         sys.exit("out/thesis.pdf is missing; build it: python build.py paper")

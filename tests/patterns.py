@@ -1,7 +1,7 @@
 """Collect all regular expressions in the project's code, and make texts that may be slow to match.
 
-Patterns are collected from the source text. A literal pattern is used as it is; a pattern combined from
-names of its module is evaluated there; a pattern built inside a function must be listed with samples.
+A pattern that is a literal is read from the source; a pattern built from names of its module is evaluated there.
+For a pattern built inside a function, the caller must list samples.
 """
 
 import ast
@@ -22,7 +22,7 @@ _parser = importlib.import_module("re._parser")
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern and its location in the code."""
+    """A pattern, its location in the code, and the method that matches it."""
 
     file: str
     line: int
@@ -36,7 +36,7 @@ class Pattern:
 
 @cache
 def calls(file: str) -> list[tuple[ast.Call, str]]:
-    """Return the calls in a file that take a pattern, each with the name of its method."""
+    """Return pairs of a call that takes a pattern, and the name of the called method, for a file."""
     text = (ROOT / file).read_text(encoding="utf-8")
     return list(_calls(ast.parse(text))) if re.search(r"\b(?:re|str)\s*\.", text) else []
 
@@ -53,7 +53,10 @@ def _calls(parsed: ast.AST) -> Iterator[tuple[ast.Call, str]]:
 
 
 def collected(made: Mapping[str, Iterable[str]]) -> tuple[list[Pattern], list[str]]:
-    """Return all patterns of the code folders, and the locations of those neither literal nor listed in `made`."""
+    """Return all patterns of the code folders, and keys of those that cannot be evaluated and are not in `made`.
+
+    `made` lists samples of patterns built inside functions, by file and source text.
+    """
     patterns: list[Pattern] = []
     unknown: list[str] = []
     code = (path.relative_to(ROOT) for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
@@ -81,7 +84,7 @@ def collected(made: Mapping[str, Iterable[str]]) -> tuple[list[Pattern], list[st
 
 
 def _use_of(file: str, node: ast.Call) -> str:
-    """Return how a compiled pattern is used: `match` or `fullmatch` if nothing else is called, else `finditer`."""
+    """Return `match` or `fullmatch` if a compiled pattern is only used at the beginning of texts, else `finditer`."""
     text = (ROOT / file).read_text(encoding="utf-8")
     if at_once := re.match(
         r"\.(match|fullmatch)\(", text.splitlines()[(node.end_lineno or 1) - 1].encode()[node.end_col_offset :].decode()
@@ -107,10 +110,10 @@ def _flags(node: ast.Call) -> int:
 
 
 def attacks(pattern: Pattern) -> list[tuple[str, str]]:
-    """Return pairs of a prefix and a part to repeat after it: texts that almost match the pattern.
+    """Return pairs of a prefix and a text to repeat after it, which together almost match the pattern.
 
-    The parts are each character of the pattern's alphabet, pairs of characters, matching texts, and each prefix
-    of a matching text, alone and after the text before it.
+    Without a prefix, characters of the pattern's alphabet, pairs of them, matching texts and their beginnings are
+    repeated; after each beginning, single characters are repeated.
     """
     parsed = _parser.parse(pattern.text, pattern.flags)
     samples = list(dict.fromkeys([_sample(parsed, 1), _sample(parsed, 2), _sample(parsed, 1, last=True)]))
@@ -185,7 +188,10 @@ def _class_text(items: Any) -> str:
 
 
 def _sample(parsed: Any, times: int, *, last: bool = False) -> str:
-    """Return a text that matches the pattern, ignoring lookarounds; `times` is the number of repeats."""
+    """Return a text that matches the pattern without its lookarounds.
+
+    Repeated subpatterns occur `times` times. The first branch of alternatives is used, or with `last` the last one.
+    """
     parts = []
     for kind, value in parsed:
         name = str(kind)

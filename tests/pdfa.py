@@ -1,4 +1,4 @@
-"""Faults against PDF/A-2b that a parser finds: actions, annotations, filters, transparency, colours, identity."""
+"""Check rules of PDF/A-2b that pypdf can decide: actions, annotations, filters, transparency, colours, identity."""
 
 import io
 import re
@@ -14,19 +14,19 @@ CMYK = re.compile(rb"(?<![\w/.])(?:-?[\d.]+\s+){4}[kK](?!\w)")
 
 
 def faults(content: bytes) -> list[str]:
-    """Return the faults of a PDF, each with its object's number."""
+    """Return the rules that a PDF breaks, each with the number of the object."""
     reader = pypdf.PdfReader(io.BytesIO(content))
-    faults_found = []
+    broken = []
     if not re.match(rb"%PDF-1\.[0-7]\r?\n%[\x80-\xff]{4}", content):
-        faults_found.append("header: no version 1.x with a binary comment below it")
+        broken.append("header: no version 1.x with a binary comment below it")
     if reader.is_encrypted or "/ID" not in reader.trailer:
-        faults_found.append("trailer: encrypted, or without an identity")
+        broken.append("trailer: encrypted, or without an identity")
     numbers = {*reader.xref_objStm, *(number for offsets in reader.xref.values() for number in offsets)}
     for number in sorted(numbers):
         pdf_object = IndirectObject(number, 0, reader).get_object()
         if isinstance(pdf_object, DictionaryObject):
-            faults_found += [f"object {number}: {fault}" for fault in _faults_of(pdf_object)]
-    return faults_found
+            broken += [f"object {number}: {fault}" for fault in _faults_of(pdf_object)]
+    return broken
 
 
 def _faults_of(pdf_object: DictionaryObject) -> list[str]:
@@ -50,14 +50,14 @@ def _faults_of(pdf_object: DictionaryObject) -> list[str]:
         "a group or image in CMYK": "/DeviceCMYK" in (group.get("/CS"), pdf_object.get("/ColorSpace")),
         "a colour in CMYK": CMYK.search(_drawing(pdf_object)) is not None,
     }
-    return [fault for fault, broken in rules.items() if broken]
+    return [fault for fault, is_broken in rules.items() if is_broken]
 
 
 def _drawing(pdf_object: DictionaryObject) -> bytes:
-    """Return the content of a page, form or pattern; empty for another object."""
-    font_keys = {"/Type", "/Length1", "/N", "/FunctionType", "/BitsPerSample", "/BitsPerComponent"}
+    """Return the content of a page, form or pattern, or empty bytes for any other object."""
+    other_keys = {"/Type", "/Length1", "/N", "/FunctionType", "/BitsPerSample", "/BitsPerComponent"}
     if isinstance(pdf_object, StreamObject) and (
-        pdf_object.get("/Subtype") == "/Form" or not font_keys & pdf_object.keys()
+        pdf_object.get("/Subtype") == "/Form" or not other_keys & pdf_object.keys()
     ):
         return pdf_object.get_data()
     return b""

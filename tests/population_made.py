@@ -10,12 +10,12 @@ EXTENSIONS = {"A": ("pi", "ntk", "yarn"), "B": ("pi", "ntk", "yarn"), "C": ("tem
 FAR = {"A": 0.1, "B": 0.1, "C": 0.8, "D": 0.5, "E": 0.7}  # chance of finding a far key
 
 
-def name(base, seed, arm):
+def model_name(base, seed, arm):
     return f"none-s{seed}-E" if arm == "E" else f"b{base}-s{seed}-{arm}"
 
 
-def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
-    """Return all tables by name; the models named in `missed` did not meet the criterion."""
+def population_tables(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
+    """Return all tables by name. The models named in `missed` have `reached` false."""
     models, keys, tasks, losses, heads, ablation = [], [], [], [], [], []
     prompts = pd.concat([prompt_rows(seed) for seed in seeds], ignore_index=True)
     for base in bases:
@@ -23,7 +23,7 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
             for arm in arms:
                 if arm == "E" and base != bases[0]:
                     continue
-                model = name(base, seed, arm)
+                model = model_name(base, seed, arm)
                 rng = np.random.default_rng([base, seed, ord(arm)])
                 models.append(
                     {
@@ -32,7 +32,7 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                         "base": 0 if arm == "E" else base,
                         "seed": seed,
                         "positional": "none" if arm in "CDE" else "rope",
-                        "start": name(base, seed, "A") if arm in "BCD" else "none",
+                        "start": model_name(base, seed, "A") if arm in "BCD" else "none",
                         "steps": 1000,
                         "rounds": 0,
                         "key_loss": 0.02,
@@ -50,8 +50,8 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                 ablation += ablation_of_model
     tables = (models, keys, tasks, losses, heads, ablation)
     names = ("models", "keys", "tasks", "losses", "heads", "ablation")
-    table = {f"population_{part}": pd.DataFrame(rows) for part, rows in zip(names, tables, strict=True)}
-    return {**table, "population_prompts": prompts}
+    by_name = {f"population_{name}": pd.DataFrame(rows) for name, rows in zip(names, tables, strict=True)}
+    return {**by_name, "population_prompts": prompts}
 
 
 def prompt_rows(seed):
@@ -71,16 +71,15 @@ def key_rows(model, arm, prompts, rng, far):
     rows = []
     for encoding in ("own", *EXTENSIONS.get(arm, ())):
         for multiple in MULTIPLES if encoding == "own" else (2.0, 4.0, 8.0):
-            asked_prompts = prompts[prompts["multiple"] == multiple]
-            asked_prompts = asked_prompts if encoding == "own" else asked_prompts.iloc[:40]
-            chance = np.where(asked_prompts["distance"] > 160, far[arm], 0.98)
-            right = rng.random(len(asked_prompts)) < chance
+            asked = prompts[prompts["multiple"] == multiple].iloc[: None if encoding == "own" else 40]
+            chance = np.where(asked["distance"] > 160, far[arm], 0.98)
+            right = rng.random(len(asked)) < chance
             rows.append(
                 {
                     "model": model,
                     "encoding": encoding,
                     "multiple": multiple,
-                    "asked": len(asked_prompts),
+                    "asked": len(asked),
                     "right": int(right.sum()),
                     "nats": 0.1,
                     "letters": "".join(np.where(right, "e", "o")),
@@ -104,7 +103,7 @@ def loss_rows(model, arm):
 
 
 def head_rows(model, arm, seed, rng):
-    """Return heads whose damage increases with plasticity, but not with bias, within every layer."""
+    """Return rows of heads and of ablations. In each layer, damage grows with plasticity but not with bias."""
     heads, ablation = [], [ablation_row(model, -1, -1, 0.1)]
     for layer in range(5):
         plasticity = rng.permutation([0.2, 0.4, 0.6, 0.8]) + 0.1 * layer * (arm in "AB")

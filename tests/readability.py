@@ -2,8 +2,8 @@
 
     python tests/readability.py [REVISION]
 
-Each line of the chapters' prose is a sentence. An expression that prints a value is one word and one number; marks,
-citations and labels are neither. With a git revision, its chapters are counted beside the current ones.
+Each line of the chapters' prose is a sentence. An expression that prints a value counts as one word and one number;
+marks, citations and labels do not count. With a git REVISION, the table has columns for its chapters too.
 """
 
 import re
@@ -16,11 +16,10 @@ from chapter_lines import passages
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "paper/chapters"
-VALUE, SILENT_TAG = (
-    re.compile(r"<<(?:(?!<<).)*?>>"),
-    re.compile(r"<<\s*(?:mark|table|figure|supplement)\(.*?>>|<%.*?%>"),
-)
-NUMBER, WORD = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*"), re.compile(r"[\w\ue000$][\w\ue000$'./-]*")
+VALUE = re.compile(r"<<(?:(?!<<).)*?>>")
+SILENT_TAG = re.compile(r"<<\s*(?:mark|table|figure|supplement)\(.*?>>|<%.*?%>")
+NUMBER = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*")
+WORD = re.compile(r"[\w\ue000$][\w\ue000$'./-]*")
 
 
 def sentence_counts(text: str) -> list[tuple[int, int]]:

@@ -2,8 +2,8 @@
 
     python tests/recompute.py PROJECT
 
-Committed files are only read: each result is recomputed from committed artifacts, so if all results agree, a build from
-scratch gives the same. test_kernels.py runs this with other BLAS kernels.
+The script writes no file of the project. Each result is recomputed from committed artifacts; if all agree, a build from
+scratch gives the same results. check_kernels.py runs this script with other BLAS kernels.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from frozen import frozen
 
-# Tables that repeat whole artifacts: no golden file, since the artifacts are compared.
+# Tables that repeat whole artifacts. They have no golden file, since the artifacts themselves are compared.
 DUMPS = {"standing", "claims_failures", "claims_further", "claims_coverage", "experiments"}
 
 
@@ -32,9 +32,8 @@ def differences(root: Path) -> list[str]:
         outputs = _outputs(job)
         if kind == "claim":
             verdicts += json.loads(outputs[f"out/claims/{step.name}.json"])
-        differing += (
-            [path for path, content in outputs.items() if content != _stored(root, path)] if kind != "claim" else []
-        )
+        else:
+            differing += [path for path, content in outputs.items() if content != _stored(root, path)]
     return differing + _ledger(root, verdicts)
 
 
@@ -44,7 +43,7 @@ def _outputs(job) -> dict[str, str | bytes]:
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
     outputs = function_named(builder)(job)
-    skipped = (".png", f"out/checked/{job.name}.json")  # the second table contains hashes of compared files
+    skipped = (".png", f"out/checked/{job.name}.json")  # the JSON file contains hashes of compared files
     return {path: _compared(path, text) for path, text in outputs.items() if not path.endswith(skipped)}
 
 

@@ -1,9 +1,9 @@
-"""Make tables of a second run of the population with known effects, in the format of its command."""
+"""Make tables of the retrained population with known effects, in the format of its command."""
 
 import numpy as np
 import pandas as pd
 
-from population_made import ARMS, made, prompt_rows
+from population_made import ARMS, population_tables, prompt_rows
 
 PLASTICITY = {"A": (0.63, 0.56), "B": (0.63, 0.57), "C": (0.47, 0.55), "D": (0.5, 0.5), "E": (0.5, 0.5)}
 SWAY = {"A": (0.2, 0.3), "B": (0.2, 0.3), "C": (0.0, 0.0), "D": (0.0, 0.0), "E": (0.0, 0.0)}
@@ -13,13 +13,13 @@ NOISE = 1e-3
 
 
 def retrained(seeds=range(1, 9), bases=(400, 10_000), plasticity=PLASTICITY, sway=SWAY, missed=(), width_adds=0.0):
-    """Return all tables by name; plasticity and sway change linearly from the first quarter to the last.
+    """Return all tables by name. Plasticity and sway change linearly from the first quarter to the last.
 
-    The cost of removing a head equals its plasticity; the first head of a layer is .1 less plastic than the others
-    in arm B.
+    The cost of removing a head equals its plasticity. In arm B, the first head of a layer has a plasticity .1 lower
+    than that of the other heads.
     """
-    run = made(seeds=seeds, bases=bases, missed=missed)
-    tables = {name.replace("population_", "retrained_"): table for name, table in run.items()}
+    tables_of_run = population_tables(seeds=seeds, bases=bases, missed=missed)
+    tables = {name.replace("population_", "retrained_"): table for name, table in tables_of_run.items()}
     tables["population_prompts"] = tables.pop("retrained_prompts")
     heads = tables["retrained_heads"]
     tables["retrained_heads"] = pd.concat(

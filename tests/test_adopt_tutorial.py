@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -57,9 +56,3 @@ def test_latexmkrc_line_does_nothing_when_the_program_is_missing(tmp_path):
     program.chmod(0o755)
     subprocess.run([perl, "latexmkrc"], cwd=tmp_path, env={"PATH": f"{tmp_path}:/bin"}, check=True)
     assert (tmp_path / "called").is_file()
-
-
-def test_rows_example_of_the_page_is_valid_toml():
-    tomllib.loads(
-        '[rows.first]\ntable = "heights"\ncolumns = ["plant", "gain:.2f"]\nwhere = {lamp = "sun"}\nsort = "-gain"\n'
-    )

@@ -1,4 +1,4 @@
-"""What the thesis asserts is bound: planned contrasts are quoted, findings of captions rest on verdicts or cells."""
+"""Chapters quote the planned contrasts, and the findings of captions rest on verdicts or cells."""
 
 import re
 from pathlib import Path
@@ -17,45 +17,43 @@ CONTRAST = re.compile(r"'population_contrasts_every', item='(?P<item>[^']+)'")
 CAPTIONS = yaml.safe_load((ROOT / "tests/captions.yaml").read_text())
 
 
-@pytest.mark.parametrize("part", ["abstract", "introduction"])
-def test_favourable_length_is_quoted_only_with_the_planned_one(part):
+@pytest.mark.parametrize("chapter", ["abstract", "introduction"])
+def test_favourable_length_is_quoted_only_with_the_planned_one(chapter):
     contrasts = pd.read_csv(ROOT / "artifacts/results/population_contrasts_every.csv")
     primary = set(contrasts.loc[contrasts["role"] == "primary", "item"])
-    quoted = set(CONTRAST.findall((ROOT / f"paper/chapters/{part}.tex.j2").read_text()))
+    quoted = set(CONTRAST.findall((ROOT / f"paper/chapters/{chapter}.tex.j2").read_text()))
     assert quoted, "no number on the population"
     assert primary <= quoted, f"{sorted(quoted)} without the primary contrast {sorted(primary)}"
 
 
 def test_printed_ledger_consists_of_summary_and_standing_tables():
     text = (ROOT / "paper/chapters/ledger.tex.j2").read_text()
-    lists = {"claims_further", "claims_failures", "hypotheses", "worded_conflicts"}
-    assert lists <= set(metadata.read(ROOT).supplement)
+    supplement = {"claims_further", "claims_failures", "hypotheses", "worded_conflicts"}
+    assert supplement <= set(metadata.read(ROOT).supplement)
     assert all(f"table('{name}')" in text for name in ("claims_summary", "standing"))
 
 
 def test_bibliography_entries_name_at_least_five_authors():
-    """An entry cut after its first author hides the other authors: five are named before `others`."""
     entries = re.findall(r"author\s*=\s*\{(.*)\},", (ROOT / "paper/references.bib").read_text())
-    short = [entry for entry in entries if entry.endswith(" and others") and entry.count(" and ") < 5]
-    assert not short
+    assert not [authors for authors in entries if authors.endswith(" and others") and authors.count(" and ") < 5]
 
 
 def test_finding_of_each_printed_caption_rests_on_verdicts_or_cells(shipped):
     chapters = "".join(path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2")))
     printed = ["/".join(match) for match in re.findall(r"<< (figure|table)\('(\w+)'\)", chapters)]
-    assert sorted(printed) == sorted(CAPTIONS), "tests/captions.yaml lists the exhibits that chapters print"
+    assert sorted(printed) == sorted(CAPTIONS), "tests/captions.yaml must list the exhibits that chapters print"
     verdicts, wrong = read(shipped, "claims").set_index("claim")["verdict"], []
     for name, entry in CAPTIONS.items():
         job, basis = exhibit_job(shipped, *name.split("/")), entry["rests on"]
         finding = re.split(r"[.:](?=\s|$)| \[@", " ".join(job.call().caption.split()), maxsplit=1)[0]
         if re.sub(r"(?<![\w-])\d[\d,.]*(?<=\d)(?!\w)", "#", finding) != entry["says"]:
-            wrong.append(f"{name} says something else; check its basis and update tests/captions.yaml: {finding}")
+            wrong.append(f"{name} has another finding; check its basis and update tests/captions.yaml: {finding}")
         if isinstance(basis, dict):
             current = verdicts[list(basis)].to_dict()
             wrong += [f"{name} rests on {basis}, but now {current}"] * (current != basis)
         elif basis == "number":
             source = re.sub(r'"\s+f?"', "", (ROOT / job.file).read_text())
-            wrong += [f"{name} has no number of a cell: {finding}"] * (finding in source)
+            wrong += [f"{name} has a typed finding, not a number from a cell: {finding}"] * (finding in source)
         else:
             assert basis == "describes", name
     assert not wrong, "\n".join(wrong)

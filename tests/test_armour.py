@@ -1,4 +1,4 @@
-"""Data are never markup: a name that contains a payload is escaped in every exhibit."""
+"""Data are never interpreted as markup: names that contain a payload are escaped in every exhibit."""
 
 import re
 from dataclasses import replace
@@ -23,7 +23,7 @@ GRAPH = graph()
 
 
 def exhibits_with_names(kind):
-    """Return the exhibits that read a table with a column of names or remarks."""
+    """Return the names of the exhibits that read an artifact with a column of `NAMES`."""
     names = []
     for step in GRAPH.steps.values():
         if step.kind.name == kind and any(
@@ -35,7 +35,7 @@ def exhibits_with_names(kind):
 
 @pytest.fixture(scope="module")
 def attacked():
-    """Return a function that makes an exhibit's specification from artifacts whose names all contain the payload."""
+    """Return a function that makes an exhibit from artifacts whose names contain the payload."""
     patch, payload = pytest.MonkeyPatch(), [PAYLOAD]
 
     def read(root, name, stored_read=store.read):

@@ -16,7 +16,7 @@ from keyquery.scores.lbp import prompts as lbp_prompts
 from keyquery.scores.lbp import smoke as lbp_smoke
 from keyquery.scores.lbp.tasks import LENGTHS, TASKS, is_summary
 
-FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
+TINY_TASKS = ("T1.1", "T3.1")
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,12 @@ def data(tmp_path_factory):
 
 
 def bench(*arguments):
-    """Run `bench lbp` as the command line does: errors become a line and an exit code."""
+    """Run `bench lbp` as the command line does, and return its result."""
     return CliRunner().invoke(main, ["bench", "lbp", "--model", "some/Planted-1B", *map(str, arguments)])
 
 
 def answer_lines(samples, answer=None, mode="nonthinking", runs=1, **fields):
-    """Return prediction lines. A marker precedes the answer except in summaries, which are scored as a whole."""
+    """Return lines of predictions. A marker precedes each answer, except for summaries, which have none."""
     marker = {"English": "[Answer]\n", "Chinese": "[答案]\n"}
     rows = [
         {
@@ -147,6 +147,8 @@ def test_lengths_can_be_left_out(lab, data, tmp_path):
 
 
 def changed(position, **fields):
+    """Return a function that replaces fields of the prediction at `position`, or removes fields that are None."""
+
     def change(rows):
         row = json.loads(rows[position])
         row = {key: field for key, field in {**row, **fields}.items() if field is not None}
@@ -156,7 +158,7 @@ def changed(position, **fields):
 
 
 @pytest.mark.parametrize(
-    ("change", "more", "words"),
+    ("change", "options", "message"),
     [
         (changed(4, id="T9.9-french"), [], ":5: the data set has no sample 'T9.9-french'"),
         (lambda rows: [*rows, rows[7]], [], ":301: sample 't1.1-chinese-16k', run 1 is at"),
@@ -177,14 +179,14 @@ def changed(position, **fields):
         (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
     ],
 )
-def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, change, more, words):
+def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, change, options, message):
     path, samples = data
     file = save(tmp_path / "p.jsonl", change(answer_lines(samples)))
     if not change(answer_lines(samples)):
         file.write_text("\n")
-    result = bench("--data", path, "--predictions", file, *more)
+    result = bench("--data", path, "--predictions", file, *options)
     assert result.exit_code == 1, result.output
-    assert words in result.output
+    assert message in result.output
     assert "Traceback" not in result.output
     assert not (lab / "artifacts/measurements").exists()
 
@@ -221,7 +223,7 @@ def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "words"),
+    ("field", "value", "message"),
     [
         ("language", "French", ":2: language is 'French'; it should be English, Chinese"),
         ("token_length", 8000, ":2: token_length is 8000; it should be 8k, 16k"),
@@ -232,26 +234,26 @@ def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
         ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' appears twice"),
     ],
 )
-def test_invalid_sample_is_reported_by_field(data, tmp_path, field, value, words):
+def test_invalid_sample_is_reported_by_field(data, tmp_path, field, value, message):
     rows = rows_of(data[0])[:3]
     rows[1][field] = value
     path = tmp_path / "d.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError) as raised:
         lbp_data.load_samples(str(path), ["8k"])
-    assert words in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_missing_dataset_is_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.json").write_text("[{]")
-    for place, words in (
+    for path, message in (
         (tmp_path / "none.jsonl", "no such file or folder"),
         (tmp_path / "empty", "no .jsonl, .json, .parquet file"),
         (tmp_path / "bad.json", "bad.json:1: not JSON"),
     ):
-        with pytest.raises(DataError, match=words):
-            lbp_data.load_samples(str(place))
+        with pytest.raises(DataError, match=message):
+            lbp_data.load_samples(str(path))
 
 
 # --- prompts
@@ -288,7 +290,7 @@ def test_context_limit_is_the_default_or_the_requested_one(positions, new, reque
 
 
 @pytest.mark.parametrize(
-    ("positions", "new", "requested", "words"),
+    ("positions", "new", "requested", "message"),
     [
         (32_768, 1024, None, "give --limit 31680 or less"),
         (32_768, 1024, 40_000, "prompts of 40000 tokens .* do not fit its 32768 positions; give --limit 31680 or less"),
@@ -297,8 +299,8 @@ def test_context_limit_is_the_default_or_the_requested_one(positions, new, reque
         (None, 1024, None, "does not say how many positions"),
     ],
 )
-def test_prompts_beyond_the_model_are_refused(positions, new, requested, words):
-    with pytest.raises(ModelError, match=words):
+def test_prompts_beyond_the_model_are_refused(positions, new, requested, message):
+    with pytest.raises(ModelError, match=message):
         lbp_prompts.prompt_limit(positions, new, requested, "m")
 
 
@@ -307,12 +309,12 @@ def test_prompts_beyond_the_model_are_refused(positions, new, requested, words):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """Return a random model of 64 positions, and 24 samples."""
+    """Return the paths of a random model of 64 positions, and of a data set of 24 samples."""
     from models_tiny import saved
 
     folder = tmp_path_factory.mktemp("models")
     saved("llama", folder / "tiny")
-    rows = [row for row in rows_of(lbp_smoke.make_set(folder)) if row["secondary_task"].split()[0] in FEW[:2]]
+    rows = [row for row in rows_of(lbp_smoke.make_set(folder)) if row["secondary_task"].split()[0] in TINY_TASKS]
     path = folder / "few.jsonl"
     path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
     return folder / "tiny", path
@@ -321,9 +323,9 @@ def tiny(tmp_path_factory):
 SETTINGS = ("--runs", "2", "--batch", "5", "--limit", "48", "--new-tokens", "6", "--dtype", "fp32", "--device", "cpu")
 
 
-def run_tiny(tiny, *more):
+def run_tiny(tiny, *options):
     command = ["bench", "lbp", "--run", "--model", str(tiny[0]), "--data", str(tiny[1])]
-    return CliRunner().invoke(main, [*command, *SETTINGS, *more])
+    return CliRunner().invoke(main, [*command, *SETTINGS, *options])
 
 
 @pytest.mark.models
@@ -377,13 +379,13 @@ def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
 @pytest.mark.models
 def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny):
     pytest.importorskip("torch")
-    for more, words in (
+    for options, message in (
         (("--limit", "60"), "prompts of 60 tokens and answers of 6 do not fit its 64 positions"),
         (("--new-tokens", "64"), "answers of 64 tokens do not fit its 64 positions; give --new-tokens"),
     ):
-        result = run_tiny(tiny, *more)
+        result = run_tiny(tiny, *options)
         assert result.exit_code == 1
-        assert words in result.output
+        assert message in result.output
     assert not list(lab.glob("out/bench/lbp/*/*.jsonl"))
 
 

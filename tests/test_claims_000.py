@@ -2,10 +2,10 @@
 
 import pytest
 
+from claims_002_cases import DECILES
 from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
 
 SMALL, BIG = "llama3.1-8b", "llama3.2-11b"
-DECILES = " ".join(f"d{number}" for number in range(10))
 
 
 def models(**changed):
@@ -232,17 +232,17 @@ def test_approximate_recovery_is_judged_by_the_farther_model():
     assert says("c000_f1_about", stated, cells(*pair("recovery", "0.026", "0.035"))) == "contradicted: 0.0350"
 
 
-def counts(recovering, layers, **more):
-    names = {"recovering": recovering, "layers": layers}
-    return states(**{f"finding_2_llama31_{key}": str(value) for key, value in names.items()}, **more)
+def counts(recovering, layers, **stated):
+    both = {"finding_2_llama31_recovering": str(recovering), "finding_2_llama31_layers": str(layers)}
+    return states(**both, **stated)
 
 
 def test_claim_on_nearly_every_layer_needs_nine_tenths_of_the_layers():
     nearly_every = {"finding_2_llama31_contributing": ("nearly every", None), "finding_2_threshold": "0.005"}
-    still, noisy = (rows("quantity value", ("recovery", noise)) for noise in (0.004, 0.006))
-    assert says("c000_f2_every_layer", counts(29, 32, **nearly_every), still) == "holds: 29 of 32"
-    assert says("c000_f2_every_layer", counts(29, 32, **nearly_every), noisy) == "not supported: 29 of 32"
-    assert says("c000_f2_every_layer", counts(28, 32, **nearly_every), still) == "contradicted: 28 of 32"
+    low, high = (rows("quantity value", ("recovery", noise)) for noise in (0.004, 0.006))
+    assert says("c000_f2_every_layer", counts(29, 32, **nearly_every), low) == "holds: 29 of 32"
+    assert says("c000_f2_every_layer", counts(29, 32, **nearly_every), high) == "not supported: 29 of 32"
+    assert says("c000_f2_every_layer", counts(28, 32, **nearly_every), low) == "contradicted: 28 of 32"
 
 
 def test_few_layers_claim_is_tested_without_the_largest_layers():
@@ -295,7 +295,7 @@ def test_claim_that_adjacent_layers_recover_less_needs_a_significant_interval():
 
 
 def recovery(*changes):
-    """Return recoveries of models: two 32-layer Llamas that share a network, smaller ones, and other families."""
+    """Return recoveries of two 32-layer Llamas that share a network, two smaller Llamas, and two other models."""
     names = ("model", "family", "text_layers", "network", "recovers", "recovery")
     entries = [
         dict(zip(names, values, strict=True))
@@ -413,14 +413,15 @@ def test_wavelengths_in_a_range_are_counted_before_and_after_scaling():
     # base 10,000 and 2 pairs: wavelengths 2 pi (6.28) and 2 pi 100 (628)
     small_model = models(rope_theta=10_000.0, head_dim=4)
 
-    def found(range_, factor):
-        facts_ = prints("fact printed", (f"rope_factor_{SMALL}", factor))
-        return says("c000_hypotheses_cycles", states(hypotheses_interference_range=(range_, None)), small_model, facts_)
+    def answer(stated, factor):
+        scaling = prints("fact printed", (f"rope_factor_{SMALL}", factor))
+        stated_range = states(hypotheses_interference_range=(stated, None))
+        return says("c000_hypotheses_cycles", stated_range, small_model, scaling)
 
-    assert found("0–1K", "1") == "holds: 2 and 2 of 2"
-    assert found("0–1K", "4") == "holds: 2 and 1 of 2"
-    assert found("1–2K", "2") == "contradicted: 0 and 1 of 2"
-    assert found("1–2K", "1") == "contradicted: 0 and 0 of 2"
+    assert answer("0–1K", "1") == "holds: 2 and 2 of 2"
+    assert answer("0–1K", "4") == "holds: 2 and 1 of 2"
+    assert answer("1–2K", "2") == "contradicted: 0 and 1 of 2"
+    assert answer("1–2K", "1") == "contradicted: 0 and 0 of 2"
 
 
 def test_uniform_claim_holds_only_when_all_layers_recover():

@@ -3,15 +3,10 @@
 import pandas as pd
 import pytest
 
+from claims_002_cases import DECILES, word
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
-DECILES = " ".join(f"d{number}" for number in range(10))
 MINISTRAL = "ministral3-14b"
-
-
-def word(text, number=None):
-    """Return a stated word with the number that it means, if any."""
-    return text, number
 
 
 def captured(**drops):
@@ -30,7 +25,7 @@ def captured(**drops):
 
 
 def deciles(rising=()):
-    """Return falling profiles; those of the models in `rising` rise once by more than rounding."""
+    """Return falling profiles of five models, of which those in `rising` also rise once by more than rounding."""
     names = ("ministral3-3b", "qwen3-4b", "llama3.2-1b", "llama3.2-3b", "llama3.1-8b")
     falling = tuple(0.9 - 0.05 * index for index in range(10))
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3"}
@@ -52,7 +47,7 @@ def test_number_of_analyses_is_counted_in_the_overview():
 
 
 def axis(first, second):
-    """Return the correlations with the drift axis of keys and queries, for two models of two families."""
+    """Return two frames of correlations with the drift axis (keys, queries), one per model, and the models."""
     mechanistic = rows("model metric value", ("a", "r_k_a", first[0]), ("a", "r_q_a", first[1]))
     ruler = rows("model metric value", ("b", "r_k_a", second[0]), ("b", "r_q_a", second[1]))
     models = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))

@@ -14,6 +14,7 @@ def profiles(small=BUMP, vision=BUMP):
 
 
 def swapped(first, second):
+    """Return the profile `BUMP` with two deciles exchanged."""
     values = list(BUMP)
     values[first], values[second] = values[second], values[first]
     return values

@@ -90,7 +90,7 @@ def test_near_linear_profile_must_be_as_linear_as_another_family():
     assert verdict("c002_t4_ministral_linear", shapes(r_squared=[0.94, 0.95, 0.9, 0.9])) == "not supported"
 
 
-def test_the_flattest_family_is_below_every_other_over_the_whole_context_and_the_steepest_has_the_largest_mean():
+def test_flattest_family_is_below_all_others_and_the_steepest_has_the_largest_mean():
     assert says("c002_t4_ministral_flattest", shapes()) == "holds: 0.100 < 0.250"
     assert verdict("c002_t4_ministral_flattest", shapes(whole=[0.26, 0.25, 0.05, 0.3])) == "contradicted"
     assert says("c002_t4_llama32_steepest", shapes()) == "holds: 0.300"

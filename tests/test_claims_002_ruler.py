@@ -2,10 +2,10 @@
 
 import pytest
 
+from claims_002_cases import DECILES
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 LLAMA, MISTRAL = "llama3.1-8b", "mistral-v0.2-7b"
-DECILES = " ".join(f"d{number}" for number in range(10))
 
 # --- the benchmark
 

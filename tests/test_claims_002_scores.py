@@ -53,7 +53,7 @@ def test_mode_of_scores_is_identified_by_equal_values():
     assert verdict("c002_t3_mode", stated, scores, other_scores, overall) == "contradicted"
 
 
-def test_a_metric_is_simpler_than_counting_parameters_only_if_it_goes_closer():
+def test_metric_beats_the_parameter_count_only_with_a_stronger_correlation():
     def table(drops):
         lines = [
             (drop, score, index, True) for index, (drop, score) in enumerate(zip(drops, (4, 3, 2, 1), strict=True))

@@ -37,12 +37,12 @@ def test_declines_are_changes_from_the_first_length():
     table += [("a", "4k", "plasticity", "0.80"), ("a", "8k", "plasticity", "0.60")]
     original = prints("model length metric printed", *table)
 
-    def found(change):
+    def answers(change):
         changes = [("a", "8k", "ruler_change", change), ("a", "8k", "plasticity_change", "-25%")]
         copy = prints("model length metric printed", *table, ("a", "4k", "ruler_change", ""), *changes)
         return verdicts("c002_declines_cells", copy, original)
 
     copied = [f"a-{length}-{metric}" for metric in ("ruler", "plasticity") for length in ("4k", "8k")]
     keys = [*copied, "a-8k-ruler_change", "a-8k-plasticity_change"]
-    assert found("-25%") == dict.fromkeys(keys, "holds")
-    assert found("-33%") == {**dict.fromkeys(keys, "holds"), "a-8k-ruler_change": "contradicted"}
+    assert answers("-25%") == dict.fromkeys(keys, "holds")
+    assert answers("-33%") == {**dict.fromkeys(keys, "holds"), "a-8k-ruler_change": "contradicted"}

@@ -24,8 +24,8 @@ def landmarks(**changed):
     return prints("model anchoring landmark metric printed data_set", *table)
 
 
-def both(answers):
-    return {"1b": answers, "3b": answers}
+def both(answer):
+    return {"1b": answer, "3b": answer}
 
 
 def test_middle_layers_claim_needs_later_layers():
@@ -53,10 +53,10 @@ def test_separated_groups_need_starts_and_ends_below_the_band():
 
 
 def test_near_zero_curve_must_stay_above_the_start_of_the_others():
-    words = rows("statement printed", ("observations_answer_level", "near zero"))
-    assert verdict("c003_near_zero", words, landmarks()) == "not supported"
+    stated = rows("statement printed", ("observations_answer_level", "near zero"))
+    assert verdict("c003_near_zero", stated, landmarks()) == "not supported"
     high = landmarks(both={"band-delta_p_low": "-2"})
-    assert verdict("c003_near_zero", words, high) == "holds"
+    assert verdict("c003_near_zero", stated, high) == "holds"
 
 
 def stated_counts(**changed):
@@ -79,8 +79,8 @@ def axes(**changed):
     cells |= {f"axes_{size}_delta_p_low": "-60" for size in ("1b", "3b")}
     cells |= {"axes_1b_layer_first": "1", "axes_1b_layer_last": "15", "axes_3b_layer_first": "0"}
     cells |= {"axes_3b_layer_last": "27", "observations_1b_lowest": "-50", "observations_3b_lowest": "-50"}
-    found = [(key, text, "about" if key == "axes_1b_layer_first" else "") for key, text in {**cells, **changed}.items()]
-    return prints("statement printed qualifier", *found)
+    lines = [(key, text, "about" if key == "axes_1b_layer_first" else "") for key, text in {**cells, **changed}.items()]
+    return prints("statement printed qualifier", *lines)
 
 
 def test_values_must_lie_within_their_axis():

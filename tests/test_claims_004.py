@@ -19,8 +19,8 @@ def test_section_numbers_must_be_unique():
 
 def test_figures_must_be_in_numerical_order():
     assert says("c004_figures_in_order", sections("1", "2", "3", kind="caption")) == "holds: 1, 2, 3"
-    actual = reason("c004_figures_in_order", sections("1", "3", "2", kind="caption"))
-    assert "Figure 2 come after figures with larger numbers, and 1 come before a smaller one" in actual
+    explanation = reason("c004_figures_in_order", sections("1", "3", "2", kind="caption"))
+    assert "Figure 2 come after figures with larger numbers, and 1 come before a smaller one" in explanation
     assert verdict("c004_figures_in_order", sections("1", "2", "2", kind="caption")) == "contradicted"
 
 
@@ -176,15 +176,16 @@ def test_near_miss_example_has_the_stated_number_of_wrong_digits():
 def test_a_threshold_is_the_same_in_prose_formula_and_code():
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
 
-    def stated(prose, *others):
-        table = [("s5_1_sink_threshold", "0.3", prose)]
-        table += [(key, "0.3", word) for key, word in zip(keys, others, strict=True)]
+    def stated(*qualifiers):
+        places = ("s5_1_sink_threshold", *keys)
+        table = [(key, "0.3", qualifier) for key, qualifier in zip(places, qualifiers, strict=True)]
         return prints("statement printed qualifier", *table)
 
-    more, least = "more_than", "at_least"
-    assert says("c004_sink_threshold_strict", stated(more, more, more, more)) == "holds: more than 0.3"
-    assert says("c004_sink_threshold_strict", stated(more, least, least, least)) == "contradicted: at least 0.3"
-    assert verdict("c004_sink_threshold_strict", stated(more, more, more, least)) == "contradicted"
+    above, at_least = "more_than", "at_least"
+    assert says("c004_sink_threshold_strict", stated(above, above, above, above)) == "holds: more than 0.3"
+    answer = says("c004_sink_threshold_strict", stated(above, at_least, at_least, at_least))
+    assert answer == "contradicted: at least 0.3"
+    assert verdict("c004_sink_threshold_strict", stated(above, above, above, at_least)) == "contradicted"
 
 
 @pytest.mark.parametrize(("shortest", "expected"), [(0.29, "holds"), (0.31, "not supported")])

@@ -13,9 +13,10 @@ def shares(*values):
     )
     table = []
     for model, context, category, count, errors in values:
-        of = 0.0 if category == "exact" else 100 * count / errors
+        of_errors = 0.0 if category == "exact" else 100 * count / errors
         share = 5.0 * count
-        table.append((model, context, category, count, 20, share, errors, of, of - 9, of + 9, share - 15, share + 15))
+        bounds = (of_errors - 9, of_errors + 9, share - 15, share + 15)
+        table.append((model, context, category, count, 20, share, errors, of_errors, *bounds))
     return rows(columns, *table)
 
 

@@ -20,10 +20,10 @@ def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
 
 def test_seeds_are_compared_with_the_published_trials():
     for counts, expected in (((10, 10), "holds: 10"), ((10, 9), "contradicted: 10"), ((5, 5), "contradicted: 5")):
-        for distinct, words in ((1, "draws the random control only."), (3, "control and moves the massive run.")):
+        for distinct, phrase in ((1, "draws the random control only."), (3, "control and moves the massive run.")):
             trials = rows("seeds massive_values", *[(count, distinct) for count in counts])
             assert says("c004_disruption_settings", states(s3_1_seeds="10"), trials) == expected
-            assert words in reason("c004_disruption_settings", states(s3_1_seeds="10"), trials)
+            assert phrase in reason("c004_disruption_settings", states(s3_1_seeds="10"), trials)
 
 
 STATISTICS = prints(
@@ -58,8 +58,8 @@ def test_cohens_d_needs_a_spread_over_seeds(effect, alone, expected):
     table = seeds(effect=5.0, alone=alone).astype({"effect": float})
     trials = rows("positional seeds mr_d", ("RoPE", 10, 1e5), ("DroPE", 10, effect))
     assert says("c004_cohens_d", STATISTICS, trials, table) == expected
-    words = "d has no finite value." if alone is None else "alone d is 2,000."
-    assert reason("c004_cohens_d", STATISTICS, trials, table).endswith(words)
+    end = "d has no finite value." if alone is None else "alone d is 2,000."
+    assert reason("c004_cohens_d", STATISTICS, trials, table).endswith(end)
     assert f"{effect:,.0f} for DroPE" in reason("c004_cohens_d", STATISTICS, trials, table)
 
 
@@ -182,10 +182,8 @@ def test_uniform_dependence_claim_needs_additive_effects(share, expected):
     )
     stated = states(s7_4_drope_either="~201x")
     answers = say("c004_drope_uniform", table, sums, tasks, stated)
-    assert (
-        "with either removed 3 of 4 task results are 0%"
-        in function("c004_drope_uniform")(table, sums, tasks, stated)[-1].reason
-    )
+    explanation = function("c004_drope_uniform")(table, sums, tasks, stated)[-1].reason
+    assert "with either removed 3 of 4 task results are 0%" in explanation
     assert answers["equal"] == expected
     assert answers["layer1_mlp"].startswith("holds")
     assert answers["layer1_attn"].startswith("contradicted")  # 201 stands for 199.5 to 202.5

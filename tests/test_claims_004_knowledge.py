@@ -142,12 +142,11 @@ def test_figure_d_loss_has_the_sign_of_the_table():
 ITEMS = {f"s4_1_{name}_items": "20" for name in TASKS}
 
 
-def knowledge_of_both(**other):
-    """Return the table of both models: 80 % fall to 40 %, except for RoPE's tasks in `other`."""
+def knowledge_of_both(**changed):
+    """Return the table of both models: 80 % fall to 40 %, except for RoPE's tasks in `changed`."""
     printed = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
-    return knowledge(
-        *[(model, name, *(printed | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
-    )
+    by_model = {"RoPE": printed | changed, "DroPE": printed}
+    return knowledge(*[(model, name, *by_model[model][name]) for model in MODELS for name in TASKS])
 
 
 def test_accuracy_must_be_a_whole_number_of_items():

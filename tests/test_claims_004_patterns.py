@@ -230,12 +230,13 @@ def shares(*values):
     return rows("positional condition task count right_high n share printed_text against_chance", *table)
 
 
-@pytest.mark.parametrize(("left", "p", "expected"), [(0, 0.04, "holds"), (1, 0.04, "no"), (0, 0.06, "no")])
+@pytest.mark.parametrize(
+    ("left", "p", "expected"), [(0, 0.04, "holds"), (1, 0.04, "contradicted"), (0, 0.06, "contradicted")]
+)
 def test_destroyed_passkey_means_none_found(left, p, expected):
     table = shares(("RoPE", "baseline", "passkey", 9), ("RoPE", "layer1_attn", "passkey", left))
     tests = rows("comparison p_value p_adjusted n", ("RoPE, passkey, layer1_attn against baseline", p / 2, p, 20))
-    answer = says("c004_attention_destroys_passkey", table, tests)
-    assert answer == f"{'holds' if expected == 'holds' else 'contradicted'}: {10 * left}%"
+    assert says("c004_attention_destroys_passkey", table, tests) == f"{expected}: {10 * left}%"
 
 
 def test_destruction_of_all_tasks_needs_every_cell_at_zero():

@@ -35,9 +35,9 @@ def test_hand_computed_attention_counts_only_when_rotated(rotated, taken_from, e
 def test_reason_states_whether_hand_computed_attention_is_rotated():
     models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
     first, published = rows("layer value", (0, 0.4)), layers((90.0,), (90.0,))
-    for rotated, words in (("yes", "rates are of"), ("no", "rates are not of"), ("?", "rates are not shown to be of")):
+    for rotated, phrase in (("yes", "rates are of"), ("no", "rates are not of"), ("?", "rates are not shown to be of")):
         origins = rows("experiment run positional rotated taken_from", ("4", "printed", "RoPE", rotated, "hand"))
-        assert words in reason("c004_attention_by_hand", models, origins, first, published)
+        assert phrase in reason("c004_attention_by_hand", models, origins, first, published)
 
 
 def test_sink_rate_cells_are_compared_with_layer_means_and_ranges():

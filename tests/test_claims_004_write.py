@@ -129,14 +129,14 @@ def test_no_op_claim_is_refuted_by_a_first_token_that_writes_half_of_the_mean(ro
         ("DroPE", 2, float(drope), 1.0, 10.0),
         ("RoPE", 1, 0.0, 1.0, 10.0),
     )
-    for rates, words in (
+    for rates, phrase in (
         ((50.0, 50.0, 95.0), "layers 1 to 2: in layer 2, the only one of these where"),
         ((50.0, 95.0, 95.0), "in layer 2, one of 2 of these where"),
         ((99.0, 95.0, 80.0), "in layer 2, not one where"),
     ):
         sinks = rows("layer rope drope", *[(layer, rate, 99.0) for layer, rate in enumerate(rates)])
         assert says("c004_no_op_refuted", norms, sinks) == expected
-        assert words in reason("c004_no_op_refuted", norms, sinks)
+        assert phrase in reason("c004_no_op_refuted", norms, sinks)
 
 
 def test_comparison_cells_are_those_of_the_earlier_tables():

@@ -1,4 +1,4 @@
-"""Every claim must change its verdict when its input changes; claims that cannot are found."""
+"""Every claim changes its verdict with its input, and the harness finds claims that do not."""
 
 import pandas as pd
 import pytest
@@ -10,14 +10,14 @@ from conftest import ROOT
 
 DOCUMENTS = ("c000", "c001", "c002", "c003", "c004", "thesis")
 TRIES = 150
-# Claims without input, since no printed or published value could decide them.
+# Claims that read no artifact, since no printed or published value could decide them.
 SILENT = {"c000_conclusion_mechanism", "c001_distant_keys_lose", "c001_exact_scores", "c004_con_compensates"}
-# Values of a planned test once it is measured; claims on the plan must react to them.
+# Invented results of a planned test that is not yet measured. Claims on the plan must react to them.
 MEASURED = {"difference": 0.3, "rho": 0.3, "low": 0.1, "high": 0.5, "p": 0.002, "p_least": 0.001, "p_holm": 0.01}
 
 
 def measured(frame):
-    """Fill in a result of planned tests if none is measured yet; return other results unchanged."""
+    """Return a result of planned tests with `MEASURED` values if none is measured yet; other results unchanged."""
     if "p_least" not in frame.columns or frame["p_least"].notna().any():
         return frame
     counts = {name: 9 for name in ("seeds", "models", "heads") if name in frame.columns}
@@ -90,11 +90,12 @@ def test_text_that_cannot_become_a_number_is_not_flipped():
 
 def test_estimates_are_made_significant_and_insignificant_consistently():
     frame = table(comparison=["a"], estimate=[2.0], ci_low=[1.0], ci_high=[3.0], p_value=[0.01], p_text=["small"])
-    made = {what.removeprefix("t: every estimate made "): one["t"] for what, one in mutations({"t": frame})}
-    assert (made["sure"]["p_value"] < 0.001).all()
-    assert (made["unsure"]["p_value"] > 0.5).all()
-    assert tuple(made["unsure"].loc[0, ["estimate", "ci_low", "ci_high"]]) == (2.0, -4.0, 8.0)
-    assert list(made["sure"]["p_text"]) == ["small"]
+    prefix = "t: every estimate made "
+    changed = {mutation.removeprefix(prefix): frames["t"] for mutation, frames in mutations({"t": frame})}
+    assert (changed["sure"]["p_value"] < 0.001).all()
+    assert (changed["unsure"]["p_value"] > 0.5).all()
+    assert tuple(changed["unsure"].loc[0, ["estimate", "ci_low", "ci_high"]]) == (2.0, -4.0, 8.0)
+    assert list(changed["sure"]["p_text"]) == ["small"]
 
 
 def test_contradicted_claim_changes_when_its_number_is_corrected():

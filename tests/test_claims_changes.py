@@ -96,7 +96,7 @@ def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
     assert (unknown_revision.returncode, "no revision 'nowhere'" in unknown_revision.stderr) == (1, True)
 
     shown = run(committed, "claims", "c002_drop_is_large.below").stdout
-    for words in (
+    for line in (
         "c002_drop_is_large.below: contradicted (supporting, statement, reading)",
         "002, Overview",
         "n 13",
@@ -105,7 +105,7 @@ def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
         "reads      captured_models",
         "used by    no chapter",
     ):
-        assert words in shown, shown
+        assert line in shown, shown
     unknown = run(committed, "claims", "c002_drop_is_larg")
     assert (unknown.returncode, "did you mean c002_drop_is_large" in unknown.stderr) == (2, True)
 

@@ -13,7 +13,7 @@ NUMBERS = ("context", "decile", "layer", "published")
 
 
 def table(text, **first):
-    """Return a table written as words, one line per row; `first` replaces cells of its first row."""
+    """Return the table that a text of blank-separated cells describes; `first` replaces cells of its first row."""
     names, *cells = (line.split() for line in text.splitlines())
     frame = pd.DataFrame(cells, columns=names).replace("-", "")
     frame.loc[0, list(first)] = list(first.values())

@@ -1,4 +1,4 @@
-"""Declared cell checks: relations between cells, the inputs that a declaration gives the build, and refused forms."""
+"""Cell checks by declaration: relations between cells, the artifacts that the build finds, and refused forms."""
 
 import json
 
@@ -65,10 +65,10 @@ def test_relation_keys_expand_over_values_and_rows():
         says="{metric!c} of {model}.",
         n="{rank}",
     )
-    made = relation.verdicts({"table": CELLS})
-    assert [each.key for each in made] == ["a-one", "a-two", "b-one", "b-two"]
-    assert made[1].reason == "2 of A: 0.20, 0.2, 0.195, two."
-    assert (made[1].statement, made[1].n, made[1].kind) == ("Two of a.", 2, "cell check")
+    verdicts = relation.verdicts({"table": CELLS})
+    assert [verdict.key for verdict in verdicts] == ["a-one", "a-two", "b-one", "b-two"]
+    assert verdicts[1].reason == "2 of A: 0.20, 0.2, 0.195, two."
+    assert (verdicts[1].statement, verdicts[1].n, verdicts[1].kind) == ("Two of a.", 2, "cell check")
 
 
 def test_column_numbers_are_exact_or_have_the_given_range():
@@ -107,8 +107,8 @@ def test_artifact_rows_are_filtered_formatted_and_extended():
     assert list(chosen["name"]) == ["a-4", "b-4"]
     two = (TABLE.where(model="a").assign(place="one"), TABLE.where(model="b").assign(place="two"))
     copy = prints("place length printed", ("one", 4, "1"), ("two", 4, "3"), ("two", 8, "5"))
-    made = Copies(Artifact("copy"), two, ("place", "length")).verdicts({"copy": copy, "table": frame})
-    assert {each.key: each.verdict for each in made} == {"one-4": "holds", "two-4": "contradicted"}
+    verdicts = Copies(Artifact("copy"), two, ("place", "length")).verdicts({"copy": copy, "table": frame})
+    assert {verdict.key: verdict.verdict for verdict in verdicts} == {"one-4": "holds", "two-4": "contradicted"}
 
 
 def test_an_unknown_key_and_an_absent_cell_are_named():
@@ -124,9 +124,9 @@ def test_declaration_takes_frames_in_order_or_by_name_only():
     frames = {"table": CELLS, "copy": prints("metric printed", ("x", "0.5"))}
     assert claim.artifacts == ("copy", "table")
     assert claim(frames["copy"], CELLS) == claim(**frames)
-    for given in ({"copy": CELLS}, {**frames, "third": CELLS}):
+    for wrong_frames in ({"copy": CELLS}, {**frames, "third": CELLS}):
         with pytest.raises(SpecError, match=r"reads copy, table: .*; write each name out as Artifact\('\.\.\.'\)"):
-            claim(**given)
+            claim(**wrong_frames)
 
 
 DECLARED = '''"""Declared."""
@@ -187,10 +187,10 @@ def test_artifacts_of_every_declaration_equal_those_found_by_the_build():
     steps = [step for step in load(ROOT, FactReader(ROOT)).steps.values() if step.kind.name == "claim"]
     declared = 0
     for step in steps:
-        made = Job(ROOT, "claim", step.name, step.file, step.function).load()
-        if isinstance(made, Cells):
+        claim = Job(ROOT, "claim", step.name, step.file, step.function).load()
+        if isinstance(claim, Cells):
             declared += 1
-            assert set(step.artifacts) == set(made.artifacts), step.name
+            assert set(step.artifacts) == set(claim.artifacts), step.name
     assert declared
     # a declaration that the build misses would never be judged
     assert {step.name for step in steps} == set(claims(ROOT / "analysis/claims"))

@@ -1,4 +1,4 @@
-"""Judgements that were once too strict or too lenient: each verdict changes when its evidence is changed."""
+"""Claims that were once judged too strictly or too leniently: each verdict changes when its evidence is changed."""
 
 import re
 
@@ -22,7 +22,7 @@ def verdict(claim, **frames):
 
 
 def printed(name, text, **where):
-    """Return a source in which the row selected by `where` prints `text`."""
+    """Return the source `name`, in which the row selected by `where` prints `text`."""
 
     def change(frame):
         hit = (frame[list(where)] == list(where.values())).all(axis=1)

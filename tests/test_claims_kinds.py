@@ -1,4 +1,4 @@
-"""Statements that numbers alone cannot decide, over the whole ledger: causes, absences and candidates."""
+"""Statements of causes, absences and candidate explanations, which numbers alone cannot decide."""
 
 import re
 
@@ -23,7 +23,7 @@ HOLDING = {
     "c004_fig13_rope_explodes": "an intervention with its control", "c004_no_valid_answers": "what the script stores",
     "c004_sink_rates_high": "rates of both models", "c004_not_uniform": "layers, as printed",
 }  # fmt: skip
-"""Statements with such words that hold, and what each rests on; judge a new one by hand before adding it."""
+"""Claims with such words that hold, and the basis of each. Judge a claim by hand before you add it."""
 
 
 def ledger() -> pd.DataFrame:

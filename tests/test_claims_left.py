@@ -1,4 +1,4 @@
-"""Claims of all documents on repeated and counted values and on open questions, each made true and false."""
+"""Claims of all documents on repeated values, counts and open questions, each made true and false."""
 
 import inspect
 
@@ -100,7 +100,7 @@ NARRATIVE = inspect.unwrap(function("c001_training_repeated")).__globals__
 
 
 def narrative(**other):
-    """Return the frames of the narrative with every value as in the table, except those in `other`."""
+    """Return frames in which the narrative states every value of the table, except for the statements in `other`."""
     cells: dict[tuple[str, str], str] = {}
     spans: dict[tuple[str, str], float] = {}
     windows = {}
@@ -306,18 +306,18 @@ def test_origin_of_remaining_massive_values_is_not_shown_by_their_share():
 
 
 @pytest.mark.parametrize(
-    ("precision", "gap", "expected", "words"),
+    ("precision", "gap", "expected", "phrase"),
     [
         ("RoPE 4-bit; DroPE 4-bit", 47.0, "holds", "47.0% lower in runs of one kind"),
         ("RoPE 4-bit; DroPE 4-bit", -47.0, "not supported", "47.0% higher in runs of one kind"),
         ("RoPE 4-bit; DroPE 8-bit", -47.0, "not supported", "47.0% higher, but the models ran differently"),
     ],
 )
-def test_peak_reason_states_whether_the_runs_are_comparable(precision, gap, expected, words):
+def test_peak_reason_states_whether_the_runs_are_comparable(precision, gap, expected, phrase):
     summary = rows("quantity value", ("peak_gap_percent", gap))
     protocols = rows("section precision", ("5 (phase metrics)", precision))
     assert verdict("c004_peak_less_extreme", summary, protocols) == expected
-    assert words in reason("c004_peak_less_extreme", summary, protocols)
+    assert phrase in reason("c004_peak_less_extreme", summary, protocols)
 
 
 # --- wording that depends on the outcome
@@ -331,8 +331,8 @@ def test_reason_states_whether_phase_ranges_overlap():
     assert "ap_drop overlap: " in reason("c002_training_phases", stated, frame.assign(ap_drop=[0.04, 0.15, 0.12]))
 
 
-@pytest.mark.parametrize(("p", "words"), [(0.06, "are not told apart"), (0.04, "do not measure one accuracy")])
-def test_reason_states_whether_two_runs_have_equal_accuracy(p, words):
+@pytest.mark.parametrize(("p", "phrase"), [(0.06, "are not told apart"), (0.04, "do not measure one accuracy")])
+def test_reason_states_whether_two_runs_have_equal_accuracy(p, phrase):
     module = function("c004_ctx_same_protocols").__globals__
     columns = "positional context protocol correct trials ci_low ci_high share"
     cells = [("DroPE", 8192, module[name], 4, 5, 38.0, 96.0, 80.0) for name in ("LENGTHS", "ERRORS")]
@@ -341,13 +341,13 @@ def test_reason_states_whether_two_runs_have_equal_accuracy(p, words):
         ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25),
     )
     stated = states(fig_h_drope_accuracy="80%")
-    assert words in reason("c004_ctx_same_protocols", stated, rows(columns, *cells), tests)
+    assert phrase in reason("c004_ctx_same_protocols", stated, rows(columns, *cells), tests)
 
 
 @pytest.mark.parametrize(
-    ("share", "words"), [(80.0, "All lengths 2048, 8192 are of one"), (None, "No protocol has all")]
+    ("share", "phrase"), [(80.0, "All lengths 2048, 8192 are of one"), (None, "No protocol has all")]
 )
-def test_reason_states_whether_a_line_joins_one_protocol(share, words):
+def test_reason_states_whether_a_line_joins_one_protocol(share, phrase):
     module = function("c004_ctx_figure_h_one_line").__globals__
     cells = [
         (module["ERRORS"], 2048, 30.0, 20),
@@ -356,48 +356,48 @@ def test_reason_states_whether_a_line_joins_one_protocol(share, words):
     ]
     points = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
     table = reason("c004_ctx_figure_h_one_line", points, rows("protocol context share trials", *cells))
-    assert table.startswith(words)
+    assert table.startswith(phrase)
 
 
-@pytest.mark.parametrize(("key", "words"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
-def test_reason_names_the_tensors_that_fit_a_ratio(key, words):
+@pytest.mark.parametrize(("key", "phrase"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
+def test_reason_names_the_tensors_that_fit_a_ratio(key, phrase):
     ratios = rows("tensor layer1_ratio", ("query", 38.0), ("key", key), ("value", 38.0), ("all", 38.0))
     actual = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
-    assert f"holds for {words}" in actual
+    assert f"holds for {phrase}" in actual
 
 
 @pytest.mark.parametrize(
-    ("nats", "matched", "words"),
+    ("nats", "matched", "phrase"),
     [
         (0.5, True, "0.500 nats, and the layers match"),
         (-0.5, False, "so that a multiple of it means nothing, and the layers differ"),
     ],
 )
-def test_multiple_of_an_effect_below_zero_is_called_meaningless(nats, matched, words):
+def test_multiple_of_an_effect_below_zero_is_called_meaningless(nats, matched, phrase):
     contrasts = rows(
         "ablation matched drope_nats rope_nats rope_layers drope_layers ratio",
         ("bos_mlp_spike_layer", matched, nats, 7.0, "1", "1", 2.0),
         ("layer1_bos_only", True, 5.0, 7.0, "1", "1", 8.0),
     )
     actual = reason("c004_bos_mlp_gap", contrasts, states(s6_3_bos_mlp_gap="1249×"))
-    assert words in actual
+    assert phrase in actual
 
 
 @pytest.mark.parametrize(
-    ("rope", "drope", "words"),
+    ("rope", "drope", "phrase"),
     [
         (40.0, 40.0, "most of what is lost sits at other tokens"),
         (60.0, 40.0, "in one model most of what is lost"),
         (60.0, 60.0, "(nats): most of what is lost sits at one token"),
     ],
 )
-def test_reason_states_in_which_models_the_loss_is_at_one_token(rope, drope, words):
+def test_reason_states_in_which_models_the_loss_is_at_one_token(rope, drope, phrase):
     columns = "contrast positional nats_ratio"
     contrasts = rows(columns, ("bos_only_over_mlp", "RoPE", rope / 100), ("bos_only_over_mlp", "DroPE", drope / 100))
     effects = rows(
         "condition positional ratio_printed", ("layer1_both", "RoPE", "900×"), ("layer1_mlp", "RoPE", "1800×")
     )
-    assert words in reason("c004_position_in_mlp", contrasts, effects)
+    assert phrase in reason("c004_position_in_mlp", contrasts, effects)
 
 
 def test_default_patterns_at_one_length_are_not_testable():

@@ -141,7 +141,6 @@ def test_about_judges_by_the_range_of_an_approximate_number(text, value, verdict
 
 
 def test_about_never_judges_a_larger_deviation_milder():
-    """For approximate numbers with one digit, a larger deviation is never judged milder."""
     shares = [0.0, 0.1, 0.14, 0.16, 0.3, 0.45]
     for text in ("~20", "~40", "~100", "~300", "~0.4"):
         number = quoted(text).number
@@ -247,7 +246,7 @@ ONE = 'Verdict(verdict="holds", reason="so")'
 
 @pytest.fixture
 def build(tmp_path, monkeypatch):
-    """Return a function that builds a test's claim, in a new module, on the project's documents."""
+    """Return a function that writes a claim to a new module and returns its ledger rows."""
     (tmp_path / DOCUMENTS).parent.mkdir(parents=True)
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
 

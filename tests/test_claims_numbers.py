@@ -1,4 +1,4 @@
-"""Quantities printed with two different numbers: the list is complete, and each difference is explained or reported."""
+"""Numbers that a document prints for two quantities: the list is complete, and each pair is explained or reported."""
 
 import csv
 

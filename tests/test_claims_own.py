@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
+from claims_002_cases import DECILES
 from claims_cases import prints, reason, rows, says, verdict
 
-DECILES = " ".join(f"d{number}" for number in range(10))
 SMALL, BIG = "llama3.1-8b", "llama3.2-11b"
 
 

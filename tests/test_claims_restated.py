@@ -1,4 +1,4 @@
-"""Numbers that a text repeats from a table, on hand-made frames: each must equal its table cell, and no other."""
+"""Numbers that a text repeats from a table, on hand-made frames: each is compared with its own cell of the table."""
 
 import inspect
 
@@ -17,7 +17,7 @@ INTEGERS = {"context", "decile"}  # columns whose keys are numbers
 
 
 def cells(claim):
-    """Return for each repeated value where it is first printed, as (table, ((column, key), ...))."""
+    """Return the cell that first prints each repeated value, as (table, ((column, key), ...)), by statement."""
     lines = {}
     for line in REPEATS[claim].splitlines():
         statement, table, *where = line.split()
@@ -27,7 +27,7 @@ def cells(claim):
 
 
 def frames(claim, **misprinted):
-    """Return the claim's frames: cells have distinct numbers, and the text repeats them except for `misprinted`."""
+    """Return the frames of a claim. Cells have distinct numbers, which the text repeats except for `misprinted`."""
     places = cells(claim)
     printed = {place: f"{10.1 + 0.1 * number:.1f}" for number, place in enumerate(dict.fromkeys(places.values()))}
     texts: dict[str, dict[str, str]] = {name: {} for name in STATED}
@@ -40,7 +40,7 @@ def frames(claim, **misprinted):
     for statement, place in places.items():
         table = "drope_captions" if statement.startswith("fig_") else text_of(claim)
         texts[table][statement] = misprinted.get(statement, printed[place])
-    actual = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
+    actual = {name: parsed(pd.DataFrame(lines)) for name, lines in tables.items()}
     for name, values in texts.items():
         actual[name] = states(**values).rename(columns={"model": "positional"} if name.startswith("drope") else {})
         actual[name]["source"] = "004 5.5"
@@ -82,15 +82,15 @@ def test_repeated_settings_are_compared_with_their_first_statement():
         ),
     )
 
-    def found(**other):
+    def judge_repeats(**other):
         stated = states(**{**first, **again, **other}).rename(columns={"model": "positional"}).assign(source="004 11.1")
         return verdicts("c004_repeated_settings", stated, *tables)
 
     # the first value is printed as 4K, which means 3,500 to 4,500 and includes the table's 4096
-    assert found() == dict.fromkeys(again, "holds")
+    assert judge_repeats() == dict.fromkeys(again, "holds")
     for key, other in (("s2_1_layers", "33"), ("s11_5_rope_within_exact", "60%"), ("s11_6_passkey_digits", "7")):
-        assert found(**{key: other}) == {**dict.fromkeys(again, "holds"), key: "contradicted"}
-    assert found(s4_5_drope_degradation=("one", None))["s4_5_drope_degradation"] == "contradicted"
+        assert judge_repeats(**{key: other}) == {**dict.fromkeys(again, "holds"), key: "contradicted"}
+    assert judge_repeats(s4_5_drope_degradation=("one", None))["s4_5_drope_degradation"] == "contradicted"
 
 
 @pytest.mark.parametrize(("models", "expected"), [(13, "holds: 13"), (12, "contradicted: 12")])
@@ -125,13 +125,13 @@ def test_each_summary_row_is_compared_with_its_section():
             keys = {name: int(key) if name in INTEGERS else key for name, key in pairs}
             tables.setdefault(table, []).append({**keys, "positional": model, "printed": text})
             summary.append({"metric": metric, "positional": model, "printed": text})
-    originals = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
+    originals = {name: parsed(pd.DataFrame(lines)) for name, lines in tables.items()}
 
-    def found(printed):
+    def judge_summary(printed):
         return verdicts("c004_dis_summary_rows", parsed(pd.DataFrame(printed)), **originals)
 
     judged = [f"{row['metric']}-{row['positional']}" for row in summary]
-    assert found(summary) == dict.fromkeys(judged, "holds")
+    assert judge_summary(summary) == dict.fromkeys(judged, "holds")
     for odd in (0, 1):
         misprinted = [{**row, "printed": "99.9"} if index % 2 == odd else row for index, row in enumerate(summary)]
-        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == judged[odd::2]
+        assert [name for name, answer in judge_summary(misprinted).items() if answer != "holds"] == judged[odd::2]

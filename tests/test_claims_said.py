@@ -1,4 +1,4 @@
-"""Numbers in words: parsed from the printed text, and consistent with the number typed beside the text."""
+"""Numbers in words are parsed from the printed text, and agree with the number typed next to the text."""
 
 import pandas as pd
 import pytest

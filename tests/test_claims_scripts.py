@@ -1,4 +1,4 @@
-"""Claims on the scripts and captures of the sources: their verdicts, and how each changes with its input."""
+"""Claims on the scripts and captures of the examined documents: each verdict changes with its input."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def with_field(column: str, value: object, field: str, new: object) -> Change:
-    """Set one field of the rows that have `value` in `column`."""
+    """Return a function that sets `field` to `new` in the rows that have `value` in `column`."""
 
     def changed(frame: pd.DataFrame) -> pd.DataFrame:
         copy = frame.copy()

@@ -1,4 +1,4 @@
-"""Every number in the summary of document 004 is judged: a changed digit changes a row of the ledger."""
+"""Every number in the summary of document 004 is judged: a changed number changes a verdict."""
 
 import re
 
@@ -11,7 +11,7 @@ SUMMARY = "analysis/claims/s004/summary.py"
 
 
 def changed(text):
-    """Return the text with the first nonzero digit of each number raised by two, so that ranges stay ranges."""
+    """Return the text with the first nonzero digit of each number raised by two; a range stays a range."""
 
     def larger(number):
         digits = number[0]
@@ -33,7 +33,6 @@ def test_a_misprint_changes_the_numbers_of_a_text(text, other):
 
 
 def test_each_misprinted_summary_number_changes_a_verdict():
-    """Change one number at a time; the repeat then differs from its original, and the ledger row of that name fails."""
     steps = [step for step in graph().steps.values() if step.kind.name == "claim" and step.file == SUMMARY]
     frame = source("drope_stated")
     base = Memory({})

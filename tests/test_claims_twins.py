@@ -39,7 +39,7 @@ TWINS = {
     ),
     "layers after the first are the same": ("c004_bal_identical", "c004_bal_unchanged"),
 }
-"""Claims with the same content, by that content."""
+"""Names of claims that state the same, by what they state."""
 
 
 @pytest.mark.parametrize("about", TWINS)
@@ -49,7 +49,6 @@ def test_equivalent_statements_have_equal_verdicts(about):
 
 
 def test_candidate_explanations_are_contradicted_or_not_testable():
-    """Statements that call something possible are not judged like assertions."""
     named = (
         "c000_hypotheses_frequency", "c000_hypotheses_specialists", "c000_hypotheses_documents",
         "c000_conclusion_mechanism", "c002_t4_nope_cause", "c002_llama_cause", "c002_gap_content", "c002_gap_rotation",
@@ -60,6 +59,5 @@ def test_candidate_explanations_are_contradicted_or_not_testable():
 
 
 def test_order_by_score_is_judged_by_scores_not_drops():
-    """Both lines of the study order the models by score, with the drops in brackets."""
     claims = read(ROOT, "claims").set_index("claim")["verdict"]
     assert set(claims[["c002_drop_ministral_order", "c002_drop_qwen_monotone"]]) == {"holds"}

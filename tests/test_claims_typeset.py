@@ -29,6 +29,6 @@ def test_typeset_replaces_keys_by_names_and_keyboard_signs_by_typographic_ones(t
 
 
 def test_typeset_without_a_vocabulary_changes_signs_only():
-    """Without a vocabulary only signs change, since a key of one paper may be a word of another."""
+    """A key of the thesis may be an ordinary word in another paper."""
     text = "The beans (thinking) of ap_drop at 16k, rho = -0.4"
     assert typeset(text) == "The beans (thinking) of ap_drop at 16k, ρ = −0.4"

@@ -1,4 +1,4 @@
-"""Claims that the printed values cannot decide, on hand-made frames: what they report, and numbers in their reasons."""
+"""Claims that printed values cannot decide, on hand-made frames: what they report, and numbers in their reasons."""
 
 import inspect
 
@@ -61,7 +61,7 @@ LANDMARKS = "landmark model family kind quantity source printed"
 
 
 def landmarks(*cells):
-    """Return landmarks read off a picture; each cell gives name, model, family, kind and place, and prints the name."""
+    """Return landmarks read off a picture. Each of `cells` gives name, model, family, kind and source."""
     return prints(LANDMARKS, *[(*cell[:4], "onset", cell[4], cell[0].upper()) for cell in cells])
 
 
@@ -124,7 +124,7 @@ REASONS = yaml.safe_load((ROOT / "tests/claims_undecided.yaml").read_text())
 
 
 def frame(described):
-    """Return a frame that a case describes by the helper that makes it and the helper's arguments."""
+    """Return the frame that a case of the YAML file describes: the name of a helper, and its arguments."""
     ((kind, arguments),) = described.items()
     return states(**arguments) if kind == "states" else {"rows": rows, "prints": prints}[kind](*arguments)
 
@@ -133,8 +133,8 @@ def frame(described):
 def test_reason_gives_the_numbers_of_what_it_names(case):
     claim, frames = REASONS[case]["claim"], [frame(each) for each in REASONS[case]["frames"]]
     assert verdicts(claim, *frames) == {"": "not testable"}
-    for words in REASONS[case]["words"]:
-        assert words in reason(claim, *frames)
+    for phrase in REASONS[case]["words"]:
+        assert phrase in reason(claim, *frames)
 
 
 def test_write_score_reason_compares_both_products():

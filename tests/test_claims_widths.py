@@ -74,7 +74,7 @@ def test_statements_on_pooled_plasticity_are_marked_open() -> None:
 
 
 def causes(first=-0.002, last=-0.08, spread=-0.1, gap=0.05, silenced=-0.004, early=-0.01):
-    """Return changes of networks without and with rotation, by case, depth and quantity, with intervals of ±0.01."""
+    """Return changes of networks without and with rotation, by case, depth and quantity, with intervals of ±.01."""
     rows = []
     for kind in ("none", "rope"):
         for case in ("written", "silenced", "early queries"):

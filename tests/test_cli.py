@@ -1,4 +1,4 @@
-"""Tests of the command line: its output, its exit codes, and errors of one or two lines."""
+"""The command line: output, exit codes, and errors of one or two lines."""
 
 import errno
 import json
@@ -44,7 +44,7 @@ def test_table_prints_every_format(warm):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["table", "ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
         (["why", "table:ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
@@ -57,8 +57,8 @@ def test_table_prints_every_format(warm):
         (["table"], ["Missing argument"]),
     ],
 )
-def test_wrong_usage_has_exit_code_2(shipped, arguments, words):
-    fails(run(shipped, *arguments), *words, code=2)
+def test_wrong_usage_has_exit_code_2(shipped, arguments, message):
+    fails(run(shipped, *arguments), *message, code=2)
 
 
 def test_table_with_a_missing_column_is_reported(warm):

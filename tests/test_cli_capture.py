@@ -79,7 +79,7 @@ def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "words"),
+    ("changes", "code", "message"),
     [
         (["--quantize", "int3"], 2, "'int3' is not one of"),
         (["--executor", "slrum"], 2, "'slrum' is not one of"),
@@ -89,10 +89,10 @@ def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
         (["--model", "no/such/folder"], 1, "neither a local folder nor"),
     ],
 )
-def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, changes, code, words):
+def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, changes, code, message):
     result = capture(lab, tmp_path / "out", *changes)
     assert result.exit_code == code, result.output
-    assert words in result.stderr
+    assert message in result.stderr
     assert isinstance(result.exception, SystemExit)  # other errors are printed with a traceback
 
 

@@ -56,7 +56,7 @@ def save_untrained(folder: Path, positional: str = "rope", layers: int = 2, seed
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Save a pair of models, a one-layer model, and models of another language with and without a beginning token."""
+    """Save two models, a one-layer model, and models of another language with and without a beginning token."""
     folder = tmp_path_factory.mktemp("models")
     save_untrained(folder / "m")
     save_untrained(folder / "n", "drope")
@@ -85,7 +85,7 @@ def table_lines(root: Path, experiment: str, model: str = "m") -> list[str]:
 
 
 def replace_measure(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
-    """Replace an experiment by `measure(original, subject, options)`; return a list that grows with each call."""
+    """Replace an experiment's function by `measure(original, subject, options)`; return a list of its calls."""
     calls: list[str] = []
     original = module.measure
 
@@ -315,7 +315,7 @@ def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code", "message"),
     [
         (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
@@ -344,14 +344,14 @@ def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path
     ],
 )
 def test_invalid_run_arguments_are_reported_in_one_line(
-    project: Path, models: Path, arguments: list[str], code: int, words: str
+    project: Path, models: Path, arguments: list[str], code: int, message: str
 ) -> None:
     recipe = project / "mine.yaml"
     recipe.write_text("title: Mine\nexperiments: all\nmodles: []\n")
     replaced = [argument.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for argument in arguments]
     result = run(*replaced)
     assert result.exit_code == code, result.output
-    assert words in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.output
     assert not (project / "artifacts/measurements").exists()
 

@@ -20,20 +20,20 @@ with progress.shown(1):
 """
 
 
-def on_a_terminal(*words: str, program: tuple[str, ...] = ("build.py",), lines: int = 9999) -> str:
-    """Return what a command prints when its streams are a terminal."""
-    terminal, there = pty.openpty()
+def on_a_terminal(*arguments: str, program: tuple[str, ...] = ("build.py",), lines: int = 9999) -> str:
+    """Run a command whose streams are a terminal; return what it prints."""
+    terminal, stream = pty.openpty()
     environment = os.environ | {"LINES": str(lines), "COLUMNS": "100", "TERM": "xterm", "PAGER": "sed s/^/paged:/"}
-    command = [sys.executable, *program, *words]
-    with subprocess.Popen(command, cwd=ROOT, stdin=there, stdout=there, stderr=there, env=environment) as running:
-        os.close(there)
-        shown = b""
-        with suppress(OSError):  # Linux raises this when the other end is closed
-            while part := os.read(terminal, 65536):
-                shown += part
+    command = [sys.executable, *program, *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdin=stream, stdout=stream, stderr=stream, env=environment) as running:
+        os.close(stream)
+        printed = b""
+        with suppress(OSError):  # Linux raises this when the command has closed its end
+            while block := os.read(terminal, 65536):
+                printed += block
         running.wait()
     os.close(terminal)
-    return shown.decode()
+    return printed.decode()
 
 
 def test_table_is_aligned_on_a_terminal_and_latex_in_a_pipe():

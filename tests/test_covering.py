@@ -1,4 +1,4 @@
-"""Coverage: `check` reports missing data of a captured model before a study fails because of them."""
+"""`check` reports data that a captured model lacks before a study fails for their absence."""
 
 import shutil
 

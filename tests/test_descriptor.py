@@ -1,4 +1,4 @@
-"""The descriptor: omissions of `datapackage.yaml` are completed with defaults, and meaningless entries are refused."""
+"""The data package: what `datapackage.yaml` leaves out gets defaults, and invalid entries are refused."""
 
 import pytest
 import yaml
@@ -26,7 +26,7 @@ A_OR_B = {"required": True, "enum": ["a", "b"]}
 
 @pytest.fixture
 def describe(tmp_path):
-    """Return a function that gives the full description of the table `scores` for an entry."""
+    """Return a function that writes an entry for the table `scores` and returns the table's full description."""
     (tmp_path / "artifacts/results").mkdir(parents=True)
     (tmp_path / "artifacts/sources").mkdir()
 
@@ -97,7 +97,7 @@ def test_keys_declared_beside_columns_are_expanded(describe):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("  fields: [modle]\n", "scores: no 'modle' among `columns`; did you mean model"),
         ("  fields: [{model: Key, kind: text}]\n", "scores, model: unknown key 'kind'; known: type"),
@@ -112,10 +112,10 @@ def test_keys_declared_beside_columns_are_expanded(describe):
         ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is not a mapping"),
     ],
 )
-def test_invalid_description_is_refused(describe, text, words):
+def test_invalid_description_is_refused(describe, text, message):
     with pytest.raises(DataError) as error:
         describe(text)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith("artifacts/datapackage.yaml: ")
 
 
@@ -132,9 +132,9 @@ def test_table_is_checked_against_the_expanded_description(describe):
     table = root / "artifacts/results/scores.csv"
     table.write_text("\n".join(rows) + "\n")
     assert check(root, "scores") == []
-    for old, new, words in (("a,0", "c,0", "'c' is not one of"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
+    for old, new, message in (("a,0", "c,0", "'c' is not one of"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
         table.write_text("\n".join(rows).replace(old, new) + "\n")
-        assert words in str(check(root, "scores")[0])
+        assert message in str(check(root, "scores")[0])
 
 
 def test_exported_package_contains_no_project_shorthand(describe):
@@ -148,6 +148,5 @@ def test_exported_package_contains_no_project_shorthand(describe):
 
 
 def test_positional_column_allows_exactly_the_model_pair():
-    """The code names the two models once; the column that distinguishes them allows exactly these."""
     columns = yaml.safe_load((ROOT / "artifacts/datapackage.yaml").read_text())["columns"]
     assert tuple(columns["positional"]["enum"]) == PAIR

@@ -1,4 +1,4 @@
-"""Distillation of a two-layer model: both arms read one text, killed runs resume, other recipes are refused."""
+"""Distillation of a two-layer model: both arms read one text, killed runs resume, and other recipes are refused."""
 
 import dataclasses
 import io
@@ -51,8 +51,8 @@ def weights(project, arm, seed=0):
     return torch.load(io.BytesIO(content), weights_only=True)["state"]["weights"]
 
 
-def equal_weights(one, two):
-    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+def equal_weights(first, second):
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_both_arms_train_and_are_saved_as_models(project):

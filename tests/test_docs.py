@@ -1,22 +1,18 @@
-"""The documentation builds without warnings, loads nothing from other sites, has no dead links, and is up to date."""
+"""The documentation is current; `tests/check_site.py` checks the site that is made from it."""
 
 import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from importlib import metadata
 from itertools import groupby
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
 import boundpaper
 import keyquery
 from boundpaper.cli.exhibits import table
-from compared_paper import printed
 from conftest import ROOT, copy_project
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -38,87 +34,6 @@ print(*(f"{code.co_filename}:{code.co_qualname}" for code in list(first)), sep="
 """
 
 
-class Page(HTMLParser):
-    """Anchors, links and loaded files of a page."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.names, self.links, self.loaded = set(), [], []
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        self.names |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
-        if tag == "a" and "href" in attributes:
-            self.links.append(attributes["href"])
-        elif attributes.get("rel") not in ("canonical", "next", "prev"):
-            self.loaded += [attributes[name] for name in ("src", "href") if attributes.get(name)]
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """Return the pages of the strictly built site, and its folder; notebooks write their files beside it."""
-    folder = tmp_path_factory.mktemp("docs")
-    site = folder / "site"
-    environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
-    result = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "-q", "-d", site],
-        cwd=ROOT,
-        env=environment | {"TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}, site
-
-
-def test_a_link_leads_to_a_page_and_a_place_there(pages):
-    by_name, site = pages
-    wrong = []
-    for name, page in by_name.items():
-        for link in page.links:
-            parts = urlsplit(link)
-            if parts.scheme or parts.netloc or name == "404.html":
-                continue
-            target = (site / name).parent / unquote(parts.path) if parts.path else site / name
-            address = Path(target.resolve()).relative_to(site.resolve()).as_posix()
-            linked = by_name.get(address if address != "." else "index.html")
-            if not target.exists() or (parts.fragment and linked and unquote(parts.fragment) not in linked.names):
-                wrong.append(f"{name}: {link}")
-    assert wrong == []
-    assert sum(len(page.links) for page in by_name.values()) > 1000
-
-
-def test_pages_load_no_external_files(pages):
-    by_name, site = pages
-    assert [link for page in by_name.values() for link in page.loaded if urlsplit(link).netloc] == []
-    styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
-    assert re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//[^)]*", styles) == []
-
-
-def test_reference_lists_every_public_name(pages):
-    by_name, _ = pages
-    for package, module in (("boundpaper", boundpaper), ("keyquery", keyquery)):
-        names = {name.rpartition(".")[2] for name in by_name[f"reference/{package}.html"].names}
-        assert set(module.__all__) - {"statistics"} <= names
-
-
-@pytest.mark.latex
-@pytest.mark.models
-def test_study_page_has_a_table_and_three_figures(pages):
-    _, site = pages
-    page = (site / "notebooks.html").read_text(encoding="utf-8")
-    _, _, study = page.rpartition("A study: attention without rotation")
-    [paper] = site.parent.glob("study-*")
-    text, rows = printed(paper)
-    assert len(text) == 2
-    assert study.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
-    joined = "\n".join(text)
-    assert re.findall(r"(Table|Figure) 1\.(\d):", joined) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
-    assert set(rows["n"]) == {8}
-
-
 def test_every_error_kind_is_documented_with_cause_and_remedy():
     sections = re.split(r"^## ", (ROOT / "docs/errors.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:-1]
     assert {section.split("\n")[0] for section in sections} == set(hooks.error_kinds()) >= {"NotFinite", "JobDied"}
@@ -127,7 +42,7 @@ def test_every_error_kind_is_documented_with_cause_and_remedy():
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
 def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
-    """The part after `**The document**` is checked by location only, since LaTeX takes minutes for it."""
+    """Functions after `**The document**` are only looked up in their files, since running LaTeX takes minutes."""
     text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
     stops = [(match.start(), match[1], match[2]) for match in hooks.STOP.finditer(text)]
@@ -152,13 +67,13 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
         assert [line for line in called if line in expected] == expected
 
 
-def module(place):
-    """Return the parts of a module's dotted name, given the file's path."""
-    return place.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__").split("/")
+def module(file):
+    """Return the components of a module's dotted name, given the path of its file."""
+    return file.rpartition("/src/")[2].removesuffix(".py").removesuffix("/__init__").split("/")
 
 
 def test_both_packages_and_the_changelog_have_one_version():
-    """Each package states its version once, in `__version__`; wheel metadata use it."""
+    """Metadata of the wheels take the version from `__version__`."""
     version = boundpaper.__version__
     assert keyquery.__version__ == version
     assert metadata.version("boundpaper") == metadata.version("keyquery") == version

@@ -1,4 +1,4 @@
-"""Values that other documents report change no result and no verdict on the five examined documents."""
+"""Values from other documents change no result and no verdict on the five examined documents."""
 
 import pandas as pd
 import pytest
@@ -55,7 +55,7 @@ def test_studies_and_claims_receive_only_examined_rows(kind, rows, tmp_path, mon
 
 
 def with_added_model(name):
-    """Return a source with an added model of another document: a copy of a known model with extreme values."""
+    """Return a source with rows of another document's model added: copies of a known model with extreme values."""
     frame = source(name)
     rows = frame[frame["model"] == KNOWN].assign(model=ADDED, source="005 T1")
     if "printed" not in frame.columns:
@@ -68,7 +68,6 @@ def with_added_model(name):
 
 
 def test_a_model_of_another_document_changes_no_verdict():
-    """Add the model to every table that has the known model; verdicts on the five documents do not change."""
     tables = [
         step.name
         for step in graph().steps.values()
@@ -89,7 +88,7 @@ def test_a_model_of_another_document_changes_no_verdict():
 
 
 def copy_documents(root, *more):
-    """Write the project's table of documents into `root`, with more rows."""
+    """Write the project's table of documents into `root`, with the rows `more` added."""
     text = (ROOT / DOCUMENTS).read_text() + "".join(f"{row}\n" for row in more)
     (root / DOCUMENTS).parent.mkdir(parents=True)
     (root / DOCUMENTS).write_text(text)

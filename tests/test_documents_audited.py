@@ -1,4 +1,4 @@
-"""The Markdown files of this repository contain no contradictions, and the audit reads their tables."""
+"""The audit reads the tables of this repository's Markdown files, and finds no contradiction."""
 
 from boundpaper.audit import checks
 from boundpaper.audit.reading import read

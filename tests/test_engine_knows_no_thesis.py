@@ -16,7 +16,7 @@ WORDS = (
     *("checkpoints?", "pretrained", "captured?", "captures?", "gguf", "deciles?", "keyquery", "anchoring"),
     *(r"models\.csv", r"subjects\.csv", r"families\.csv", r"stated_\d+", r"drope_\w+", "models", "tokens"),
 )
-"""Words of models, of how they are measured, and of the documents that the thesis judges: whole, in any case."""
+"""Names of models, methods and documents of the thesis; they are searched as whole words in any case."""
 PARTS = "parts of a text or of a number, as programs call them"
 ALLOWED = {
     ("build/facts.py", "positional"): "kinds of a function's parameters in Python",
@@ -34,11 +34,11 @@ ALLOWED = {
     ("store/manifest.py", "capture"): "a key that manifests of measurements may have",
     ("store/manifest.py", "positional"): "a key that manifests of measurements may have",
 }
-"""Reasons for allowed words, by file and word."""
+"""The reason why each word is allowed, by file and word."""
 
 
 def words_found(text):
-    """Return the words of the thesis in a text, with the line of each."""
+    """Return pairs of a word of the thesis and its line in a text."""
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(WORDS)})(?![\w-])", re.IGNORECASE)
     lines = enumerate(text.splitlines(), 1)
     return [(match[0].lower(), number) for number, line in lines for match in pattern.finditer(line)]
@@ -83,7 +83,6 @@ def test_other_words_are_not_reported(text):
 
 
 def test_new_paper_contains_no_word_of_the_thesis(tmp_path):
-    """Check the files of a new paper before an author edits them."""
     from boundpaper.build.new_paper import new_paper
 
     written = new_paper(tmp_path / "beans", "Beans under three lamps", "May 2026")

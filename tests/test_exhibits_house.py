@@ -1,4 +1,4 @@
-"""Style rules of exhibits, checked on every table and figure of the thesis, and separately on small examples."""
+"""Style rules of exhibits, checked on every table and figure of the thesis and on small examples."""
 
 import re
 from itertools import pairwise

@@ -47,7 +47,7 @@ KINDS = ("content", "drift")
 
 
 def planted_vectors(kind, name, seed):
-    """Return vectors at four positions per bucket and document: noise, and the kind's planted pattern on two axes."""
+    """Return vectors at four positions per bucket and document: noise and, for "drift", patterns on two axes."""
     rng, size = np.random.default_rng(seed), CONTEXT // BUCKETS
     # queries and keys at the same positions: distance causes no drift
     position_rng = np.random.default_rng(0)
@@ -78,7 +78,7 @@ POOLED = PlasticityOptions(estimator="bucket_full")  # as in captures that do no
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """Return a capture of two layers with two query heads per key head: content, or planted drift and separation."""
+    """Return a capture of two layers with two query heads per key head: noise in layer 0, planted patterns in 1."""
     root = tmp_path_factory.mktemp("captures") / "Planted Model"
     for layer, kind in enumerate(KINDS):
         write_vectors(root / f"l{layer:02d}h00k", *planted_vectors(kind, "k", 10 + layer))
@@ -94,7 +94,7 @@ def target(tmp_path):
 
 
 def with_schema(root):
-    """Return the root, with the schema that types large tables."""
+    """Copy the data package's description to a folder; return the folder."""
     (root / "artifacts").mkdir(exist_ok=True)
     shutil.copy(ROOT / SCHEMA, root / SCHEMA)
     return root
@@ -117,7 +117,6 @@ def measure(root, planted, **changes):
 
 
 def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target, monkeypatch):
-    """Halves share no vector, splits are balanced, means differ only by noise; the whole is unchanged."""
     capture = open_capture(str(planted), context=CONTEXT, group=2)
     with pytest.raises(DataError, match="0 documents cannot be halved"):
         measure(target, planted, halves=True)
@@ -223,7 +222,7 @@ def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, targe
     first, reused = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     assert reused
     assert first.layer == 0
-    # other options make another finding, and a truncated finding is remade
+    # other options give another stored result, and a truncated result is computed again
     other_pairs = dataclasses.replace(POOLED, pairs="same_bucket")
     assert not load_or_analyse(capture, capture.heads[0], other_pairs, target / "out/heads")[1]
     for path in (target / "out/heads").iterdir():
@@ -377,7 +376,7 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code", "message"),
     [
         (["nowhere"], 1, "nowhere: no such folder"),
         (["CAPTURE", "--estimator", "bucket_ful"], 2, "'bucket_ful' is not one of"),
@@ -385,10 +384,10 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
         (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "cannot be a name of measurements"),
     ],
 )
-def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, words):
+def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, message):
     result = run(project, "heads", *(planted.as_posix() if word == "CAPTURE" else word for word in arguments))
     assert result.returncode == code, result.stderr
-    assert words in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -401,7 +400,7 @@ def test_missing_numba_error_gives_the_install_command():
 
 
 def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
-    """Pool workers would wait forever for calls after their parent is killed; these workers end with it."""
+    """Workers of an ordinary pool would wait forever after their parent is killed."""
     program = (
         "import sys, time\nfrom pathlib import Path\nfrom keyquery.measure.heads import analysis\nfrom "
         "keyquery.heads.plasticity import PlasticityOptions\nfrom keyquery.models.captures.reading import "

@@ -1,4 +1,4 @@
-"""Tests of the names of measurements, of what they may overwrite, and of what makes them run again."""
+"""Names of measurements, what a measurement may overwrite, and what makes it run again."""
 
 import io
 import json
@@ -38,7 +38,7 @@ FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 
 
 def save_model(folder: Path, *, card: bool = True, **changes: Any) -> Path:
-    """Save a model of the population's shape with random weights; without a card it is an unknown model."""
+    """Save a model of the population's shape with random weights, with or without the card of a population model."""
     torch.manual_seed(0)
     config = architecture(MICRO, PopulationMember(400, 1, "A"))
     for name, value in changes.items():
@@ -184,7 +184,7 @@ def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Pat
 
 
 def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path: Path) -> None:
-    """Change a layer in the middle of a file of several MiB, which a hash of its ends would miss."""
+    """The change is in the middle of a file of several MiB, where a hash of its ends would miss it."""
     folder = save_model(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
     arguments = ("layer_content", "--model", folder, *FEW)
     assert run(*arguments).exit_code == 0
@@ -333,7 +333,7 @@ def test_models_are_measured_although_another_cannot_be_loaded(
     ],
 )
 def test_training_length_is_that_of_the_last_training(tmp_path: Path, rope: dict[str, Any]) -> None:
-    """A configuration with a scaled rotation also records the length of an earlier training."""
+    """The configuration of a scaled rotation also records the length of an earlier training."""
     scaled = rope if rope["rope_type"] == "default" else rope | {"original_max_position_embeddings": 64}
     folder = save_model(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
     assert open_subject(tmp_path, ModelSource(str(folder), device="cpu")).training_length == 512

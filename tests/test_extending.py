@@ -1,4 +1,4 @@
-"""The recipes of docs/extending.md, followed exactly in a project other than the thesis."""
+"""Each recipe of docs/extending.md works as written in a project other than the thesis."""
 
 import importlib
 import inspect
@@ -77,12 +77,12 @@ def test_a_recipe_works_as_written(name, other_paper, tmp_path):
             stream.write(text)
     printed = ""
     for command in COMMAND.findall(RECIPES[name]):
-        words = shlex.split(command.removesuffix(" || true"))
-        is_build = words[0] == "build.py"
+        arguments = shlex.split(command.removesuffix(" || true"))
+        is_build = arguments[0] == "build.py"
         result = (
-            run(root, *words[1:])
+            run(root, *arguments[1:])
             if is_build
-            else subprocess.run([sys.executable, *words], cwd=root, text=True, check=False, capture_output=True)
+            else subprocess.run([sys.executable, *arguments], cwd=root, text=True, check=False, capture_output=True)
         )
         assert result.returncode == 0 or command.endswith("|| true"), f"{command}\n{result.stderr}"
         printed += result.stdout + result.stderr
@@ -94,14 +94,14 @@ CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 @pytest.mark.parametrize("package", ["boundpaper.claims", "boundpaper.tables"])
 def test_listed_calls_match_the_existing_functions(package):
-    """Each call in the document's tables has the listed parameters, and every function is listed."""
+    """Every function is listed, and each listed call has parameters of the function and all required ones."""
     module = importlib.import_module(package)
     functions = {name: value for name in module.__all__ if inspect.isfunction(value := getattr(module, name))}
-    listed = {name: words for name, words in CALL.findall(TEXT) if name in functions}
+    listed = {name: arguments for name, arguments in CALL.findall(TEXT) if name in functions}
     assert functions.keys() - listed.keys() == set()
-    for name, words in listed.items():
+    for name, arguments in listed.items():
         known = inspect.signature(functions[name]).parameters
-        parameters = [word.partition("=")[0].strip() for word in words.split(",") if word.strip()]
+        parameters = [word.partition("=")[0].strip() for word in arguments.split(",") if word.strip()]
         has_keywords = any(item.kind is item.VAR_KEYWORD for item in known.values())
         assert has_keywords or set(parameters) <= set(known), name
         required = [

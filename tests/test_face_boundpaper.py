@@ -1,4 +1,4 @@
-"""The public names of boundpaper: `import boundpaper as bp`."""
+"""Public names of boundpaper: `import boundpaper as bp`."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""The public names of keyquery: `import keyquery as kq`."""
+"""Public names of keyquery: `import keyquery as kq`."""
 
 import importlib
 import json
@@ -126,8 +126,8 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
     with pytest.raises(bp.errors.DataError, match="another measurement"):
         kq.save(other, "paper")
     assert kq.save(other, "paper", replace=True) == [path]
-    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "no manifest")):
-        with pytest.raises(bp.errors.DataError, match=words):
+    for changed, message in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "no manifest")):
+        with pytest.raises(bp.errors.DataError, match=message):
             kq.save(changed, "paper")
     with pytest.raises(bp.errors.DataError, match="no paper here"):
         kq.save(rows, ".")
@@ -135,15 +135,15 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
 
 @pytest.mark.models
 @pytest.mark.parametrize(
-    ("name", "settings", "words"),
+    ("name", "settings", "message"),
     [
         ("sink", {}, "no experiment 'sink'; did you mean 'sinks'"),
         ("geometry", {}, r"use capture\(\) and analyse\(\)"), ("bos_value", {"swept_item": 3}, "swept_items"),
         ("bos_value", {"swept_items": "few"}, "not a whole number"), ("sinks", {"texts": 0}, "give 1 or more"),
     ],
 )  # fmt: skip
-def test_invalid_run_is_refused_before_the_model_is_loaded(model, name, settings, words):
-    with pytest.raises(bp.errors.ThesisError, match=words):
+def test_invalid_run_is_refused_before_the_model_is_loaded(model, name, settings, message):
+    with pytest.raises(bp.errors.ThesisError, match=message):
         kq.run(name, model, **settings)
 
 

@@ -35,7 +35,7 @@ RUNS = pd.DataFrame(
 
 @pytest.fixture
 def fault(tmp_path):
-    """Return a function that gives the faults of a panel, for its series and axes."""
+    """Return a function that gives the fault of units of a panel with the given series and axes."""
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
 

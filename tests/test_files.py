@@ -1,4 +1,4 @@
-"""Tests of locks, drafts and temporary folders: they outlive no process, and killed builds leave none."""
+"""Locks, drafts and temporary folders: none outlives its process, also if the process is killed."""
 
 import errno
 import os
@@ -83,7 +83,7 @@ def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):
 
 
 def _was_held(path, release):
-    """Return whether another process holds the lock at `path`; release it."""
+    """Return whether acquiring the lock at `path` waits for its holder, which `release` lets go."""
     waited = []
 
     def wait_note(who):
@@ -161,7 +161,7 @@ def test_new_file_has_umask_permissions_and_existing_file_keeps_its_mode(umask, 
 
 
 def _leave_draft(folder, host=""):
-    """Leave a draft as a killed process would; return its path."""
+    """Write a draft named after a process that has ended; return its path."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     draft = folder / f".{ended.pid}-{host or files._HOST}-rows{files.PART}"

@@ -1,4 +1,4 @@
-"""Findings of the hostile reading: each has a verdict, and the places that answer it exist."""
+"""Findings of the critical review: each has a verdict, and the places in the project that answer it exist."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Steps of the real project that a change makes out of date: data, code, engine, templates, schema."""
+"""A change of data, code, engine, templates or schema makes exactly the dependent steps of the thesis out of date."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from conftest import copy_project, run
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """Return a copy in which one table has been built; tests do not change it."""
+    """Return a copy of the project in which one table has been built. Tests must not change it."""
     root = copy_project(tmp_path_factory.mktemp("original") / "project")
     assert run(root, "table", "ap_drop", "models").returncode == 0
     return root
@@ -26,7 +26,7 @@ def built(original, tmp_path):
 
 
 def due_steps(root, target="table:ap_drop") -> set[str]:
-    """Return the steps that `why` lists with a direct reason."""
+    """Return the steps that `why` lists as out of date with a direct reason."""
     lines = run(root, "why", target).stdout.splitlines()
     return {line.partition(": ")[0] for line in lines if ": perhaps" not in line and "up to date" not in line}
 

@@ -1,6 +1,6 @@
-"""Golden files: every table in LaTeX and Markdown, every figure's source, and the ledger, compared as text.
+"""Every table in LaTeX and Markdown, every figure's source, and the ledger equal their golden files.
 
-`pytest tests/test_golden.py --update-golden` rewrites them (`-k NAME` for one).
+`pytest tests/test_golden.py --update-golden` rewrites the golden files; add `-k NAME` for one exhibit.
 """
 
 import pandas as pd
@@ -10,7 +10,7 @@ from boundpaper.build.changes import at_revision, files_at
 from boundpaper.store.canonical import agree
 from claims_memory import exhibit_job, graph
 from conftest import GOLDEN, ROOT
-from frozen import MOST, PREAMBLE, frozen
+from frozen import MIN_RUN, PREAMBLE, frozen
 from recompute import DUMPS
 
 GRAPH = graph()
@@ -66,12 +66,12 @@ def test_figure_equals_its_golden_file(name, shipped, golden):
 
 def test_frozen_figure_changes_with_each_point_and_keeps_the_ends():
     points = [f"{index / 3:.6g} {-index}e-05" for index in range(40)]
-    lines = ["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST], ""]
+    lines = ["\\addplot {", *points, "};", *points[:MIN_RUN], "end", *points[: MIN_RUN - 1], ""]
     text = PREAMBLE.read_text() + "\n".join(lines)
     shortened = frozen(text).splitlines()
     assert shortened[:2] + shortened[3:5] == ["\\addplot {", points[0], points[-1], "};"]
     assert shortened[2].startswith("% 38 more of this form: ")
-    assert shortened[5:] == [points[0], shortened[6], points[MOST], "end", *points[:MOST]]
+    assert shortened[5:] == [points[0], shortened[6], points[MIN_RUN - 1], "end", *points[: MIN_RUN - 1]]
     for point in points[1:-1]:
         assert frozen(text.replace(point, point + "1")) != frozen(text)
     swapped = text.replace("\n".join(points[7:9]), "\n".join(points[8:6:-1]))

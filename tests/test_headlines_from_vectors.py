@@ -1,4 +1,4 @@
-"""Three headline numbers recomputed from vectors in plain numpy; keyquery only returns queries and keys."""
+"""Three headline numbers recomputed in plain numpy from queries and keys that keyquery returns."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ BASES = {"tiny-continued": 400.0, "tiny-drope": None}
 
 
 def rotated(x, positions, base):
-    """Return x rotated by that many positions as in Llama: complex numbers of dimensions p and p + d / 2; or x."""
+    """Return x rotated by `positions` as in Llama, where dimensions p and p + d / 2 form a plane; x if base is None."""
     half = x.shape[-1] // 2
     angle = np.asarray(positions)[..., None] * (0.0 if base is None else base ** (-np.arange(half) / half))
     plane = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)
@@ -27,7 +27,7 @@ def rotated(x, positions, base):
 
 
 def by_quarter(name, base):
-    """Return plasticity, and the share of queries whose preferred key changes, counted in each quarter of a text."""
+    """Return plasticity, and the share of queries whose preferred key changes, for each quarter of the positions."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     quarters: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}

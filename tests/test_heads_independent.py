@@ -1,4 +1,4 @@
-"""Plasticity at one position, position part and linear share recomputed in plain numpy, from a shipped model."""
+"""Plasticity, position part and linear share of a head of a shipped model, recomputed in plain numpy."""
 
 import itertools
 import random
@@ -25,7 +25,7 @@ KEYS = np.arange(5, LENGTH, 19)  # positions of the competing keys
 
 
 def rotated(x: np.ndarray, positions: int, base: float | None) -> np.ndarray:
-    """Return x rotated by that many positions as in Llama: complex numbers of dimensions p and p + d / 2; or x."""
+    """Return x rotated by `positions` as in Llama, where dimensions p and p + d / 2 form a plane; x if base is None."""
     if base is None:
         return x
     half = len(x) // 2
@@ -36,7 +36,7 @@ def rotated(x: np.ndarray, positions: int, base: float | None) -> np.ndarray:
 def by_hand(
     queries: np.ndarray, query_positions: np.ndarray, keys: np.ndarray, base: float | None
 ) -> tuple[float, ...]:
-    """Return mean plasticity, position part and linear share for the queries of the bin from 128 on, at centre 144."""
+    """Return mean plasticity, position part and linear share of the query bin from 128 to 160, at its centre 144."""
     start, centre = 128, 144
     bin_queries = [
         rotated(queries[text, row].astype(float), centre - place, base)

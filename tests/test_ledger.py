@@ -1,4 +1,4 @@
-"""The committed ledger: every section covered, every statement once, every verdict computed and current."""
+"""The committed ledger covers every section, states each claim once, and has computed, current verdicts."""
 
 import ast
 from collections import Counter
@@ -50,7 +50,7 @@ def test_statements_of_claims_are_unique(ledger):
 
 
 def test_untestable_claims_state_what_would_decide_them(ledger):
-    """Each reason uses a conditional verb: it names a measurement that does not exist."""
+    """Each reason names a missing measurement that "would" decide the claim."""
     undecided = ledger[(ledger["verdict"] == "not testable") & ~ledger["reason"].str.contains(r"\bwould\b")]
     assert list(undecided["claim"]) == []
 
@@ -62,7 +62,6 @@ def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
 
 
 def test_claims_contain_no_literal_verdict():
-    """Verdicts come from `judge`, `compare`, `untestable` or a condition, never from a constant."""
     literals = []
     for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -24,7 +24,7 @@ TABLES = {
 
 
 def frames(function, added: str) -> dict[str, pd.DataFrame]:
-    """Return an exhibit's artifacts with one more model of a long name, after the last model of `added`."""
+    """Return an exhibit's artifacts with a model of a long name added to the artifact `added`, or to all if empty."""
     tables = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
     for name, frame in tables.items():
         if "display_name" in frame and (name == added or not added):

@@ -1,4 +1,4 @@
-"""Styles of the thesis' entities: no two in one figure look alike, even in grey, and model names are free."""
+"""Styles of the thesis' entities: no two in one figure look alike, even in grey."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_entity_style_is_found_by_key_or_label():
 
 
 def contrast(color):
-    """Return the WCAG contrast on white of a colour of the palette, plain or mixed with black."""
+    """Return the WCAG contrast against white of a colour of the palette, pure or mixed with black."""
     hue, share, mixed_with = (color + "!100!black").split("!")[:3]
     assert mixed_with == "black", "a mix with white is paler than its hue"
     channels = [int(PALETTE[hue][start : start + 2], 16) / 255 * float(share) / 100 for start in (0, 2, 4)]

@@ -1,4 +1,4 @@
-"""The table of architectures by experiments is correct: some of its cells are recomputed."""
+"""The table of architectures by experiments is complete, and a sample of its cells can be recomputed."""
 
 import csv
 import os

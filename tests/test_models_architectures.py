@@ -1,4 +1,4 @@
-"""The page of architectures is correct: some of its rows are recomputed."""
+"""The page of architectures is complete, and a sample of its rows can be recomputed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Non-finite weights: each command that meets one names the weight and the model's file."""
+"""Each command that reads a weight that is not finite names the weight and the model's file."""
 
 from pathlib import Path
 

@@ -40,7 +40,6 @@ def folder(project: Path, file: tuple[Path, Any]) -> Path:
 
 
 def test_gguf_weights_equal_the_dequantised_blocks(folder: Path, file: tuple[Path, dict[str, np.ndarray]]) -> None:
-    """Every weight equals the file's dequantised weight, and logits equal those of a plain Llama with these weights."""
     loaded = load(ModelSource(str(folder), device="cpu"))
     state = loaded.model.state_dict()
     for name, values in file[1].items():
@@ -143,7 +142,6 @@ def test_pieces_of_a_packaged_model_are_joined_and_verified(
 
 
 def test_gguf_file_can_be_given_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
-    """`run` accepts the file: measurements get its name, and libraries print no progress bars."""
     from keyquery.measure.subject import open_subject
 
     subject = open_subject(project, ModelSource(str(file[0]), device="cpu"))

@@ -1,4 +1,4 @@
-"""Planted faults: which test outcomes count as noticed."""
+"""Outcomes of the tests on planted faults, and the tests that run for a fault."""
 
 import click
 import pytest
@@ -29,7 +29,7 @@ def test_mutant_that_fails_no_test_survives(tmp_path, monkeypatch):
     ("test", "sleeping"), [("while changed.wrong: pass", 120), ("time.sleep(600 if changed.wrong else 0)", 3)]
 )
 def test_mutant_that_times_out_is_not_counted_as_killed(tmp_path, monkeypatch, test, sleeping):
-    monkeypatch.setattr(mutants, "SLEEPING", sleeping)
+    monkeypatch.setattr(mutants, "MAX_WALL_SECONDS", sleeping)
     assert outcome(tmp_path, monkeypatch, test, seconds=1) == "timeout: 3 s"
 
 
@@ -52,7 +52,7 @@ def test_claims_named_in_a_test_or_its_imported_tables_are_found(tmp_path):
 def test_call_that_pytest_refuses_kills_no_mutant(tmp_path, monkeypatch):
     (tmp_path / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_missing.py"])
-    with pytest.raises(click.ClickException, match=r"does not take these options with test_missing\.py"):
+    with pytest.raises(click.ClickException, match=r"does not accept these tests or its options: test_missing\.py"):
         mutants.run_tests(tmp_path, FAULT, 30)
     assert (tmp_path / "changed.py").read_text() == "wrong = False\n"
 

@@ -1,4 +1,4 @@
-"""The page for authors of another paper is followed exactly: an empty paper, one file of each kind, and a PDF."""
+"""The pages docs/own-paper.md and docs/tutorial.md work as written, and `new` writes a valid paper."""
 
 import csv
 import re
@@ -21,7 +21,10 @@ COMMAND = re.compile(r"^    (python .+)$", re.MULTILINE)
 
 
 def follow(page, root):
-    """Follow a page: its first command creates `root`, then files are written and commands run, in order."""
+    """Create `root` with the first command of a page, then write its files and run its commands in order.
+
+    Returns what each command prints.
+    """
     text = (ROOT / "docs" / page).read_text()
     matches = [match for pattern in (BLOCK, COMMAND) for match in pattern.finditer(text)]
     creation, *steps = sorted(matches, key=lambda match: match.start())

@@ -1,4 +1,4 @@
-"""The store on the thesis' tables: a table without rows yet, and a row that many tables refer to."""
+"""Checks of the thesis' tables: a table without rows, and a missing row to which many tables refer."""
 
 from boundpaper.store.schema import check
 from conftest import run

@@ -18,7 +18,7 @@ HEAVY = {"torch", "transformers", "pandas", "numba", "matplotlib", "scipy", "yam
 
 
 def printed_by(code, folder):
-    """Return what Python prints for this code in a folder, with only the two packages on its path."""
+    """Run Python code in a folder, with only the two packages on its path; return what it prints."""
     paths = {"PYTHONPATH": ":".join(map(str, SOURCES.values())), "PATH": ""}
     result = subprocess.run([sys.executable, "-c", code], cwd=folder, env=paths, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -36,7 +36,7 @@ def test_it_is_imported_in_any_folder_without_a_heavy_library(module, tmp_path):
 
 @pytest.mark.parametrize("package", SOURCES)
 def test_it_is_imported_in_less_than_a_third_of_a_second(package, tmp_path):
-    """Measure processor time, including the start of Python, in the fastest of five runs, on a busy machine."""
+    """The CPU time, including the start of Python, of the fastest of five runs counts."""
     environment = {"PYTHONPATH": ":".join(map(str, SOURCES.values())), "PATH": ""}
     command = [sys.executable, "-c", f"import {package}, time; print(time.process_time())"]
     runs = [subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True) for _ in range(5)]
@@ -58,7 +58,7 @@ def test_package_names_no_higher_package(package, unknown):
 
 
 def test_packages_find_no_file_by_a_path_above_them():
-    """Outside a checkout an installed engine lies elsewhere: it may only look for files shipped with it."""
+    """An installed package lies outside any checkout, so it may only look for files that it ships."""
     matches = [
         f"{path.relative_to(ROOT)}:{number}"
         for source in SOURCES.values()
@@ -71,7 +71,7 @@ def test_packages_find_no_file_by_a_path_above_them():
 
 
 def test_engine_outside_the_project_is_an_input_of_every_step(tmp_path):
-    """A project without its own packages depends on the files of the running engine, wherever they are."""
+    """A project without a folder `packages` depends on the files of the running engine, wherever they are."""
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables/one.py").write_text("from boundpaper.tables import Table\n\ndef table() -> Table: ...\n")
     code = (
@@ -87,7 +87,6 @@ def test_engine_outside_the_project_is_an_input_of_every_step(tmp_path):
 
 
 def test_type_checked_user_file_covers_every_public_name():
-    """`mypy` checks the types of these names (`tests/user_of_packages.py`), here and for the wheels."""
     used = set(re.findall(r"\b(bp|kq)\.(\w+)", (ROOT / "tests/user_of_packages.py").read_text(encoding="utf-8")))
     assert used >= {("bp", name) for name in boundpaper.__all__} | {("kq", name) for name in keyquery.__all__}
 

@@ -1,11 +1,11 @@
-"""Language of chapters: British spelling, no code names, verdicts as marks; on samples and on the thesis."""
+"""Language of chapters, on samples and on the thesis: British spelling, no code names, verdicts as marks."""
 
 import pytest
 
 import chapter_language as language
 from conftest import ROOT
 
-MOST = 12  # most verdicts that may be clauses of sentences
+MAX_PREDICATES = 12  # maximum number of verdicts that the thesis writes as clauses
 
 
 @pytest.fixture(scope="module")
@@ -63,5 +63,5 @@ def test_thesis_uses_british_spelling(chapters):
 
 
 def test_thesis_states_verdicts_as_marks_rather_than_clauses(chapters):
-    wrong = language.predicates(chapters, MOST)
+    wrong = language.predicates(chapters, MAX_PREDICATES)
     assert not wrong, "\n".join(map(str, wrong))

@@ -1,4 +1,4 @@
-"""Layout faults on hand-made pages: each is reported with its page, and faultless pages are not."""
+"""Each layout fault of hand-made pages is reported with its page, and pages without fault are accepted."""
 
 from dataclasses import replace
 
@@ -24,12 +24,12 @@ def page(number, page_lines, headings=()):
 
 
 def full(number, *last_lines, headings=()):
-    """Return a page full of text that ends with these lines."""
+    """Return a page full of text whose last lines are `last_lines`."""
     return page(number, lines(*[TEXT] * (46 - len(last_lines)), *last_lines), headings)
 
 
 def book(*middle):
-    """Return a first chapter with these pages between its first and last page, and a second chapter."""
+    """Return a first chapter with the pages `middle` between its first and last page, and a second chapter."""
     first = full(1, headings=[(0, "1 One")])
     last, second = full(len(middle) + 2), full(len(middle) + 3, headings=[(0, "2 Two")])
     return [first, *middle, last, second]
@@ -40,7 +40,7 @@ def faults(*middle):
 
 
 def float_lines(text, caption, top=300.0):
-    """Return some lines of text above a caption and a float that reaches down the page."""
+    """Return lines of text above a caption and a float that fills the page to its foot."""
     above_float = lines(*text) + lines(caption, *["cells"] * 20, size=16.2, top=top)
     return [*above_float, *lines("cells", size=16.2, top=660.0)]
 
@@ -113,12 +113,12 @@ def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):
     assert read_limits(ROOT) == read_limits(ROOT)
     (tmp_path / "paper").mkdir()
     valid = (ROOT / "paper/layout.yaml").read_text()
-    for text, words in (
+    for text, message in (
         ("text_lines: 10\n", "the required key `fill` is missing"),
         (valid.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
         (valid.replace("rows: 3", "rows: three"), "rows: 'three' is not a whole number of at least 0"),
         ("- 1\n", r"\[1\] is not a mapping"),
     ):
         (tmp_path / "paper/layout.yaml").write_text(text)
-        with pytest.raises(SpecError, match=rf"paper/layout\.yaml: {words}"):
+        with pytest.raises(SpecError, match=rf"paper/layout\.yaml: {message}"):
             read_limits(tmp_path)

@@ -12,13 +12,13 @@ CHAPTERS = sorted((ROOT / "paper/chapters").glob("*.tex.j2"))
 
 
 def faults(text: str) -> list[int]:
-    return [item.line for item in broken(text, "c")]
+    return [fault.line for fault in broken(text, "c")]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name.partition(".")[0])
 def test_each_sentence_of_a_chapter_is_on_its_own_line(path: Path) -> None:
     text = path.read_text()
-    assert not [str(item) for item in broken(text, path.name)]
+    assert not [str(fault) for fault in broken(text, path.name)]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from keyquery.tasks import answers
 
 
 def schema_patterns() -> list[str]:
-    """Return the patterns of cells in the data package."""
+    """Return the patterns that the data package prescribes for cells."""
     files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
     texts = "".join(path.read_text(encoding="utf-8") for path in files)
     return [yaml.safe_load(text) for text in re.findall(r"pattern: (\"[^\"]*\")", texts)]
@@ -127,7 +127,7 @@ def search_function(pattern: patterns.Pattern) -> Callable[[str], object]:
 
 
 def is_slow(function: Callable[[str], object], text: str, limit: float) -> bool:
-    """Return whether each of several tries to match a text takes at least `limit` seconds of process time."""
+    """Return whether a function of a text takes at least `limit` seconds of CPU time in each of two tries."""
     for _ in range(2):  # a pause of a busy machine can count as time of the process
         start = time.process_time()
         try:
@@ -141,7 +141,7 @@ def is_slow(function: Callable[[str], object], text: str, limit: float) -> bool:
 
 
 def slowest(pattern: patterns.Pattern) -> str:
-    """Return a text of 100,000 characters that takes more than a second; empty if there is none."""
+    """Return a text of 100,000 characters that takes more than a second, or an empty string."""
     function = search_function(pattern)
     for start, part in patterns.attacks(pattern):
         for end in ("", "\0"):

@@ -1,4 +1,4 @@
-"""Claims on the population in both directions and without data; the reported tests are the planned ones."""
+"""Claims on the population, with effects in both directions and without data, and reported tests against the plan."""
 
 import pandas as pd
 import pytest
@@ -12,7 +12,7 @@ from analysis.studies.population import relations as population_relations
 from analysis.studies.population.near import population_near
 from boundpaper.store.reader import read
 from conftest import ROOT
-from population_made import FAR, made
+from population_made import FAR, population_tables
 
 NAMES = ("models", "keys", "prompts", "tasks", "losses", "heads")
 
@@ -32,17 +32,17 @@ def verdicts(plan, tables):
 
 
 def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
-    tables = made(bases=(400,))
+    tables = population_tables(bases=(400,))
     judged = verdicts(plan, tables)
     assert judged["keys_far_4x"] == "holds"
     assert judged["training_on"] in ("not significant", "not supported")  # decided by the sign that occurred by chance
     assert judged["base_interaction"] == "not testable"
-    swapped = made(bases=(400,), far={**FAR, "B": FAR["C"], "C": FAR["B"]})
+    swapped = population_tables(bases=(400,), far={**FAR, "B": FAR["C"], "C": FAR["B"]})
     assert verdicts(plan, swapped)["keys_far_4x"] == "contradicted"
 
 
 def test_few_seeds_give_untestable_verdicts(plan):
-    three_seeds = made(seeds=(1, 2, 3), bases=(400,))
+    three_seeds = population_tables(seeds=(1, 2, 3), bases=(400,))
     assert set(verdicts(plan, three_seeds).values()) == {"not testable"}
     judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(three_seeds)))
     (far,) = (each for each in judged if each.key == "keys_far_4x")
@@ -105,7 +105,7 @@ def test_relations_at_the_larger_base_are_judged_by_the_same_rule(changes, above
 
 
 def near(low, high, seeds=8):
-    """Return passkeys near the question by prompt length: equal shares of B and C in every seed, with small noise."""
+    """Return counts of right passkeys near the question: shares `low` at 2x and `high` at 8x, for arms B and C."""
     rows = []
     for seed in range(1, seeds + 1):
         for multiple, shares in {2.0: low, 8.0: high}.items():
@@ -159,7 +159,7 @@ def test_the_interval_and_both_p_of_a_relation_are_kept():
 
 @pytest.fixture(scope="module")
 def reported(plan):
-    tables = {name: rows.iloc[:0] for name, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
+    tables = {name: rows.iloc[:0] for name, rows in population_tables(seeds=(1,), bases=(400,), arms="A").items()}
     frames = arguments(tables)
     damage = [tables[f"population_{each}"] for each in ("models", "heads", "ablation")]
     return [
@@ -190,7 +190,7 @@ def test_unmeasured_items_are_not_testable(reported):
 
 
 def cliff(base, right, arm="B", other=0):
-    """Return six seeds that find no far key, except one in which A finds `right` keys and another arm `other`."""
+    """Return six seeds that find no far key, except that in seed 1 arm A finds `right` and `arm` finds `other` keys."""
     rows = []
     for seed in range(1, 7):
         common = {"base": base, "seed": seed, "n": 200}
@@ -232,7 +232,7 @@ def test_a_cliff_is_not_judged_without_models():
 
 
 def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
-    tables = made(bases=(400,), missed=tuple(f"b400-s{seed}-B" for seed in range(1, 9)))
+    tables = population_tables(bases=(400,), missed=tuple(f"b400-s{seed}-B" for seed in range(1, 9)))
     planned = population.population_contrasts(plan, *arguments(tables))
     all_models = every.population_contrasts_every(plan, *arguments(tables))
     assert planned.set_index("item").loc["keys_far_4x", "seeds"] == 0
@@ -243,7 +243,7 @@ def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
 
 
 def outcomes(near, late=0.7, decline=0.5):
-    """Return outcomes of seeds by arm: keys at the training length, late plasticity, loss over length."""
+    """Return outcomes by seed and arm: share of right keys at the training length, late plasticity, and decline."""
     rows = []
     for seed, arms in near.items():
         for place, (arm, share) in enumerate(arms.items()):
@@ -319,7 +319,7 @@ def test_arm_order_uses_only_its_three_arms():
 
 
 def sloped(near, far, seeds=8):
-    """Return keys at base 10,000 by seed, from 192 and from 384 words on, beside other arms, bases and lengths."""
+    """Return right keys of arm B at base 10,000 from 192 and 384 words on, and rows that the claim must ignore."""
     rows = []
     for seed in range(1, seeds + 1):
         for low, share in ((192, near), (384, far)):

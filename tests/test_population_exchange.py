@@ -1,4 +1,4 @@
-"""Exchange of positions in pretrained models: rows of a made head, and the cost of removing heads."""
+"""Exchange of positions in pretrained models: rows of a hand-made head, and the cost of removing heads."""
 
 from types import SimpleNamespace
 
@@ -16,8 +16,8 @@ from keyquery.models.captures.sampling import HeadIndex
 from keyquery.rotary import Rotary
 
 
-def made_head(rotary):
-    """Return a head of one text, a query every 16 tokens and a key every 8; vectors do not depend on positions."""
+def random_head(rotary):
+    """Return a head of one text with random vectors: a query every 16 tokens, and a key every 8."""
     rng = np.random.default_rng(3)
     keys, queries = (np.arange(0, CONTEXT, step) for step in (8, 16))
     content = {name: rng.normal(size=(len(positions), 4)) for name, positions in (("k", keys), ("q", queries))}
@@ -34,7 +34,7 @@ def test_rows_are_cells_of_quarter_and_distance_with_the_cost_of_the_head(rotary
     head = HeadIndex(layer=2, query=5, key=1)
     monkeypatch.setattr(experiment, "_load", lambda root, subject: SimpleNamespace(name=subject.model))
     monkeypatch.setattr(
-        experiment, "captured_heads", lambda *arguments: [(head, {experiment.WIDTH: made_head(rotary)})]
+        experiment, "captured_heads", lambda *arguments: [(head, {experiment.WIDTH: random_head(rotary)})]
     )
     monkeypatch.setattr(experiment, "head_costs", lambda loaded, positions: dict.fromkeys(positions, 0.25))
     paths = experiment.measure(tmp_path)

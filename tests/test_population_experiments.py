@@ -1,4 +1,4 @@
-"""Experiments of the DroPE report on the population: items in its language, and differences computed by hand."""
+"""Experiments of the DroPE report on the population: items of its language, and differences against hand values."""
 
 import pandas as pd
 import pytest
@@ -20,12 +20,12 @@ def test_every_word_of_an_item_is_in_the_vocabulary_and_keys_belong_to_names():
             assert set(f"{item.prompt} {item.answer}".split()) <= set(WORDS)
             assert len(item.prompt.split()) == 95  # and the beginning
     for item in BOOK.items("passkey", 12, 0, None, length=128):
-        words, key = item.prompt.split(), item.facts["key"].split()
+        prompt, key = item.prompt.split(), item.facts["key"].split()
         name = item.facts["name"]
         assert name in NAMES
-        assert words[-5:] == ["tell", "the", "key", "of", name]
-        start = words.index("remember")
-        assert words[start : start + 6 + len(key)] == ["remember", "the", "key", "of", name, *key, "."]
+        assert prompt[-5:] == ["tell", "the", "key", "of", name]
+        start = prompt.index("remember")
+        assert prompt[start : start + 6 + len(key)] == ["remember", "the", "key", "of", name, *key, "."]
         assert len(key) in (4, 5)
 
 
@@ -46,7 +46,7 @@ def models(seeds):
 
 
 def quantities(values, seeds, **other_values):
-    """Return rows of one quantity by arm with noise over seeds; all other quantities are zero."""
+    """Return rows of `SHARE` by arm, with noise over seeds for C, and of other quantities, zero if not given."""
     rows = []
     for name in models(seeds)["model"]:
         seed, arm = int(name.split("-s")[1][0]), name[-1]
@@ -81,11 +81,11 @@ def test_difference_is_dropped_minus_kept_by_seed_with_the_start_noted():
     # two seeds: 12.7062 is Student's 97.5 % point with one degree of freedom, .05 the standard error
     assert row["difference_low"] == pytest.approx(10.15 - 12.7062 * 0.05, abs=1e-4)
     assert (row["appears"], row["seeds"]) == ("yes", 2)
-    words = table.set_index("quantity")["appears"]
-    assert words["massive_query"] == "not measurable"  # zero in every model
-    assert words["massive_minus_random"] == "not measurable"
+    appears = table.set_index("quantity")["appears"]
+    assert appears["massive_query"] == "not measurable"  # zero in every model
+    assert appears["massive_minus_random"] == "not measurable"
     assert "no dimension above 5 times the mean" in table.set_index("quantity")["note"]["massive_minus_random"]
-    assert words["write"] == "not reported"
+    assert appears["write"] == "not reported"
     counts = population_directions(table).set_index(["against", "what"])["count"]
     assert (counts["kept", "quantities"], counts["kept", "decided"], counts["kept", "yes"]) == (len(QUANTITIES), 1, 1)
 
@@ -97,7 +97,7 @@ def test_effect_of_the_pair_is_also_compared_with_the_control(kept, word, since)
     assert (row["appears"], row["appears_since_start"]) == (word, since)
 
 
-def test_one_quantity_of_which_two_directions_are_reported_counts_for_neither():
+def test_quantity_reported_in_both_directions_counts_for_neither():
     rows = pd.read_csv(ROOT / "artifacts/results/population_experiments.csv")
     rows = rows[rows["direction"].isin(["higher", "lower"]) & rows["dropped"].gt(0)]
     assert set(rows.loc[rows.duplicated(["kept", "dropped"], keep=False), "appears"]) == {"two directions"}
@@ -133,7 +133,7 @@ def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
 
 
 def keys(letters):
-    """Return one row of keys per model: `own` at the training length, and ignored rows."""
+    """Return rows of keys with the `letters` of each model at the training length, and rows to be ignored."""
     rows = [(name, "own", 1.0, answers) for name, answers in letters.items()]
     rows += [(name, "yarn", 2.0, "iiii") for name in letters]
     return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])

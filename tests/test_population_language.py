@@ -1,4 +1,4 @@
-"""The population's language: held-out facts, keys and answers in its texts, prompts, and digits of answers."""
+"""The language of the population: held-out facts, keys and answers in texts, prompts, and digits of answers."""
 
 import itertools
 import random
@@ -34,20 +34,20 @@ def test_second_phase_documents_name_no_held_out_fact():
 
 def test_answers_in_training_text_equal_the_given_keys():
     questions = Counter[int]()
-    for words, weights in sequences():
-        assert len(words) == len(weights) == 400
-        assert words[0] == "<s>"
+    for text, weights in sequences():
+        assert len(text) == len(weights) == 400
+        assert text[0] == "<s>"
         keys = {}
-        for index, word in enumerate(words[:-12]):
-            if words[index : index + 4] == ["remember", "the", "key", "of"]:
-                keys[words[index + 4]] = words[index + 5 : words.index(".", index)]
-            if words[index : index + 4] == ["tell", "the", "key", "of"]:
-                key = keys[words[index + 4]]
-                assert words[index + 5 : index + 6 + len(key)] == [*key, "."]
+        for index, word in enumerate(text[:-12]):
+            if text[index : index + 4] == ["remember", "the", "key", "of"]:
+                keys[text[index + 4]] = text[index + 5 : text.index(".", index)]
+            if text[index : index + 4] == ["tell", "the", "key", "of"]:
+                key = keys[text[index + 4]]
+                assert text[index + 5 : index + 6 + len(key)] == [*key, "."]
                 assert set(weights[index + 5 : index + 6 + len(key)]) == {documents.ANSWER}  # the stop token counts too
                 questions[len(keys)] += 1
             if word in language.SIGNS:
-                assert words[index + 1] == words[index - 1]
+                assert text[index + 1] == text[index - 1]
     assert set(questions) == {1, 2, 3, 4}
     assert min(questions.values()) > 30
 
@@ -104,10 +104,10 @@ def test_digits_are_read_up_to_the_first_other_word():
 
 
 def test_words_after_a_sign_are_marked():
-    for words, marks in prompts.backcopy_texts(world(), 4, 200):
-        assert len(words) == len(marks) == 200
+    for text, marks in prompts.backcopy_texts(world(), 4, 200):
+        assert len(text) == len(marks) == 200
         for index, mark in enumerate(marks):
-            assert mark == (index > 0 and words[index - 1] in language.SIGNS)
+            assert mark == (index > 0 and text[index - 1] in language.SIGNS)
             if mark:
-                assert words[index] == words[index - 2]
+                assert text[index] == text[index - 2]
         assert sum(marks) > 15

@@ -1,4 +1,4 @@
-"""Models packed in a folder for an archive, and read instead of training: equal weights, or a named error."""
+"""Models packed for an archive are read with equal weights instead of trained; damaged and other ones are refused."""
 
 import dataclasses
 import json
@@ -24,7 +24,7 @@ SHIPPED = {ROPE: "tiny-rope", DROPE: "tiny-drope"}
 
 
 def shipped(member: PopulationMember) -> work.TrainedModel:
-    """Return a shipped model, whose rows are among the measurements, as its training saved it."""
+    """Return a shipped model in the form in which training saves it. Its rows are among the measurements."""
     from safetensors.torch import load_file
 
     folder_of_model = ROOT / "packages/keyquery/src/keyquery/tiny" / SHIPPED[member]
@@ -40,12 +40,12 @@ def shipped(member: PopulationMember) -> work.TrainedModel:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("pack")
+    packed = tmp_path_factory.mktemp("pack")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pack, "load_or_train", lambda root, member, recipe, tell: shipped(member))
         for member in SHIPPED:  # the second call adds to the first
-            assert pack.pack(ROOT, place, [member]) == [place / member.name]
-    return place
+            assert pack.pack(ROOT, packed, [member]) == [packed / member.name]
+    return packed
 
 
 @pytest.mark.parametrize("member", SHIPPED, ids=lambda member: member.arm)
@@ -134,7 +134,7 @@ def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--pack", "x", "--compare"], "give one of them"),
         (["--pack", "x", "--export"], "give one of them"),
@@ -142,7 +142,7 @@ def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
         (["--weights", "x", "--pack", "y"], "--weights is for measuring"),
     ],
 )
-def test_conflicting_options_are_a_usage_error(options, words):
+def test_conflicting_options_are_a_usage_error(options, message):
     result = CliRunner().invoke(main, ["lab", "population", *options])
     assert result.exit_code == 2
-    assert words in result.output
+    assert message in result.output

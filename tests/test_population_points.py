@@ -1,4 +1,4 @@
-"""Rows of the population that figures plot, counted by hand; planned analyses over every trained model."""
+"""Rows that figures of the population plot, counted by hand, and planned analyses over all trained models."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from analysis.studies.population.profile import population_profile
 from analysis.studies.population.relations import population_head_damage, population_relations
 from boundpaper.store.reader import read
 from conftest import ROOT
-from population_made import made, name
+from population_made import model_name, population_tables
 
 OUTCOMES = tuple(f"population_{each}" for each in ("models", "keys", "prompts", "tasks", "losses", "heads"))
 
@@ -17,9 +17,9 @@ def tables_named(tables, *names):
 
 
 def test_keys_are_counted_by_distance_and_length_under_the_native_encoding():
-    tables = made(seeds=(3,), bases=(400,), arms="AC")
+    tables = population_tables(seeds=(3,), bases=(400,), arms="AC")
     table = points.population_distances(*tables_named(tables, *OUTCOMES[:3]))
-    model = name(400, 3, "A")
+    model = model_name(400, 3, "A")
     prompts = tables["population_prompts"].query("multiple == 4").sort_values("item")
     keys = tables["population_keys"]
     own_keys = keys[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4)]
@@ -31,11 +31,11 @@ def test_keys_are_counted_by_distance_and_length_under_the_native_encoding():
     assert (row["high"], row["n"], row["right"]) == (64, len(letters_near), letters_near.count("e"))
     assert row["share"] == pytest.approx(letters_near.count("e") / len(letters_near))
     assert rows["n"].sum() == len(answers)
-    assert set(table["model"]) == {model, name(400, 3, "C")}
+    assert set(table["model"]) == {model, model_name(400, 3, "C")}
 
 
 def test_the_profile_is_the_mean_of_the_seeds_shares():
-    tables = made(seeds=(1, 2, 3), bases=(400,), arms="AC")
+    tables = population_tables(seeds=(1, 2, 3), bases=(400,), arms="AC")
     actual = points.population_distances(*tables_named(tables, *OUTCOMES[:3]))
     row = population_profile(actual).query("arm == 'C' and multiple == 4 and low == 192").iloc[0]
     seeds = actual[(actual["arm"] == "C") & (actual["multiple"] == 4) & (actual["low"] == 192)]["share"]
@@ -48,11 +48,13 @@ def test_the_profile_is_the_mean_of_the_seeds_shares():
 
 
 def test_model_counts_only_when_it_and_its_start_met_the_criterion():
-    tables = made(seeds=(1, 2), bases=(400,), arms="ABCD", missed=(name(400, 1, "A"), name(400, 2, "D")))
+    tables = population_tables(
+        seeds=(1, 2), bases=(400,), arms="ABCD", missed=(model_name(400, 1, "A"), model_name(400, 2, "D"))
+    )
     table = points.population_outcomes(*tables_named(tables, *OUTCOMES))
     counted = table.groupby("model")["counted"].first()
-    assert not any(counted[name(400, 1, arm)] for arm in "ABCD")
-    assert all(counted[name(400, 2, arm)] for arm in "ABCD")  # D has no criterion
+    assert not any(counted[model_name(400, 1, arm)] for arm in "ABCD")
+    assert all(counted[model_name(400, 2, arm)] for arm in "ABCD")  # D has no criterion
     assert set(table[table["outcome"] == "keys_far"]["encoding"]) >= {"own", "yarn", "temperature"}
 
 
@@ -69,8 +71,8 @@ def test_model_counts_only_when_it_and_its_start_met_the_criterion():
 )
 def test_analyses_over_every_model_ignore_the_criterion(planned, over_all, names):
     plan = read(ROOT, "population_plan")
-    missed = made(seeds=range(1, 5), missed=tuple(name(400, seed, "A") for seed in (1, 2)))
-    all_tables = made(seeds=range(1, 5))
+    missed = population_tables(seeds=range(1, 5), missed=tuple(model_name(400, seed, "A") for seed in (1, 2)))
+    all_tables = population_tables(seeds=range(1, 5))
     fewer = planned(plan, *tables_named(missed, *names))
     table = over_all(plan, *tables_named(missed, *names))
     expected = planned(plan, *tables_named(all_tables, *names))

@@ -1,4 +1,4 @@
-"""Plasticity beyond the training length: levels and tests over seeds on hand-made rows, claims true and false."""
+"""Plasticity beyond the training length: levels, tests over seeds, and claims in both directions."""
 
 import itertools
 
@@ -14,8 +14,8 @@ SEEDS = (1, 2, 3, 4)
 NOISE = {seed: noise * (1 + seed // 5) for seed, noise in enumerate(2 * (0.0, 0.01, -0.01, 0.02), start=1)}
 
 
-def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
-    """Return two heads per model with given means at the first and last training length, and noise per seed."""
+def reach_tables(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
+    """Return models of arms B and C, and two heads each with means `b` and `c` at positions 0 and 384."""
     models, rows = [], []
     for seed in seeds:
         for arm, levels in (("B", b), ("C", c)):
@@ -33,7 +33,7 @@ def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
 
 
 def test_levels_are_means_over_heads_and_seeds():
-    table = population_reach_levels(*made()).set_index(["arm", "low"])
+    table = population_reach_levels(*reach_tables()).set_index(["arm", "low"])
     assert table.loc[("B", 0), ["value", "least", "most", "seeds"]].tolist() == pytest.approx([0.8, 0.8, 0.8, 4])
     assert table.loc[("C", 384), ["value", "least", "most"]].tolist() == pytest.approx([0.605, 0.59, 0.62])
     low, high = stats.t.interval(0.95, 3, 0.605, np.std([NOISE[seed] for seed in SEEDS], ddof=1) / 2)
@@ -41,7 +41,7 @@ def test_levels_are_means_over_heads_and_seeds():
 
 
 def test_reach_tests_are_exact_sign_flips_over_seeds_with_holm_correction():
-    table = population_reach_tests(*made(b=(0.8, 0.79), c=(0.5, 0.6), seeds=NOISE)).set_index("item")
+    table = population_reach_tests(*reach_tables(b=(0.8, 0.79), c=(0.5, 0.6), seeds=NOISE)).set_index("item")
     differences = np.array(list(NOISE.values())) - 0.01
     flips = [abs(np.mean(differences * signs)) for signs in itertools.product((1, -1), repeat=8)]
     assert table.loc["B_change", "difference"] == pytest.approx(differences.mean())
@@ -57,17 +57,18 @@ def test_reach_tests_are_exact_sign_flips_over_seeds_with_holm_correction():
 )
 def test_fall_of_plasticity_is_judged_in_both_directions(b, expected):
     verdicts = {
-        each.key: each for each in claims.thesis_population_reach(population_reach_tests(*made(b=b, seeds=NOISE)))
+        each.key: each
+        for each in claims.thesis_population_reach(population_reach_tests(*reach_tables(b=b, seeds=NOISE)))
     }
     assert verdicts["B_change"].verdict == expected
     assert verdicts["C_change"].verdict == "contradicted"  # it rises
-    verdicts_of_four = claims.thesis_population_reach(population_reach_tests(*made(b=b)))
+    verdicts_of_four = claims.thesis_population_reach(population_reach_tests(*reach_tables(b=b)))
     assert {each.verdict for each in verdicts_of_four} == {
         "not testable"
     }  # four seeds cannot reach a corrected p of .05
 
 
 def test_one_seed_is_not_testable():
-    verdicts = claims.thesis_population_reach(population_reach_tests(*made(seeds=(1,))))
+    verdicts = claims.thesis_population_reach(population_reach_tests(*reach_tables(seeds=(1,))))
     assert {verdict.verdict for verdict in verdicts} == {"not testable"}
-    assert population_reach_levels(*made(seeds=(1,)))["note"].eq("one seed has no interval").all()
+    assert population_reach_levels(*reach_tables(seeds=(1,)))["note"].eq("one seed has no interval").all()

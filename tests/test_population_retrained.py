@@ -1,4 +1,4 @@
-"""Items of the plan's amendment on a made second run of known effects: both signs, few seeds, both margins."""
+"""Tests of the plan's amendment on an invented second run with known effects: both signs, few seeds, both margins."""
 
 import inspect
 import itertools
@@ -113,9 +113,9 @@ def test_unknown_words_in_a_planned_side_are_refused():
     assert side("B last quarter", "x").quarter == 4
     assert side("C with YaRN's temperature", "x").temperature == 2
     assert side("B in bins of 16", "x").width == 16
-    for words in ("B next quarter", "F", "C under NTK", "B in bins of few"):
+    for unknown in ("B next quarter", "F", "C under NTK", "B in bins of few"):
         with pytest.raises(DataError, match="item x"):
-            side(words, "x")
+            side(unknown, "x")
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05])
@@ -144,7 +144,7 @@ def test_unmeasured_items_count_in_their_holm_family():
     assert corrected_as_planned(p, family).tolist() == pytest.approx([0.03, np.nan, 0.04], nan_ok=True)
 
 
-LAST = 384  # where the last quarter begins
+LAST = 384  # first position of the last quarter
 PLANNED: dict[str, tuple[str, tuple[str, int], tuple[str, int] | float]] = {  # quantity, arm and quarter, less what
     **{f"{arm}_change": ("plasticity", (arm, LAST), (arm, 0)) for arm in "ABC"},
     "C_less_B_within": ("plasticity", ("C", 0), ("B", 0)), "C_less_B": ("plasticity", ("C", LAST), ("B", LAST)),
@@ -157,7 +157,7 @@ PLANNED: dict[str, tuple[str, tuple[str, int], tuple[str, int] | float]] = {  # 
 @pytest.mark.parametrize(("base", "end"), [(400, ""), (10_000, "_10000")])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_printed_outcomes_stay_at_every_width(width, base, end):
-    """In the committed rows, what differs and its sign are the same for aligned bins of every width that they have."""
+    """In the committed rows, the same items are significant, with the same signs, for aligned bins of every width."""
     tests = read(ROOT, "retrained_tests").set_index("item")
     members = read(ROOT, "retrained_models").query(f"base == {base}")[["model", "arm", "seed"]]
     aligned = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")

@@ -1,4 +1,4 @@
-"""The population's studies on made tables of known effects, with all seeds, with few, and without any."""
+"""Studies of the population on invented tables with known effects: with all seeds, few seeds, and none."""
 
 from fractions import Fraction
 from itertools import product
@@ -15,7 +15,7 @@ from boundpaper.errors import DataError
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.store.reader import read
 from conftest import ROOT
-from population_made import FAR, made, name
+from population_made import FAR, model_name, population_tables
 
 FROM_TABLES = ("models", "keys", "prompts", "tasks", "losses", "heads")
 
@@ -40,7 +40,7 @@ def contrasts_of(plan, tables):
 
 @pytest.fixture(scope="module")
 def tables():
-    return made()
+    return population_tables()
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +54,12 @@ def contrasts(plan, tables):
 
 
 def test_far_keys_are_counted_from_the_letters_and_the_prompts(tables, outcomes):
-    model = name(400, 3, "C")
+    model = model_name(400, 3, "C")
     prompts = tables["population_prompts"]
-    part = prompts[(prompts["seed"] == 3) & (prompts["multiple"] == 4)]
+    selected = prompts[(prompts["seed"] == 3) & (prompts["multiple"] == 4)]
     keys = tables["population_keys"]
     [letters] = keys.loc[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4), "letters"]
-    far = [letter for letter, distance in zip(letters, part["distance"], strict=True) if distance > 160]
+    far = [letter for letter, distance in zip(letters, selected["distance"], strict=True) if distance > 160]
     row = outcomes[(outcomes["model"] == model) & (outcomes["outcome"] == "keys_far") & (outcomes["multiple"] == 4)]
     row = row[row["encoding"] == "own"].iloc[0]
     assert (row["value"], row["n"]) == (far.count("e") / len(far), len(far))
@@ -81,9 +81,8 @@ def test_primary_contrast_recovers_the_planted_effect(contrasts):
 
 
 def test_interval_over_seeds_and_contexts_covers_the_planted_effect(plan):
-    """The planted difference is inside the interval for each of several populations."""
     for shift in (20, 40, 60):
-        tables = made(seeds=range(shift, shift + 8), bases=(400,))
+        tables = population_tables(seeds=range(shift, shift + 8), bases=(400,))
         row = contrasts_of(plan, tables).loc["keys_far_4x"]
         assert row["drawn_low"] < 0.7 < row["drawn_high"]
         assert 0.01 < row["drawn_high"] - row["drawn_low"] < 0.2
@@ -98,7 +97,7 @@ def test_extensions_are_compared_on_the_questions_that_they_were_asked(contrasts
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_contrasts_of_few_seeds_are_noted(plan, count):
-    rows = contrasts_of(plan, made(seeds=range(1, count + 1), bases=(400,)))
+    rows = contrasts_of(plan, population_tables(seeds=range(1, count + 1), bases=(400,)))
     row = rows.loc["keys_far_4x"]
     assert row["seeds"] == count
     assert row["p"] >= 2 / 2**count == row["p_least"]
@@ -108,15 +107,24 @@ def test_contrasts_of_few_seeds_are_noted(plan, count):
 
 
 def test_model_that_missed_the_criterion_is_excluded_with_its_descendants(plan):
-    tables = made(bases=(400,), missed=(name(400, 2, "C"), name(400, 5, "A")))
+    tables = population_tables(bases=(400,), missed=(model_name(400, 2, "C"), model_name(400, 5, "A")))
     assert contrasts_of(plan, tables).loc["keys_far_4x", "seeds"] == 6
-    members = pd.DataFrame({"model": [name(400, 2, "C"), name(400, 5, "B"), name(400, 1, "B"), name(10_000, 1, "A")]})
+    members = pd.DataFrame(
+        {
+            "model": [
+                model_name(400, 2, "C"),
+                model_name(400, 5, "B"),
+                model_name(400, 1, "B"),
+                model_name(10_000, 1, "A"),
+            ]
+        }
+    )
     record = population.population_record(members.assign(place=1), tables["population_models"])
     assert list(record["status"]) == ["excluded", "excluded", "counted", "not trained"]
 
 
 def test_the_brief_arm_has_no_criterion():
-    models = made(seeds=(1,), bases=(400,), missed=(name(400, 1, "D"),))["population_models"]
+    models = population_tables(seeds=(1,), bases=(400,), missed=(model_name(400, 1, "D"),))["population_models"]
     assert all(_population.counted_by_plan(models).values())
 
 
@@ -141,7 +149,7 @@ def test_heads_that_matter_are_found_within_layers(plan, tables):
 
 
 def test_cost_of_a_head_is_compared_with_the_whole_model():
-    tables = made(seeds=(1,), bases=(400,), arms="A")
+    tables = population_tables(seeds=(1,), bases=(400,), arms="A")
     names = ("models", "heads", "ablation")
     ablation = tables["population_ablation"]
     ablation.loc[ablation["layer"] < 0, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (90, 30, 0.1, 1.5)
@@ -157,7 +165,7 @@ def test_cost_of_a_head_is_compared_with_the_whole_model():
 
 
 def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables):
-    """Damage and plasticity that both grow with the layer say nothing about heads within a layer."""
+    """Damage and plasticity both grow with the layer here, which says nothing about heads within a layer."""
     changed = {each: tables[f"population_{each}"].copy() for each in ("models", "heads", "ablation")}
     rng = np.random.default_rng(3)
     out = changed["ablation"]["layer"] >= 0
@@ -175,7 +183,7 @@ def test_an_interval_over_seeds_is_students():
 
 
 def test_relations_are_asked_within_seeds(plan, outcomes):
-    """A value with the decline's rank in every seed is related; a value that differs only between seeds is not."""
+    """A value with the rank of the decline in every seed is related. A value that differs only between seeds is not."""
     changed = outcomes.copy()
     own = changed["encoding"] == "own"
     decline = changed[own & (changed["outcome"] == "decline")].set_index("model")["value"]
@@ -191,14 +199,14 @@ def test_relations_are_asked_within_seeds(plan, outcomes):
 
 
 def test_studies_with_one_arm_only_note_what_is_missing(plan):
-    tables = made(seeds=(1,), bases=(400,), arms="A")
+    tables = population_tables(seeds=(1,), bases=(400,), arms="A")
     assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
     rows = population_relations.population_relations(plan, *frames(tables))
     assert set(rows["note"]) == {"no seed with 3 models yet"}
 
 
 def test_studies_without_models_note_what_is_missing(plan):
-    tables = {each: rows.iloc[:0] for each, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
+    tables = {each: rows.iloc[:0] for each, rows in population_tables(seeds=(1,), bases=(400,), arms="A").items()}
     assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
     rows = population_relations.population_relations(plan, *frames(tables))
     assert set(rows["note"]) == {"no seed with 3 models yet"}
@@ -210,8 +218,11 @@ def test_studies_without_models_note_what_is_missing(plan):
 
 
 def test_contrast_is_computed_at_both_bases_and_between_them(plan):
-    """Far keys gained only at the smaller base: the difference of the two effects equals the whole effect."""
-    small, large = made(bases=(400,)), made(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8})
+    """Far keys are gained only at the smaller base, so the difference of the two effects equals the effect there."""
+    small, large = (
+        population_tables(bases=(400,)),
+        population_tables(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8}),
+    )
     both = {each: pd.concat([small[each], large[each]], ignore_index=True) for each in small}
     both["population_prompts"] = small["population_prompts"]
     table = bases.population_bases(plan, *frames(both)).set_index(["item", "of"])
@@ -234,7 +245,6 @@ def test_contrast_is_computed_at_both_bases_and_between_them(plan):
 
 
 def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, contrasts):
-    """At the planned base every number equals that of the planned contrast over all trained models."""
     table = bases.population_bases(plan, *frames(tables))
     own = table[table["of"] == "400"].set_index("item")
     for column in ("mean_first", "difference", "low", "high", "least", "most", "p", "p_holm"):
@@ -242,7 +252,7 @@ def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, 
 
 
 def test_missing_bases_are_noted(plan):
-    table = bases.population_bases(plan, *frames(made(bases=(400,)))).set_index(["item", "of"])
+    table = bases.population_bases(plan, *frames(population_tables(bases=(400,)))).set_index(["item", "of"])
     assert table.loc[("keys_far_4x", "10000"), "note"] == "no seed with both arms yet"
     assert "both bases" in table.loc[("keys_far_4x", "400 minus 10000"), "note"]
     assert pd.isna(table.loc[("keys_far_4x", "10000"), "p"])
@@ -253,11 +263,13 @@ def test_relations_are_computed_at_the_larger_base_and_over_both(plan, outcomes,
     assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms with eight seeds each
     assert rows.loc[("h1_plasticity", "both"), "models"] == 64
     assert rows.loc[("h1_plasticity", "both, A to C"), "models"] == 48
-    alone = bases.population_relations_bases(plan, *frames(made(bases=(400,))))
+    alone = bases.population_relations_bases(plan, *frames(population_tables(bases=(400,))))
     assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not models of both
     larger = _ranks.relation_rows(plan, outcomes, (10_000,)).set_index("item")
     assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
-    incomplete = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
+    incomplete = {
+        each: rows[rows["model"] != model_name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows
+    }
     incomplete["population_prompts"] = tables["population_prompts"]
     uneven = bases.population_relations_bases(plan, *frames(incomplete)).set_index(["item", "of"])
     assert uneven.loc[("h1_plasticity", "both"), "models"] == 56  # the seed with differing arms is left out
@@ -269,7 +281,7 @@ def test_relations_are_computed_at_the_larger_base_and_over_both(plan, outcomes,
 
 
 def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
-    """An effect of that size is found in four of five new draws; a corrected test needs a larger effect."""
+    """An effect of this size is found in four of five new draws. A corrected test needs a larger effect."""
     table = power.population_power(bases.population_bases(plan, *frames(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
     draws = np.random.default_rng(5).normal(size=(2000, 8))
@@ -308,7 +320,7 @@ def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
 
 @pytest.mark.parametrize("base", [400, 10_000])
 def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
-    """In the committed rows: sign flips of fractions, with two seeds that tie in size to the last digit."""
+    """The committed rows have two seeds whose differences are equal in size to the last digit."""
     models = read(ROOT, "population_models")
     questions = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
     questions = questions[(questions["multiple"] == 4) & questions["far"]]
@@ -317,8 +329,8 @@ def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
     for seed in range(1, 9):
         shares = []
         for arm, encoding in (("C", "own"), ("B", "yarn")):
-            part = questions[(questions["model"] == name(base, seed, arm)) & (questions["encoding"] == encoding)]
-            right = part[part["item"] <= few]["right"]
+            asked = questions[(questions["model"] == model_name(base, seed, arm)) & (questions["encoding"] == encoding)]
+            right = asked[asked["item"] <= few]["right"]
             shares.append(Fraction(int(right.sum()), len(right)))
         gaps.append(shares[0] - shares[1])
     flips = [

@@ -1,4 +1,4 @@
-"""Training the population by a recipe of a few steps: arms share it, killed runs resume, rows are written once."""
+"""Training of the population with few steps: arms share a recipe, killed runs resume, and rows are written once."""
 
 import dataclasses
 import shutil
@@ -58,11 +58,11 @@ MICRO = PopulationRecipe(
 
 
 class Killed(Exception):
-    """Raised in place of a signal."""
+    """Raised by a progress function to stop a training, as a signal would."""
 
 
-def equal_weights(one, two):
-    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+def equal_weights(first, second):
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -127,7 +127,7 @@ def test_training_ends_at_the_criterion(start, tmp_path):
 
 
 def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
-    """The control meets a criterion at once, but still gets the extension that the arm without rotation needed."""
+    """The control meets the criterion at once, but still gets the extension that arm C needed."""
     easy = dataclasses.replace(MICRO, criterion=100.0)
     member = PopulationMember(400, 3, "B")
     assert member.matched == PopulationMember(400, 3, "C")
@@ -141,7 +141,7 @@ def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
 
 
 def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
-    """Kill a run that rounds sums one way, and resume it where they are rounded another way."""
+    """A training is killed, and resumed on a machine that rounds sums differently."""
     member = PopulationMember(400, 3, "A")
 
     def kill(done, most, line):
@@ -156,7 +156,7 @@ def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
 
 
 def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
-    """The digest covers the bits: a product that differs in its last bit has another digest."""
+    """A product that differs in its last bit gives another digest."""
     before = rounding_digest()
     assert before == rounding_digest()
     silu = torch.nn.functional.silu
@@ -165,7 +165,7 @@ def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
 
 
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
-    """An average over one step is the last step; over two steps it is the mean of the last two."""
+    """The average over one step is the last step, and the average over two steps the mean of the last two."""
     recipe = dataclasses.replace(MICRO, criterion=100.0)
     member = PopulationMember(400, 3, "C")
 
@@ -204,7 +204,7 @@ def test_an_orthogonal_update_has_singular_values_near_one():
 
 @pytest.fixture
 def _few(monkeypatch):
-    """Use few prompts and texts; the questions stay the same."""
+    """Reduce the numbers of prompts and texts."""
     for module, sizes in (
         (outcomes, {"CONTEXTS": 8, "FEWER": 4, "SEQUENCES": 2, "SIGNED": 2}),
         (geometry, {"DOCUMENTS": 40, "SUNK": 4}),
@@ -219,7 +219,7 @@ def _few(monkeypatch):
 
 @pytest.mark.usefixtures("_few")
 def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
-    """Run a family twice: the second run trains nothing, even if weights are gone but their rows exist."""
+    """The second run trains nothing, although the saved weights were deleted, since the rows exist."""
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
     for name in tables.TABLES:  # tables before the first model contain only a header
@@ -293,7 +293,7 @@ def test_weights_of_another_recipe_are_refused(tmp_path):
 
 @pytest.mark.usefixtures("_few")
 def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
-    """Questions common to two tables are asked once: of the plain model, and of extensions with their temperature."""
+    """Two tables share questions: those of the plain model, and those of extensions with their usual temperature."""
     calls = []
     real = vars(outcomes)["answers"]
     monkeypatch.setattr(
@@ -316,7 +316,7 @@ def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
 
 
 def test_yarn_without_temperature_equals_its_rotation_alone(start):
-    """Dividing the scores by the factor on queries and keys equals a configuration with factor 1."""
+    """YaRN without its factor on queries and keys equals a configuration with attention factor 1."""
     from keyquery.models.attention.positions import encoding
 
     model = model_of(MICRO, PopulationMember(400, 3, "A"), start.weights).eval()

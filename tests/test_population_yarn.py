@@ -1,4 +1,4 @@
-"""Dropping the rotation compared with YaRN, the primary contrast without guessing models, and losses in two units."""
+"""Dropped rotation against YaRN, the primary contrast without guessing models, and losses of scores in two units."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def test_yarn_and_unit_tables_render():
 
 
 def scored(points=lambda drop: 40 * drop):
-    """Return eight models, seven of the source, whose score at 8K doubles where the drop doubles."""
+    """Return scores and drops of eight models, seven of them in the source; scores at 8K are proportional to drops."""
     drops = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
     names = [f"m{place}" for place in range(8)]
     models = pd.DataFrame({"model": names, "ap_drop": drops, "total_drop": -drops, "in_source": [True] * 7 + [False]})
@@ -92,7 +92,7 @@ def test_claims_on_shares_and_points_change_with_their_tests():
 
 
 def keys(guessing, seeds=8):
-    """Return far-key shares with C above B by 30 points, and shares at the training length, where some B guess."""
+    """Return shares of right keys: far keys, with C 30 points above B, and near keys, which B guesses in some seeds."""
     rows = []
     for seed in range(1, seeds + 1):
         for arm in "BC":

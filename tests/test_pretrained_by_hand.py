@@ -1,6 +1,6 @@
-"""Two committed numbers of SmolLM2 recomputed with transformers alone, without this project's code.
+"""Recompute two committed numbers of SmolLM2 with transformers, without the measuring code of this project.
 
-The suite does not install the packages of the model and the text; without them these tests are skipped.
+The tests are skipped unless the packages of the model and of the text are installed.
 """
 
 import importlib.metadata
@@ -40,7 +40,7 @@ pytestmark = [
 
 
 class PageText(HTMLParser):
-    """Collect the text of a page's body."""
+    """A parser that collects the text of an HTML page's body."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Recipes are parsed strictly, estimated without a download, and tried on a small twin of each model."""
+"""Recipes: strict parsing, estimates without a download, and runs on a small twin of each model."""
 
 import json
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_shipped_recipes_load() -> None:
 
 
 def test_model_names_and_ids_match_the_study() -> None:
-    """Measurements join the sources by name; layers and heads agree with the recorded facts."""
+    """The number of layers and heads must agree too, since measurements are joined with the sources by name."""
     import pandas as pd
 
     facts = pd.read_csv(ROOT / "artifacts/sources/models.csv").set_index("model")
@@ -127,7 +127,7 @@ def test_parameter_counts_match_those_of_published_models() -> None:
 
 @pytest.mark.parametrize("name", sorted(SHAPED))
 def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
-    """Layers have equal sizes, so models of two and of four layers predict the full one."""
+    """All layers have the same size, so models of two and four layers predict the full model."""
     shape = SHAPED[name]
     two, four = (of_config(shape.shallow(n).config(), name, context=64, dtype="bf16").parameters for n in (2, 4))
     if not shape.cross_layers:
@@ -140,7 +140,7 @@ def test_two_layer_estimate_predicts_the_full_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SHAPED) - {"llama2-7b-drope"}))
 def test_small_twin_of_each_model_runs(name: str) -> None:
-    """A twin has the model's class, heads and rotation; its attention can be surveyed and its positions removed."""
+    """A twin has the class, heads and rotation of the model, so surveying it and dropping its rotation must work."""
     shape = SHAPED[name]
     small = shape.small()
     torch.manual_seed(0)

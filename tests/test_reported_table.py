@@ -1,4 +1,4 @@
-"""The table of cases from public reports: what it reads and refuses, and that the committed table is current."""
+"""The table of cases from public reports: its content, refused tests, and whether the committed table is current."""
 
 import pytest
 

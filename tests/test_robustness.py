@@ -1,4 +1,4 @@
-"""Caches are verified before use, bad input gets a short error, and no files are left behind."""
+"""Caches are verified before use, invalid input gives a short error, and no files are left behind."""
 
 import os
 import signal
@@ -130,13 +130,13 @@ def test_a_file_keeps_its_mode(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize(("number", "words"), [(27, "ulimit -f"), (28, "the disk is full"), (13, "permissions")])
-def test_write_error_states_its_cause(number, words, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("number", "message"), [(27, "ulimit -f"), (28, "the disk is full"), (13, "permissions")])
+def test_write_error_states_its_cause(number, message, tmp_path, monkeypatch):
     def failing(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "replace", failing)
-    with pytest.raises(ThesisError, match=words):
+    with pytest.raises(ThesisError, match=message):
         files.write(tmp_path / "a", b"x")
 
 
@@ -161,7 +161,7 @@ def test_nul_byte_is_reported_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ("def measure(:\n", "experiments/odd_{}.py:1: invalid syntax"),
         ("x = 1\0\n", "experiments/odd_{}.py:1: source code"),
@@ -170,7 +170,7 @@ def test_nul_byte_is_reported_with_its_line(tmp_path):
         ("def measure(subject, options): ...\n", "experiments/odd_{}.py: has no `SETTINGS`"),
     ],
 )
-def test_invalid_experiment_is_named(content, words, tmp_path, monkeypatch, request):
+def test_invalid_experiment_is_named(content, message, tmp_path, monkeypatch, request):
     from keyquery import experiments
     from keyquery.measure import choices
     from keyquery.measure.run import experiment
@@ -182,7 +182,7 @@ def test_invalid_experiment_is_named(content, words, tmp_path, monkeypatch, requ
     monkeypatch.setattr(experiments, "__path__", [str(tmp_path / "experiments")])
     with pytest.raises(SpecError) as error:
         experiment(f"odd_{number}")
-    assert words.format(number) in str(error.value)
+    assert message.format(number) in str(error.value)
     assert f"odd_{number}.py" in str(error.value)
 
 
@@ -201,7 +201,7 @@ def test_tolerance_must_be_a_number(value):
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "message"),
     [
         (
             OSError(28, "No space left on device"),
@@ -211,7 +211,7 @@ def test_tolerance_must_be_a_number(value):
         (UnicodeEncodeError("latin-1", "a\u2212", 1, 2, "no"), "the output's encoding latin-1 cannot encode '\\u2212'"),
     ],
 )
-def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):
+def test_unwritable_output_is_reported_in_one_line(error, message, monkeypatch):
     def failing(root, *arguments):
         raise error
 
@@ -219,7 +219,7 @@ def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     result = CliRunner().invoke(build.main, ["check"])
     assert result.exit_code == 1
-    assert words in result.output
+    assert message in result.output
     assert "Traceback" not in result.output
 
 
@@ -253,7 +253,7 @@ def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "message"),
     [
         ("a.json", '{"a": {"b": 1, "c": 2, "b": 1}}', "a.json: the key 'b' occurs twice in one object"),
         ("a.json", '[{"a": 1}, {"a": 1, "a": 2, "a": 3}]', "a.json: the key 'a' occurs 3 times"),
@@ -263,13 +263,13 @@ def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
         ("a.yaml", "base: &b {p: 1}\nx:\n  <<: *b\n  1: a\n  1: b\n", "a.yaml:5: the key '1' is already at line 4"),
     ],
 )
-def test_duplicate_key_is_refused(name, content, words, tmp_path):
-    """Readers of JSON and YAML silently keep the last duplicate."""
+def test_duplicate_key_is_refused(name, content, message, tmp_path):
+    """Ordinary readers of JSON and YAML silently keep the last duplicate."""
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
     with pytest.raises(ThesisError) as error:
         reader(tmp_path, name) if reader else list(line_values(tmp_path / name))
-    assert words in str(error.value)
+    assert message in str(error.value)
 
 
 def test_key_that_overrides_a_merged_one_is_accepted(tmp_path):

@@ -1,4 +1,4 @@
-"""Statements that two sections of one document make about one thing are compared, and the thesis' with its text."""
+"""Statements of two sections about the same thing are compared; those of the thesis are also checked in its text."""
 
 import re
 
@@ -58,7 +58,7 @@ OWN = read(ROOT, "said_twice").query("document == 'thesis'")
 
 
 def section(place):
-    """Return the text of a chapter, of one of its sections, or of its box `In brief`."""
+    """Return the text of a chapter, or with `chapter: title` of a section or of the box `In brief`."""
     name, _, title = place.partition(": ")
     text = (ROOT / f"paper/chapters/{name}.tex.j2").read_text(encoding="utf-8")
     if not title:

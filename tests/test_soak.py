@@ -1,4 +1,4 @@
-"""The soak tests themselves: detected faults, seeded damage, and forked commands that act like real ones."""
+"""The machinery of the soak tests: detected faults, seeded damage, and forked commands that act like separate ones."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def test_broken_file_of_each_format_is_recognised(suffix, content):
 
 
 def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
-    """A forked command reads current files, gets its arguments, and returns output, exit status and leftovers."""
+    """A forked command reads current files, gets its arguments, and reports output, exit status and orphans."""
     (tmp_path / "build.py").write_text(
         "import os, subprocess, sys, time\nfrom pathlib import Path\nimport learned\nprint(Path('told').read_text(), "
         "learned.VALUE, *sys.argv[1:])\nif 'leave' in sys.argv: subprocess.Popen(['sleep', '30'])\nif 'kill' in "
@@ -109,7 +109,7 @@ def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_forked_command_ended_before_it_starts_is_awaited_once(tmp_path, number):
-    """It has opened no output file: an empty output is a normal end, and the next command runs."""
+    """Its output is empty, since it has opened no output file, and the next command runs as usual."""
     (tmp_path / "build.py").write_text("import time\ntime.sleep(20)\n")
     forks = Forks(tmp_path)
     try:

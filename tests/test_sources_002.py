@@ -1,4 +1,4 @@
-"""Sources of documents 001 and 002 and published benchmark scores: valid, structurally complete, consistent."""
+"""Sources of documents 001 and 002 and published benchmark scores are valid, complete and consistent."""
 
 import itertools
 import json
@@ -81,7 +81,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path, old: str, new: str, fault: s
     assert fault in {entry[2] for entry in faults(tmp_path, ["places", "models", "reported_deciles"])}
 
 
-# Tables about this project or about whole documents, whose rows cite no place in a document.
+# Tables about this project or about whole documents. Their rows cite no place in a document.
 UNCITED = {"places", "headings", "claims_coverage", "claim_anchors", "planted_typos", "test_families"}
 UNCITED |= {"standing", "said_twice", "bin_conclusions", "plasticity_settings", "population_amendment"}
 UNCITED |= {

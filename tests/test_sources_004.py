@@ -1,4 +1,4 @@
-"""Transcriptions of the layer study, of the delta-P charts, and of the report on dropped position embeddings."""
+"""Transcriptions of documents 000 (layer study), 003 (delta-P charts) and 004 (dropped position embeddings)."""
 
 import csv
 import re
@@ -139,7 +139,7 @@ def test_series_of_a_figure_share_their_x_values() -> None:
         for row in rows("drope_figures"):
             if row["figure"] == figure:
                 points.setdefault((row["series"], row["metric"]), []).append(row["x"])
-        assert len({tuple(places) for places in points.values()}) == 1, figure
+        assert len({tuple(x_values) for x_values in points.values()}) == 1, figure
     assert [row["x"] for row in rows("drope_figures") if row["figure"] == "G" and row["series"] == "DroPE"] == [
         str(layer) for layer in range(32)
     ]

@@ -1,4 +1,4 @@
-"""Values read in the sources' repositories: complete, consistent with the printed values, and with a location."""
+"""Values read in the repositories of the examined documents are complete, agree with print, and name their file."""
 
 import re
 from collections import Counter
@@ -70,7 +70,7 @@ def test_first_run_differs_from_the_printed_one() -> None:
     assert len(first) == len(later) == 32
     assert sum(first) / 32 == pytest.approx(0.919, abs=5e-4)
     assert sum(later) / 32 == pytest.approx(0.978, abs=5e-4)
-    assert sum(one != two for one, two in zip(first, later, strict=True)) > 2
+    assert sum(before != after for before, after in zip(first, later, strict=True)) > 2
 
 
 def test_smollm_has_every_layer_in_both_variants() -> None:

@@ -1,4 +1,4 @@
-"""The engine's sample paper beside the thesis: it shares nothing with it, and the instruments can measure for it."""
+"""The sample paper of boundpaper shares nothing with the thesis, and keyquery can measure a model for it."""
 
 import csv
 import shutil
@@ -16,7 +16,6 @@ def sample(tmp_path_factory):
 
 
 def test_specimen_shares_nothing_with_the_thesis(sample):
-    """The sample paper contains nothing that this thesis states, shows or measures."""
     thesis_tables = {path.name for path in (ROOT / "artifacts/sources").glob("*.csv")}
     shared = {"documents.csv", "places.csv", "families.csv"}
     assert {path.name for path in (sample / "artifacts/sources").glob("*.csv")} & thesis_tables == shared

@@ -1,4 +1,4 @@
-"""Standing of results (planned, post hoc, ...): every claim belongs to one row, and claims without a row are named."""
+"""Standing of results (planned, post hoc and others): each claim belongs to exactly one row of the table."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Stored files are checked against their hash and format; citations and places against what they name."""
+"""Stored files are checked against hash and format, citations against the bibliography, places against their table."""
 
 import json
 
@@ -41,7 +41,7 @@ FACTS = {
 
 @pytest.fixture
 def root(tmp_path):
-    """Return a project with documents, places, a table that covers itself, and a sealed measurement."""
+    """Return a project with documents, places, a table that must cover its own models, and a sealed measurement."""
     for folder in ("artifacts/sources", "artifacts/measurements/sinks", "paper"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
@@ -67,7 +67,7 @@ def test_valid_store_has_no_faults(root):
 
 
 @pytest.mark.parametrize(
-    ("table", "old", "new", "words"),
+    ("table", "old", "new", "message"),
     [
         (
             "places", "T1,004", "T1,\u00bd",
@@ -77,16 +77,16 @@ def test_valid_store_has_no_faults(root):
         ("bins", "m,b\n", "", "no bin b of 'm', which artifacts/sources/bins.csv, row 2, has; add the rows"),
     ],
 )  # fmt: skip
-def test_unknown_reference_is_a_fault(root, table, old, new, words):
+def test_unknown_reference_is_a_fault(root, table, old, new, message):
     path = root / f"artifacts/sources/{table}.csv"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1), encoding="utf-8")
     [fault] = fault_texts(root, table)
-    assert words in fault
+    assert message in fault
 
 
 @pytest.mark.parametrize(
-    ("table", "old", "new", "words"),
+    ("table", "old", "new", "message"),
     [
         (
             "places", "beans2026", "beans2062",
@@ -96,13 +96,13 @@ def test_unknown_reference_is_a_fault(root, table, old, new, words):
         ("documents", "beans2026", "Beans2026", "documents.csv: row 2, citation: names 'Beans2026'"),
     ],
 )  # fmt: skip
-def test_citation_column_is_checked_against_the_bibliography(root, table, old, new, words):
+def test_citation_column_is_checked_against_the_bibliography(root, table, old, new, message):
     entries = {"beans2026": 1, "peas2020": 3}
     assert cited_by_tables(root, entries) == []
     path = root / f"artifacts/sources/{table}.csv"
     path.write_text(path.read_text().replace(old, new, 1))
     [fault] = cited_by_tables(root, entries)
-    assert words in fault
+    assert message in fault
 
 
 CHANGES = [
@@ -120,14 +120,14 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), CHANGES)
-def test_changed_or_malformed_manifest_is_a_fault(root, change, words):
+@pytest.mark.parametrize(("change", "message"), CHANGES)
+def test_changed_or_malformed_manifest_is_a_fault(root, change, message):
     file = root / "artifacts/measurements/sinks/one.json"
     content = json.loads(file.read_text())
     change(content)
     file.write_text(json.dumps(content))
     [fault] = fault_texts(root, "sinks")
-    assert words in fault
+    assert message in fault
     assert "sinks/one.json" in fault
 
 
@@ -163,7 +163,7 @@ def test_changed_cached_value_is_recomputed(tmp_path, change):
 
 
 def test_missing_digit_field_accepts_a_single_digit_only():
-    """A digit marked missing by the source is one digit: `inf` used to end a study with a traceback."""
+    """A missing digit is a single digit. Before, a cell `inf` ended a study with a traceback."""
     from boundpaper.store.descriptor import resource
     from boundpaper.store.validation import CheckedField
     from conftest import ROOT

@@ -1,4 +1,4 @@
-"""Large measurements as Parquet: cells and hashes as in CSV, and one clear error line for every invalid file."""
+"""Large measurements in Parquet have the cells and hashes of CSV, and every invalid file gives a one-line error."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ def file_names(root, stem="m"):
 
 
 def one_fault(root, message):
-    """Return the fault that both `check` and reading report for the only file."""
+    """Check that `check` and reading report one fault of the only file, which contains `message`; return the fault."""
     faults = check(root, "sinks")
     assert len(faults) == 1
     assert message in str(faults[0])
@@ -147,7 +147,7 @@ def test_measurement_format_depends_on_its_size(root):
     assert path_of(root, "sinks", "m").name == "m.csv"
 
 
-def test_a_cut_damaged_or_foreign_file(root):
+def test_cut_damaged_or_foreign_parquet_file_is_refused(root):
     path = put(root, "sinks", "m", csv_text())
     undamaged = path.read_bytes()
     middle = len(undamaged) // 4
@@ -181,7 +181,7 @@ def test_a_changed_cell_breaks_the_seal(root):
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "words"),
+    ("column", "values", "message"),
     [
         ("value", [1.0, float("nan")], "row 3, value: nan is not a number"),
         ("value", [float("inf"), 1.0], "row 2, value: inf is not a number"),
@@ -195,14 +195,14 @@ def test_a_changed_cell_breaks_the_seal(root):
         ("more", [1, 2], "row 1, more: unknown column more"),
     ],
 )
-def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, words):
+def test_cell_faults_of_parquet_equal_those_of_csv(root, column, values, message):
     columns = {"unit": ["a", "b"], "layer": [1, 2], "kept": [True, False], "side": ["rope", "drope"]}
     columns |= {"value": [1.0, 2.5], "reason": ["x", "y"]}
     columns = {name: cells for name, cells in {**columns, column: values}.items() if cells is not None}
     path = root / "artifacts/measurements/sinks/m.parquet"
     path.parent.mkdir(parents=True)
     parquet.write_table(pa.table(columns), path)
-    one_fault(root, words)
+    one_fault(root, message)
 
 
 def test_csv_and_parquet_of_one_name_are_refused(root):
@@ -219,7 +219,7 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     assert file_names(root) == ["m.json", "m.parquet"]
     path.with_suffix(".csv").write_text(table_text(path))
     path.write_bytes(pack_table(HEADER + "\nu,1,True,rope,1,x\n", {}))
-    assert [each.name for each in convert_all(root)] == ["m.csv"]
+    assert [path.name for path in convert_all(root)] == ["m.csv"]
     assert file_names(root) == ["m.json", "m.parquet"]
     assert not check(root, "sinks")
     path.with_suffix(".csv").write_text("value\n1\n")

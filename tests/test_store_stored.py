@@ -1,6 +1,6 @@
-"""Files that one command writes and another reads: a damaged one is made again or refused by name.
+"""Files that one command writes and another reads: a damaged file is made again, or refused by name.
 
-`STORED` lists the kinds; a module that writes files but is not listed fails the last test.
+`STORED` lists the kinds of files. The last test fails for a module that stores data and is in no list.
 """
 
 import io
@@ -187,7 +187,7 @@ def job(folder):
     return job_folder.result, job_folder.load
 
 
-# By kind of stored file: the function that makes it, and whether a changed file is made again or refused.
+# By kind of stored file: the function that writes it, and what happens to a changed file: made again, or refused.
 STORED = {
     "out/state/state.json": (state, "made again"),
     "out/state/facts.json": (facts, "made again"),
@@ -223,12 +223,12 @@ def test_file_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
     path, read = make(tmp_path)
     assert read() is not None
     content = path.read_bytes()
-    word = b"heights" if b"heights" in content else content[len(content) // 3 : len(content) // 3 + 1]
+    offset = content.index(b"heights") if b"heights" in content else len(content) // 3
+    word = b"heights" if b"heights" in content else content[offset : offset + 1]
     if change == "another word":
         changed = content.replace(word, b"weights" if word == b"heights" else bytes([word[0] ^ 255]))
     elif change == "a flipped bit":
-        place = content.index(word) if word == b"heights" else len(content) // 3
-        changed = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+        changed = content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1 :]
     else:
         changed = content[: len(content) // 2] + b"\n" * (path.suffix == ".jsonl")
     assert changed != content
@@ -251,8 +251,8 @@ def test_record_hash_covers_content_not_layout():
         cached_files.pack_value(float("nan"))
 
 
-# Modules that write files: those checked above, and those whose files are never read back, are made
-# again, or are verified by a hash elsewhere before they are read.
+# Modules that write files. Files of CHECKED are tested above. Files of ELSEWHERE are never read back, are made again,
+# or are verified by a hash before they are read.
 CHECKED = {
     "boundpaper": {"store/manifest"},
     "keyquery": {

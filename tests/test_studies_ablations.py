@@ -16,7 +16,7 @@ from conftest import ROOT
 
 
 def printed(name, **where):
-    """Return the number that a source prints in its only row with these cells."""
+    """Return the number printed in the only row of the source `name` with the cells `where`."""
     (row,) = [row for row in source_rows(name) if all(row[key] == value for key, value in where.items())]
     return float(row["printed"].replace(",", "").rstrip("x%×"))
 
@@ -59,7 +59,7 @@ def test_ablation_layers_are_matched_only_when_equal_in_both_models(ablations):
     by_ablation = {(row["experiment"], row["ablation"], row["positional"]): row for _, row in ablations.iterrows()}
     assert len(by_ablation) == 8
     for (experiment, ablation, _), row in by_ablation.items():
-        layers = {other["layers"] for key, other in by_ablation.items() if key[:2] == (experiment, ablation)}
+        layers = {cells["layers"] for key, cells in by_ablation.items() if key[:2] == (experiment, ablation)}
         assert row["matched"] == (len(layers) == 1)
     assert {row["matched"] for row in by_ablation.values()} == {True, False}
     compared = {(row["ablation"], row["positional"]) for row in source_rows("drope_ablation_comparison")}
@@ -107,7 +107,7 @@ def test_norms_of_queries_keys_and_values_with_their_ratio():
 
 @pytest.fixture(scope="module")
 def patterns():
-    """Return attention by layer in percent, from the published series: {(kind, model): array over layers}."""
+    """Return the published attention in percent, as an array over layers by (kind, model)."""
     frame = read(ROOT, "drope_published_series")
     frame = frame[frame["experiment"] == "exp7_attention_patterns"].sort_values("layer")
     return {

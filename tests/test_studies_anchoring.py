@@ -1,4 +1,4 @@
-"""Studies of anchoring on made measurements: curves, tests from means and deviations, landmarks, counts."""
+"""Studies of anchoring on invented measurements: curves, tests from means and deviations, landmarks, and counts."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ DRAW = np.random.default_rng(0)
 
 
 def experiment_rows(model: str, data: str = "planted", shift: float = 0.0, blind: int = 0) -> pd.DataFrame:
-    """Return rows as the experiment writes them, from random values; probes of layers below `blind` are at chance."""
+    """Return random rows in the format of the experiment; in layers below `blind` the probe is at chance."""
     rows: list[dict[str, object]] = []
 
     def add(condition: str, layer: int, metric: str, value: float, n: int) -> None:
@@ -67,9 +67,9 @@ def test_curves_record_model_data_and_chance() -> None:
     assert tiny["auroc"].tolist() == pytest.approx([0.49, 0.89, 0.89])  # among the statements that need the question
     assert (tiny["n"] == UNITS).all()
     assert tiny["filler"].tolist() == [0.5] * LAYERS
-    other = result[result["model"] == "llama3.2-1b"]
-    assert other["filler"].isna().all()
-    assert other["reason"].str.contains("no text around").all()
+    llama = result[result["model"] == "llama3.2-1b"]
+    assert llama["filler"].isna().all()
+    assert llama["reason"].str.contains("no text around").all()
     assert result.loc[result["split"] == "all", "question_share"].notna().all()
     assert (result.loc[result["question_share"].isna(), "reason"] != "").all()
 

@@ -1,4 +1,4 @@
-"""The share of a mean query that buckets keep: against simulated queries, published scalings, and for conclusions."""
+"""The share of a mean query that buckets keep, against simulation and transformers, and conclusions that it decides."""
 
 import inspect
 import re
@@ -41,7 +41,7 @@ def factors(along=1.2, back=1.2, between=1.5, even=1.5, random=1.2):
 
 @pytest.mark.parametrize(("base", "width"), [(400.0, 8), (10_000.0, 64), (500_000.0, 8192)])
 def test_kept_share_is_the_squared_mean_of_rotated_queries(base, width):
-    """A query of length 1 in each of four pairs, rotated to every position of a fine grid over the bucket."""
+    """A query of length 1 in each of four pairs is rotated to every position of a fine grid over the bucket."""
     positions = (np.arange(20_000) + 0.5) / 20_000 * width
     rotated = np.exp(1j * np.outer(positions, base ** (-2.0 * np.arange(4) / 8)))
     assert kept_share(frequencies(base, 8), width) == pytest.approx((np.abs(rotated.mean(0)) ** 2).mean(), abs=1e-6)
@@ -69,7 +69,7 @@ def test_rope_scalings_equal_those_of_transformers(scaling, factor, original, pa
 
 @pytest.mark.parametrize(("length", "width"), [(1.0, 64), (2.0, 512), (0.5, 1024)])
 def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
-    """A planted head: a uniform mean of the given length in each pair, isotropic content and keys."""
+    """The head has a mean query of the given length in each pair, and isotropic noise in queries and keys."""
     rng, dimensions, count = np.random.default_rng(3), 64, 6000
     rotary = from_theta(10_000.0, dimensions)
     positions = 2048 + rng.integers(width, size=count)
@@ -83,10 +83,10 @@ def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
         key_positions=np.arange(400), key_documents=np.zeros(400, int), context=CONTEXT,
         buckets=CONTEXT // 1024, rotary=rotary,
     )  # fmt: skip
-    pooled, aligned = (kq.plasticity(head, estimator=by).profile.values[2] for by in ("bucket_full", "aligned_full"))
-    kept = kept_share(frequencies(10_000.0, dimensions), width)
-    assert agreement(pooled) == pytest.approx(kept * agreement(aligned), rel=0.12)
-    assert one_position_plasticity(pooled, kept) == pytest.approx(aligned, abs=0.05)
+    pooled, aligned = (kq.plasticity(head, estimator=e).profile.values[2] for e in ("bucket_full", "aligned_full"))
+    share = kept_share(frequencies(10_000.0, dimensions), width)
+    assert agreement(pooled) == pytest.approx(share * agreement(aligned), rel=0.12)
+    assert one_position_plasticity(pooled, share) == pytest.approx(aligned, abs=0.05)
 
 
 def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
@@ -136,7 +136,7 @@ def test_needed_factor_undoes_the_fall():
 
 
 def test_relation_needs_the_smallest_factor_that_undoes_it():
-    """If all captures change alike nothing is undone; each capture has its own smallest factor."""
+    """A factor common to all captures undoes no relation, so each capture has its own smallest factor."""
     row = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
     needed = bins.bin_fates(row, **tables()).iloc[0]["needed"]
     assert 1 < needed < FACTORS[-1]
@@ -162,7 +162,7 @@ def test_every_marked_statement_of_public_models_is_among_the_conclusions(chapte
 
 
 def test_sign_of_a_wanted_relation_counts_by_length():
-    """Scores against plasticity at every length, as far apart as can be, show no positive relation; with it, all do."""
+    """Scores opposite to plasticity at every length show no positive relation; scores equal to plasticity do."""
     lengths = artifact("lbp_lengths")
     for sign, needed in ((1, True), (-1, False)):
         same = lengths.assign(lbp=sign * lengths["plasticity"])
@@ -177,10 +177,10 @@ def test_sign_of_a_wanted_relation_counts_by_length():
 )  # fmt: skip
 def test_what_turning_adds_is_judged_both_ways(changed, level, fall):
     case = {"pooled": 0.7, "along": 1.1, "random": 1.2, "last": 0.5} | changed
-    kept = {"model": ["one", "one", "two"], "width": [64, 1024, 1024], "pooled": [0.1, 0.75, case["pooled"]]}
+    shares = {"model": ["one", "one", "two"], "width": [64, 1024, 1024], "pooled": [0.1, 0.75, case["pooled"]]}
     bounds = pd.DataFrame({"kept_low": [0.2], "kept_high": [0.5], "kept_least": [0.6]})
     profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, case["last"]]})
     case_factors = factors(along=case["along"], random=case["random"])
-    verdicts = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, case_factors, profiles)
+    verdicts = thesis_estimator_turns(pd.DataFrame(shares | {"aligned": 0.6}), bounds, case_factors, profiles)
     assert {verdict.key: verdict.verdict for verdict in verdicts} == {"level": level, "fall": fall}
     assert changed or verdicts[0].recomputed == "14 to 20 %"

@@ -1,4 +1,4 @@
-"""Comparisons at equal positions and summaries of the ledger, checked on made frames, with numpy and real sources."""
+"""Comparisons at equal positions and summaries of the ledger, against hand-made frames, numpy and real sources."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Distillation compared at equal tokens: made curves, true and false claims, and exhibits without some data."""
+"""Distillation compared at equal tokens, on invented curves: outcomes, claims in both directions, and exhibits."""
 
 from pathlib import Path
 
@@ -41,13 +41,13 @@ TEACHER = {"manual": 3.0, "anarchism": 4.0}
 
 
 def losses_table(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
-    """Return losses by arm and step, by default 3 and .5 nats above the teacher's at first; `anarchism` 1 more."""
+    """Return losses by arm and step on two texts; the text `anarchism` costs the teacher and both arms 1 nat more."""
     rows = []
     for model, losses in (("m-nope", nope), ("m-continued", control)):
         for number, loss in enumerate(losses):
             for text, teacher in TEACHER.items():
-                more = teacher - 3.0
-                values = {"loss": loss + more, "kl": (loss - 3) / 2, "teacher_loss": teacher}
+                offset = teacher - 3.0
+                values = {"loss": loss + offset, "kl": (loss - 3) / 2, "teacher_loss": teacher}
                 rows += [
                     {
                         **{"model": model, "seed": 0, "step": 5 * number, "tokens": 5120 * number, "text": text},
@@ -143,7 +143,7 @@ def test_neighbour_attention_claim_needs_less_than_half_recovered(student, expec
 
 
 def keys(teacher, untouched, nope, continued, ratio=0.25):
-    """Return which of eight prompts each model answers with the key."""
+    """Return rows of eight prompts per model, of which the given numbers are answered with the key."""
     answers = {"m-near": teacher, "m-untouched": untouched, "m-nope": nope, "m-continued": continued}
     return pd.DataFrame(
         {
@@ -161,10 +161,10 @@ def key_tests(*right):
 
 
 def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
-    made = keys_study.distillation_keys(keys(8, 0, 2, 6), MODELS, WITH_UNTOUCHED).set_index("column")
-    assert made["tokens"].unique().tolist() == [2048]
-    assert made["share"].to_dict() == {"teacher": 1.0, "untouched": 0.0, "nope": 0.25, "continued": 0.75}
-    assert made.loc["teacher", "low"] == pytest.approx(8 / (8 + 1.959964**2))  # Wilson's interval when all are right
+    table = keys_study.distillation_keys(keys(8, 0, 2, 6), MODELS, WITH_UNTOUCHED).set_index("column")
+    assert table["tokens"].unique().tolist() == [2048]
+    assert table["share"].to_dict() == {"teacher": 1.0, "untouched": 0.0, "nope": 0.25, "continued": 0.75}
+    assert table.loc["teacher", "low"] == pytest.approx(8 / (8 + 1.959964**2))  # Wilson's interval when all are right
     tests = key_tests(8, 0, 8, 8).set_index("comparison")
     assert tests.loc["removed against rotation, 2048 tokens", "p_value"] == pytest.approx(2 / 2**8)
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(8, 0, 8, 8))}
@@ -179,33 +179,33 @@ def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
         "m_distilled_against_removed_2048": "contradicted",
         "m_distilled_against_trained_on_2048": "holds",
     }
-    assert "8,192" not in render(keys_table.table(made.reset_index()), "distillation_keys", "markdown")
-    other = keys(8, 0, 2, 6)
-    other.loc[other["model"] == "m-nope", "unit_id"] = [f"x{number}" for number in range(8)]
+    assert "8,192" not in render(keys_table.table(table.reset_index()), "distillation_keys", "markdown")
+    different_prompts = keys(8, 0, 2, 6)
+    different_prompts.loc[different_prompts["model"] == "m-nope", "unit_id"] = [f"x{number}" for number in range(8)]
     families = pd.DataFrame()
     with pytest.raises(DataError, match="nope and untouched of m got different prompts"):
-        keys_study.distillation_key_tests(other, MODELS, WITH_UNTOUCHED, families)
+        keys_study.distillation_key_tests(different_prompts, MODELS, WITH_UNTOUCHED, families)
     with pytest.raises(DataError, match="context_length has no student"):
         keys_study.distillation_keys(keys(8, 0, 2, 6).query("model == 'm-near'"), MODELS, WITH_UNTOUCHED)
 
 
 def test_incomplete_distillation_tables_are_refused():
     with pytest.raises(DataError, match="lists no student with the role own"):
-        distillation.distillation_curves(losses_table(model="other"), SUBJECTS)
-    one = losses_table()
+        distillation.distillation_curves(losses_table(model="other_schedule"), SUBJECTS)
+    no_common_step = losses_table()
     with pytest.raises(DataError, match="the arms of a pair have no common step"):
-        distillation.distillation_curves(one[one["model"] == "m-nope"], SUBJECTS)
-    other = losses_table()
-    other.loc[other["model"] == "m-nope", "of"] = 90
+        distillation.distillation_curves(no_common_step[no_common_step["model"] == "m-nope"], SUBJECTS)
+    other_schedule = losses_table()
+    other_schedule.loc[other_schedule["model"] == "m-nope", "of"] = 90
     with pytest.raises(DataError, match="differ in of"):
-        distillation.distillation_curves(other, SUBJECTS)
+        distillation.distillation_curves(other_schedule, SUBJECTS)
     late = distillation.distillation_curves(losses_table(), SUBJECTS)
     with pytest.raises(DataError, match="lacks step 0"):
         distillation.distillation_outcomes(late[late["step"] > 0])
 
 
 def quantities(*models):
-    """Return quantities of Experiments 1 and 8: counts 100, 101, ...; attention writes 10, 20, ... % of layer 1."""
+    """Return quantities of `models`: 100, 101, ... massive values; attention shares of layer 1 of 10, 20, ... %."""
     rows = []
     for number, model in enumerate(models):
         fields = {"model": model, "unit_id": "", "head": None, "reason": ""}
@@ -241,10 +241,10 @@ def test_quantities_have_one_column_per_model_and_report_unmeasured_ones():
     assert result.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
     assert result.loc["spike_layer", list(quantities_study.COLUMNS)].tolist() == [11] * 4  # after the first token
     assert "bos_mlp_best" not in result.index  # no model has it
-    part = quantities("m", "m-untouched").set_index("quantity")
-    assert part["nope"].isna().all()
+    result_of_two = quantities("m", "m-untouched").set_index("quantity")
+    assert result_of_two["nope"].isna().all()
     note = "nope: not measured on this model; continued: not measured on this model"
-    assert part.loc["layer1_share", "note"] == note
+    assert result_of_two.loc["layer1_share", "note"] == note
     with pytest.raises(DataError, match="no model without rotation shares an experiment with its teacher"):
         quantities("m")
     with pytest.raises(DataError, match="no model without rotation"):

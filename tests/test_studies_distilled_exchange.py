@@ -1,4 +1,4 @@
-"""Students of the second distillation at one position: means, intervals, and claims true and false."""
+"""Students of the second distillation at one position: means, intervals, and claims in both directions."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ SUBJECTS = pd.DataFrame({"model": [*MODELS, "mine-a", "mine-b"], "role": [*MODEL
 
 
 def exchange_rows(plasticity=0.1, linear=-0.2, spread=1.0, left_out=""):
-    """Return rows of eight heads on four key heads; the student without rotation differs by the two given numbers."""
+    """Return rows of eight heads on four key heads; the student without rotation differs as given."""
     rows = []
     for model in MODELS:
         for head in range(8):
@@ -83,7 +83,7 @@ def test_statements_on_students_can_fail(changes, more, same, share):
 
 
 def curves(divergence, step=80):
-    """Return divergences of the first training, .2 and .3, and of the second."""
+    """Return divergences of the first training, .2 and .3, and of the second, `divergence` and .3."""
     rows = []
     for model, text, value in (("a", "t", 0.2), ("b", "t", 0.3), ("x", "t", divergence), ("y", "t", 0.3)):
         last = step if model in "xy" else 80
@@ -107,5 +107,4 @@ def test_trainings_that_end_at_different_steps_are_an_error():
 
 def test_the_table_has_a_column_for_each_model_and_the_interval():
     text = render(exchange_table.table(distilled_exchange(exchange_rows(), SUBJECTS)), "distilled_exchange")
-    for words in ("Linear share", "Removed", "trained on", "0.100"):
-        assert words in text
+    assert all(cell in text for cell in ("Linear share", "Removed", "trained on", "0.100"))

@@ -85,7 +85,7 @@ def test_published_attention_rounds_to_the_printed_means() -> None:
 
 
 def content(norms: np.ndarray, attention: float = 1.0) -> pd.DataFrame:
-    """Return one layer whose MLP writes `norms`, the first at BOS."""
+    """Return a layer whose MLP writes vectors of the given norms; the first is that of BOS."""
     values = {
         "attn_output_norm_mean": attention,
         "attn_output_norm_std": 0.0,
@@ -155,7 +155,7 @@ def test_value_and_remaining_growth_multiply_to_the_output_growth() -> None:
 
 
 def balance(rope: list[float], drope: list[float]) -> pd.DataFrame:
-    """Return layers whose MLP writes 1 and whose attention writes the given values."""
+    """Return layers whose MLP writes a norm of 1 and whose attention writes the given norms."""
     ones = [1.0] * len(rope)
     return drope_balance.balance_layers(
         series(
@@ -184,8 +184,8 @@ def test_published_shares_follow_from_the_published_norms() -> None:
     layers = drope_balance.balance_layers(published)
     fractions = published[published["metric"] == "attention_fraction"]
     for model in ("RoPE", "DroPE"):
-        given = fractions[fractions["positional"] == model].sort_values("layer")["value"].to_numpy()
-        assert layers[f"share_{model.lower()}"].to_numpy() == pytest.approx(100 * given, rel=1e-8)
+        published_shares = fractions[fractions["positional"] == model].sort_values("layer")["value"].to_numpy()
+        assert layers[f"share_{model.lower()}"].to_numpy() == pytest.approx(100 * published_shares, rel=1e-8)
 
 
 def test_layer_bands_sum_to_all_differences() -> None:
@@ -218,8 +218,8 @@ def cells() -> pd.DataFrame:
 
 def test_counts_are_percentages_of_each_protocols_trials() -> None:
     table = cells().set_index(["protocol", "positional", "context", "format"])
-    one, two = (table.loc[(protocol, "DroPE", 8192, "single")] for protocol in ("lengths", "errors"))
-    assert (one["correct"], one["trials"], two["correct"], two["trials"]) == (4, 5, 0, 20)
+    lengths, errors = (table.loc[(protocol, "DroPE", 8192, "single")] for protocol in ("lengths", "errors"))
+    assert (lengths["correct"], lengths["trials"], errors["correct"], errors["trials"]) == (4, 5, 0, 20)
     unknown = table.loc[("lengths", "DroPE", 4096, "single")]
     assert pd.isna(unknown["correct"])
     assert "varies" in unknown["note"]

@@ -1,4 +1,4 @@
-"""Studies of sinks, the first token and layer 1: checked on planted series, and known results of the published data."""
+"""Studies of sinks, the first token and layer 1, on invented series and against known results of the published data."""
 
 import math
 
@@ -50,7 +50,7 @@ def phases(series):
 
 
 def planted(metric, experiment, rope, drope, spread=0.0):
-    """Return a published series with the given values per layer."""
+    """Return a series in the published format, with the given values per layer of both models."""
     rows = [
         {"positional": model, "experiment": experiment, "metric": metric, "layer": layer, "value": value}
         for model, values in (("RoPE", rope), ("DroPE", drope))
@@ -60,7 +60,7 @@ def planted(metric, experiment, rope, drope, spread=0.0):
 
 
 def printed_cells(**columns):
-    """Return a source in long form as read by the store: printed text, value and rounding interval."""
+    """Return a source in long form, with the numbers of its column `printed` parsed."""
     from boundpaper.store.frames import parsed
 
     return parsed(pd.DataFrame(columns).assign(reason="", source="here"), words=True)
@@ -111,7 +111,7 @@ def test_sink_rates_are_tested_with_the_sample_deviation(series):
 
 
 def test_published_deviations_have_divisor_n(series):
-    """Eight prompts with ten of 32 sink heads and two with nine give the published mean and deviation exactly."""
+    """Eight prompts with 10 of 32 sink heads and two prompts with 9 give the published mean and deviation exactly."""
     prompts = np.array([10] * 8 + [9] * 2) / 32
     row = pick(sink_rate_layers(series), layer=1)
     assert row["drope"] == pytest.approx(100 * prompts.mean())
@@ -210,7 +210,7 @@ def test_phase_metric_claims_have_the_expected_verdicts(phases):
 
 
 def test_entropy_bound_follows_from_two_singular_values():
-    """From one spike and k orthogonal tokens of equal norm, squared singular values allow at least k tokens."""
+    """The states are one spike and k orthogonal tokens of equal norm, for which the bound allows at least k tokens."""
     norm, other, tokens = 500.0, 10.0, 60
     squares = np.array([norm**2, *[other**2] * tokens])
     shares_of_squares = squares / squares.sum()

@@ -1,4 +1,4 @@
-"""Studies of massive values, their disruption and the knowledge tasks, checked by hand, with scipy and on made data."""
+"""Studies of massive values, their disruption and knowledge tasks, against values by hand and scipy."""
 
 import math
 
@@ -39,7 +39,7 @@ RATES = {
 
 
 def series(counts: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
-    """Return a published series of counts per layer for each tensor and model."""
+    """Return a series in the published format, with the given counts per layer of each tensor and model."""
     rows = [
         {"positional": model, "metric": f"massive_count_{tensor}", "layer": layer, "printed": str(value)}
         for (tensor, model), values in counts.items()
@@ -125,7 +125,7 @@ def test_change_is_bounded_by_rounding_and_tested_by_welch(layers: pd.DataFrame)
 
 
 def trials(massive: dict[str, list[float]]) -> pd.DataFrame:
-    """Return published trials with baseline 2, and the random arm near it."""
+    """Return trials in the published format: perplexity 2 at baseline, near 2 with random dimensions zeroed."""
     rows = []
     for model, values in massive.items():
         for seed, value in enumerate(values):
@@ -240,7 +240,7 @@ def knowledge() -> pd.DataFrame:
 
 
 def rates(typed: tuple[str, ...] = ("RoPE",)) -> pd.DataFrame:
-    """Return the rates of `RATES` as a script would store them; models in `typed` have three decimals."""
+    """Return the rates of `RATES` as a script stores them, for models in `typed` rounded to three decimals."""
     return pd.DataFrame(
         [
             {

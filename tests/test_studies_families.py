@@ -1,4 +1,4 @@
-"""Families of tests: each test is declared once, corrected within its family, and reported once."""
+"""Families of tests: each test belongs to one family, is corrected within it, and is reported once."""
 
 from collections import defaultdict
 from fnmatch import fnmatchcase
@@ -117,7 +117,7 @@ def test_family_declarations_are_consistent():
 
 
 def results(shipped):
-    """Return every result that contains tests, by name."""
+    """Return the results that contain statistical tests, by name."""
     by_name = {}
     for path in sorted((shipped / "artifacts/results").glob("*.csv")):
         if resource(shipped, path.stem) is None:
@@ -166,16 +166,16 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
 
 
 def test_no_test_occurs_twice_with_different_adjusted_p(shipped):
-    """Equal numbers mean the same test; for ranks and counts, where they may agree by chance, names must agree too.
+    """Tests with equal numbers are one test; ranks and counts may agree by chance, so their names must agree too.
 
-    An uncorrected test may be repeated beside others.
+    A test without correction may be repeated.
     """
     first_seen: dict[tuple, tuple[str, object]] = {}
     for name, tests in results(shipped).items():
         for _, row in tests[tests["p_adjusted"].notna()].iterrows():
             continuous = row["test"].startswith("pearson") or row["test"].endswith(("_t", "_difference", "_contrast"))
             exact = pd.isna(row["estimate"]) or float(row["estimate"]) == round(float(row["estimate"]), 6)
-            words = "" if continuous and not exact else row["comparison"]
-            key = (words, row["test"], row["n"], row["estimate"], row["p_value"])
-            other, adjusted = first_seen.setdefault(key, (name, row["p_adjusted"]))
-            assert other == name or adjusted == row["p_adjusted"], (name, other, row["comparison"], row["test"])
+            comparison = "" if continuous and not exact else row["comparison"]
+            key = (comparison, row["test"], row["n"], row["estimate"], row["p_value"])
+            first_name, adjusted = first_seen.setdefault(key, (name, row["p_adjusted"]))
+            assert first_name == name or adjusted == row["p_adjusted"], (name, first_name, row["comparison"])

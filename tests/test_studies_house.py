@@ -1,4 +1,4 @@
-"""Studies that relate plasticity to benchmarks, checked against scipy, enumeration and frames of known results."""
+"""Studies that relate plasticity to benchmarks, against scipy, enumeration and frames with known results."""
 
 import itertools
 import math

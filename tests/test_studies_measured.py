@@ -1,4 +1,4 @@
-"""Measured models beside reported ones: which models enter, with which values."""
+"""Tables of measured models: which models they include, and their values."""
 
 import pandas as pd
 import pytest
@@ -8,7 +8,7 @@ from boundpaper.errors import DataError
 
 MODELS = pd.DataFrame({"model": ["qwen3-8b"], "display_name": ["Qwen3-8B"]})
 NO_NAMES = MODELS.iloc[:0]
-BINS = tuple(f"ap_bin_{place}" for place in range(8))
+BINS = tuple(f"ap_bin_{number}" for number in range(8))
 
 
 def metrics(model, value=0.5, context=4096, names=METRICS):

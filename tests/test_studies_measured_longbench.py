@@ -1,4 +1,4 @@
-"""LongBench Pro scores of this project beside published ones: which models a correlation includes, and tables."""
+"""LongBench Pro scores measured by this project: which models the correlations include, and tables with them."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ SCORES = dict(zip(LENGTHS, (50.0, 45.0, 40.0, 35.0, 30.0, 25.0), strict=True))
 
 
 def scores_of(model, mode="nonthinking", scores=SCORES, **facts):
-    """Return rows of one model and mode, as `bench lbp` measures them."""
+    """Return rows of one model and mode in the format of `bench lbp`."""
     values = {"overall": np.mean(list(scores.values())) if len(scores) == 6 else np.nan, **scores}
     rows = [
         {
@@ -57,7 +57,7 @@ def study(sources, *blocks):
 
 @pytest.fixture(scope="module")
 def tested(sources):
-    """Return lengths, facts and tests of one model that is included and one null reference, computed once."""
+    """Return scores by length, models with their note, and tests, for one included model and a null reference."""
     rows = scores_of("llama3.2-1b"), scores_of("random-llama", role="null reference", data="smoke-set")
     lengths, correlated = study(sources, *rows)
     return (
@@ -74,7 +74,7 @@ def test_lengths_are_in_order_with_display_names(sources):
 
 
 @pytest.mark.parametrize(
-    ("rows", "enters", "words"),
+    ("rows", "enters", "message"),
     [
         (scores_of("mistral-v0.2-7b"), True, ""),
         (scores_of("llama3.2-1b"), True, "r_k_a: no value; r_q_a: no value; plane_var: no value"),
@@ -87,11 +87,11 @@ def test_lengths_are_in_order_with_display_names(sources):
         (scores_of("random-llama"), False, "its family and size are not in the table of models"),
     ],
 )
-def test_each_model_is_included_or_excluded_with_a_reason(sources, rows, enters, words):
+def test_each_model_is_included_or_excluded_with_a_reason(sources, rows, enters, message):
     _, correlated = study(sources, rows)
     [row] = correlated.to_dict("records")
     assert row["enters"] == enters
-    assert str(row["note"]).startswith(words) if words else row["note"] == ""
+    assert str(row["note"]).startswith(message) if message else row["note"] == ""
 
 
 def test_checkpoints_and_metrics_state_their_origin(sources):

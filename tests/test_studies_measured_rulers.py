@@ -1,4 +1,4 @@
-"""RULER scores of this project: which models the correlations include, and how tables show them."""
+"""RULER scores measured by this project: which models the correlations include, and tables with them."""
 
 import pandas as pd
 import pytest
@@ -14,7 +14,7 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
 
 def score_rows(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
-    """Return rows as in a measurement file, with the same score for every task."""
+    """Return rows in the format of a measurement, with the same score for every task."""
     cells = [Score(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
     rows = tabulate(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
     return rows.assign(model=model)
@@ -25,7 +25,7 @@ FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
 
 @pytest.fixture(scope="module")
 def frames():
-    """Return four measured models: one that enters, one published, a null reference, and one with a lost task."""
+    """Return rows, scores by length, and models: a new one, a published one, a null reference, an incomplete one."""
     scores = [Score(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
     incomplete = tabulate(scores, TASKS, MEAN)
     rows = pd.concat(

@@ -1,4 +1,4 @@
-"""Drop and loss of score over all variants jointly, and metrics with the noise of their capture."""
+"""The joint test of drop and loss of score over all variants, and metrics with the noise of their capture."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ SOURCES = read(ROOT, "published_facts"), read(ROOT, "reported_plasticity")
 
 
 def planted(drops, falls, seed=0):
-    """Return four models of the source and one other, with given drops and relative falls of score to 128K."""
+    """Return four models of the source and one other, with the given drops and relative falls of the score to 128K."""
     names = [f"m{i}" for i in range(len(drops))]
     generator = np.random.default_rng(seed)
     rows = [
@@ -90,7 +90,7 @@ def test_relation_of_three_families_is_reported_without_significance():
 
 @pytest.fixture
 def noise_row():
-    """Return a function that gives the row of noise when the two captures of one network differ by `difference`."""
+    """Return a function that gives the noise of `ap_drop` if the two captures of one network differ by `difference`."""
     captured, matched = read(ROOT, "captured_models"), read(ROOT, "matched_models")
 
     def row(difference):
@@ -127,7 +127,6 @@ def test_recaptures_spread_with_the_noise(noise_row):
 
 
 def test_corrected_r_removes_the_attenuation_by_noise():
-    """Over many planted models, the correction recovers the correlation that noise has lowered."""
     generator = np.random.default_rng(4)
     n, noise = 500, 0.8
     truth = generator.normal(size=n)

@@ -1,4 +1,4 @@
-"""The layer study recomputed: values worked out by hand, and bounds checked on data that fit the printed means."""
+"""The layer study, against values computed by hand, and bounds checked on random data with the printed means."""
 
 import math
 from functools import partial
@@ -148,9 +148,9 @@ def test_simulated_data_stay_within_the_bounds(bounds):
     for scale in (0, 0.001, 0.01, 0.03) * 25:
         arms = {}
         for group, values in known.items():
-            rest = rng.normal(size=sizes[group] - len(values)) * scale
-            rest += (sizes[group] * means[group] - sum(values) - rest.sum()) / len(rest)
-            arms[group] = np.concatenate([values, rest])
+            unprinted = rng.normal(size=sizes[group] - len(values)) * scale
+            unprinted += (sizes[group] * means[group] - sum(values) - unprinted.sum()) / len(unprinted)
+            arms[group] = np.concatenate([values, unprinted])
         adjacent = np.concatenate([arms["after"], arms["before"]])
         assert (
             abs(stats.ttest_ind(adjacent, arms["far"]).statistic) <= bounds.loc["adjacent - far", "statistic_at_most"]
@@ -164,8 +164,8 @@ def test_simulated_data_stay_within_the_bounds(bounds):
 
 def test_least_spread_sets_all_unknown_values_equal():
     known, mean = [0.05, 0.04], 0.02
-    rest = (6 * mean - sum(known)) / 4
-    values = np.array([*known, rest, rest, rest, rest])
+    unknown = (6 * mean - sum(known)) / 4
+    values = np.array([*known, unknown, unknown, unknown, unknown])
     assert nope_tests._least_squares(known, 6, mean) == pytest.approx(((values - mean) ** 2).sum())
 
 
@@ -184,10 +184,14 @@ def test_depth_test_enumerates_every_choice_of_five_layers(cells, groups):
 
 
 def test_expected_shared_layers_follow_the_size_of_both_groups(cells, groups):
-    other = cells[cells["model"] != "llama3.1-8b"]
+    cells_of_vision = cells[cells["model"] != "llama3.1-8b"]
     fewer = cells[cells["model"] == "llama3.1-8b"].head(3)
-    five = fewer.assign(text_layer=[*other["text_layer"].head(1), *fewer["text_layer"].tail(2)])
-    row = nope_tests.nope_depth_tests(pd.concat([five, other]), groups, FAMILIES).set_index("comparison").iloc[-1]
+    five = fewer.assign(text_layer=[*cells_of_vision["text_layer"].head(1), *fewer["text_layer"].tail(2)])
+    row = (
+        nope_tests.nope_depth_tests(pd.concat([five, cells_of_vision]), groups, FAMILIES)
+        .set_index("comparison")
+        .iloc[-1]
+    )
     # three and five of 32 layers: the expected overlap is 15 / 32; p sums the terms for 0 and 1
     ways = [math.comb(5, shared) * math.comb(27, 3 - shared) for shared in range(4)]
     assert (row["estimate"], row["statistic"]) == (1, pytest.approx(15 / 32))
@@ -206,13 +210,13 @@ def test_families_count_networks_once(recovery, source):
 
 
 def test_second_recovering_llama_network_would_lower_p(recovery, source):
-    other = recovery.reset_index()
-    other.loc[other["model"] == "llama3.2-3b", "recovers"] = True
+    with_second_network = recovery.reset_index()
+    with_second_network.loc[with_second_network["model"] == "llama3.2-3b", "recovers"] = True
     before, after = (
         nope_tests.nope_family_tests(rows, source("published_facts"), FAMILIES).set_index(["comparison", "unit"])[
             "p_value"
         ]
-        for rows in (recovery.reset_index(), other)
+        for rows in (recovery.reset_index(), with_second_network)
     )
     key = ("Llama against others, all captured", "network")
     assert after[key] < before[key]

@@ -1,4 +1,4 @@
-"""Pretrained models: selected by role, intervals computed by hand, claims true and false, and partial exhibits."""
+"""Pretrained models: selection by role, intervals against hand values, claims in both directions, and exhibits."""
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,9 @@ POPULATION = pd.DataFrame(
 HEADS = pd.DataFrame(
     [
         {"model": row.model}
-        | dict.fromkeys(pretrained.METRICS, SEEDS[row.seed] + side if (row.arm, row.base) == ("A", 400) else 9.0)
+        | dict.fromkeys(pretrained.METRICS, SEEDS[row.seed] + offset if (row.arm, row.base) == ("A", 400) else 9.0)
         for row in POPULATION.itertuples()
-        for side in (-0.1, 0.1)
+        for offset in (-0.1, 0.1)
     ]
 )
 
@@ -77,12 +77,12 @@ def test_geometry_columns_are_reported_range_small_models_and_measured_model():
     assert (model_row["label"], model_row["n"], model_row["unit"]) == ("A model", 90, "key head")
 
 
-def test_a_role_decides_and_no_name():
+def test_pretrained_models_are_selected_by_role_not_by_name():
     with pytest.raises(DataError, match="no pretrained model; measure one"):
         pretrained.pretrained_geometry(metrics("smollm2-135m"), MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
-    other = SUBJECTS.assign(role="own")
+    own_subjects = SUBJECTS.assign(role="own")
     with pytest.raises(DataError, match="no pretrained model; measure one"):
-        pretrained.pretrained_geometry(metrics(), MODELS, other, CAPTURED, HEADS, POPULATION)
+        pretrained.pretrained_geometry(metrics(), MODELS, own_subjects, CAPTURED, HEADS, POPULATION)
 
 
 def test_missing_metric_is_refused_by_name():
@@ -265,8 +265,8 @@ def test_noise_is_compared_with_the_reported_pair(low, high, verdict):
         **{"documents": 5},
         **{"noise_low": low, "noise_high": high, "twin_difference": 0.028},
     }
-    other = row | {"metric": "plane_var", "twin_difference": None}
-    [verdicts] = claims.thesis_pretrained_noise(pd.DataFrame([row, other]))
+    second = row | {"metric": "plane_var", "twin_difference": None}
+    [verdicts] = claims.thesis_pretrained_noise(pd.DataFrame([row, second]))
     assert (verdicts.verdict, verdicts.key) == (verdict, "any-name_ap_overall")
 
 

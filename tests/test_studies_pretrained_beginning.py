@@ -1,4 +1,4 @@
-"""A pretrained model with its beginning token or with a word: quantities, sweeps, and claims true and false."""
+"""A pretrained model whose texts begin with its beginning token or with a word: quantities, sweeps, and claims."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Mean and spread of the score difference at a fixed key distance: rows, and claims true and false."""
+"""Mean and spread of the score difference at a fixed key distance: rows, and claims in both directions."""
 
 import pandas as pd
 import pytest
@@ -19,7 +19,7 @@ NAMES = {
 
 
 def cells(*values, model="mine", heads=2, pairs=1000):
-    """Return rows of bin, distance, mean difference and spread."""
+    """Return rows of heads; each of `values` is bin, distance, mean difference and spread."""
     frame = pd.DataFrame(list(values), columns=["bin", "key_distance", "mean_gap", "spread"])
     return frame.assign(model=model, heads=heads, pairs=pairs)
 
@@ -64,7 +64,7 @@ def test_decaying_content_and_growing_position_are_judged():
 
 
 def exchange_levels(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
-    """Return levels of twelve heads: all pairs, and keys below 1,024 tokens apart and above; heads differ in cost."""
+    """Return levels of twelve heads of different cost, for all pairs and for three ranges of key distances."""
     rows = []
     for head in range(12):
         for low, high, change in ((0, 4096, fall), (512, 1024, at), (1024, 2048, far), (2048, 4096, far)):

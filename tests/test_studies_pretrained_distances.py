@@ -1,4 +1,4 @@
-"""Plasticity by two distances: kept cells, fixed distances, claims true and false, and figures."""
+"""Plasticity by key distance and query distance: included cells, fixed distances, claims, and figures."""
 
 import pandas as pd
 import pytest

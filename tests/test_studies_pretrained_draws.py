@@ -1,4 +1,4 @@
-"""Error of a mean due to drawing heads: compared with single draws, and the claim on it true and false."""
+"""Error of a mean due to drawing heads, against enumeration of all draws, and the claim in both directions."""
 
 import itertools
 

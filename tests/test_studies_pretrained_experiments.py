@@ -1,4 +1,4 @@
-"""Headline quantities of pretrained models beside reported and small ones: values, intervals, missing values."""
+"""Headline quantities of pretrained, reported and small models: values, intervals, and missing values."""
 
 import pandas as pd
 import pytest
@@ -16,7 +16,7 @@ SHARE = "contribution_ratio_of_means"
 
 
 def rows(model, share=0.6, deviation=0.02, texts=4):
-    """Return layer content of two layers, over `texts`."""
+    """Return rows of layer content for two layers, as means over `texts` texts."""
     shares = [(model, "all", layer, None, "", SHARE, share + 0.1 * (layer == 0), texts, "") for layer in (0, 1)]
     return pd.DataFrame([*shares, (model, "all", 1, None, "", f"{SHARE}_sd", deviation, texts, "")], columns=COLUMNS)
 

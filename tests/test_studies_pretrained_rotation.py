@@ -1,4 +1,4 @@
-"""Attention of pretrained models computed without the rotation: by text, and claims true and false."""
+"""Attention of pretrained models computed without the rotation: differences by text, and claims in both directions."""
 
 import pandas as pd
 import pytest

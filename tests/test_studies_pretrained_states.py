@@ -1,4 +1,4 @@
-"""One pretrained network in two states, and its keys by parts of a prompt: results, exhibits, claims true and false."""
+"""A pretrained network with and without rotation or beginning token, and keys by prompt part: results and claims."""
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,6 @@ def test_pairs_are_found_by_roles_and_sides():
 
 
 def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
-    """Measuring the report's model pair by a recipe needs no change of code."""
     classes = {"big-rope": MIXED, "big-drope": LESS}
     result = pretrained_head_agreement(patterns(classes), MODELS, SUBJECTS)
     assert set(result["display_name"]) == {"Big"}
@@ -130,7 +129,7 @@ def test_attention_without_rotation_is_judged_by_its_sign(changes, key):
 
 
 def patterns(by_model):
-    """Return rows of classes and of attention; `by_model` gives the classes of each layer's heads by model."""
+    """Return rows of head classes and attention; `by_model` lists the classes of the heads by model and layer."""
     rows = []
     for model, layers in by_model.items():
         for layer, classes in enumerate(layers):
@@ -150,7 +149,7 @@ LESS = [
     ["local", "mixed", "sink", "mixed"],
     ["mixed", "local", "mixed", "local"],
 ] * 4
-TURNED = [[*each[1:], each[0]] for each in MIXED]
+SHIFTED = [[*classes[1:], classes[0]] for classes in MIXED]
 
 
 def agreement(removed, started):
@@ -191,7 +190,7 @@ def test_states_with_other_heads_are_refused():
         (LESS, MIXED, "holds"),
         (MIXED, LESS, "contradicted"),
         (LESS, LESS, "not supported"),
-        (TURNED, MIXED, "contradicted"),
+        (SHIFTED, MIXED, "contradicted"),
     ],
 )
 def test_head_class_changes_are_judged_against_chance_and_the_other_state(removed, started, expected):

@@ -1,4 +1,4 @@
-"""Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims true and false."""
+"""Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims in both directions."""
 
 from collections.abc import Callable
 
@@ -95,8 +95,8 @@ def answer_tests(**changes):
     return pretrained_knowledge_tests(answers(**changes), MODELS, SUBJECTS, FAMILIES)
 
 
-def verdict(found, key):
-    return {each.key: each.verdict for each in found}[key]
+def verdict(verdicts, key):
+    return {each.key: each.verdict for each in verdicts}[key]
 
 
 def test_layer_cost_has_students_interval():
@@ -188,7 +188,7 @@ def test_key_accuracy_is_compared_with_guessing(passkey, verification, expected)
     [(0.9, "contradicted", "holds"), (0.5, "holds", "not supported"), (0.1, "contradicted", "contradicted")],
 )
 def test_answer_accuracy_is_compared_with_guessing(share, knowledge, prompt):
-    """Knowledge is claimed to be no better than guessing, answers from the prompt to be better."""
+    """The claims: knowledge is no better than guessing, and answers from the prompt are better."""
     verdicts = claims.thesis_pretrained_knows(answer_results(share=share))
     assert verdict(verdicts, "mine_cities") == knowledge
     assert verdict(verdicts, "mine_passkey") == prompt
@@ -250,7 +250,7 @@ def test_missing_pretrained_measurements_error_names_the_recipe():
         "experiments": (pretrained_ablations, pretrained_disruption),
         "tasks": (pretrained_retrieval, pretrained_answers),
     }
-    for recipe, study in [(recipe, study) for recipe, group in studies.items() for study in group]:
+    for recipe, study in [(recipe, study) for recipe, functions in studies.items() for study in functions]:
         with pytest.raises(DataError, match=rf"pretrained-{recipe}\.yaml"):
             study(frame([]), MODELS, SUBJECTS)
 

@@ -1,4 +1,4 @@
-"""Repeated sentences and source code compared with prose: results, tables, and claims true and false."""
+"""Repeated sentences and source code against prose: results, tables, and claims in both directions."""
 
 import math
 
@@ -92,7 +92,7 @@ def test_code_is_compared_with_prose(code, expected):
 
 
 def heads(changes, prose=0.6):
-    """Return rows of two query heads per key head; on code every metric is higher by the key head's `changes`."""
+    """Return rows of two query heads per key head; `changes` is what every metric gains on code, by key head."""
     rows = []
     for key_head, change in enumerate(changes):
         for head in (2 * key_head, 2 * key_head + 1):
@@ -159,7 +159,7 @@ def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
 
 
 def at_one_position(falls, low=0.5):
-    """Return plasticity in three bins, higher in the first than the last by each key head's `falls`; pooled it is 0."""
+    """Return plasticity in three bins, 0 if pooled; `falls` is the difference of first and last bin by key head."""
     rows = []
     for number, fall in enumerate(falls):
         for head in (2 * number, 2 * number + 1):

@@ -1,4 +1,4 @@
-"""Fitted lines, counts, landmarks, and bias against plasticity, recomputed independently."""
+"""Fitted lines, counts, landmarks, and bias against plasticity, against independent computations."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Each reported value of a quantity is read from its own cell, in tables made by hand."""
+"""Each reported quantity is read from its own cell of hand-made tables."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ SIDES = ("RoPE", "DroPE")
 
 
 def cells(source, *places, column="value"):
-    """Return cells by place (columns and their values): 10, 20, ... for RoPE, and one more for DroPE."""
+    """Return a row for each of `places` and each model: 10, 20, ... for RoPE, and one more for DroPE."""
     rows_of_models = []
     for number, where in enumerate(places, start=1):
         rows_of_models += [where | {"positional": model, column: 10.0 * number + (model == "DroPE")} for model in SIDES]
@@ -22,7 +22,7 @@ CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
 
 
 def tables(**replaced):
-    """Return tables in which every quantity has distinct numbers, beside cells that must not be read."""
+    """Return tables with distinct numbers for every quantity, and with cells that must not be read."""
     tensors = ("query", "key", "value")
     default = {
         "massive_counts": rows(

@@ -1,4 +1,4 @@
-"""Studies of SmolLM3 in training: units, equal positions, accumulated bias, a common window, and verdicts."""
+"""Studies of SmolLM3's training: bias by unit, equal positions, accumulated bias, a common window, and verdicts."""
 
 import numpy as np
 import pandas as pd
@@ -109,7 +109,7 @@ def test_expected_plasticity_comes_from_pretraining_only(trajectory, positions):
 
 
 def _falling(values):
-    """Return the non-increasing least-squares fit by its min-max formula: min over starts of max over ends of means."""
+    """Return the non-increasing least-squares fit, as minimum over starts of the maximum over ends of the mean."""
     count = range(len(values))
     return [
         min(max(np.mean(values[low : high + 1]) for high in count if high >= i) for low in count if low <= i)

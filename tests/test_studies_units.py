@@ -1,4 +1,4 @@
-"""Units: each network is counted once, and shared text weights are noted."""
+"""Statistical units: each network is counted once, and a test over models that share weights has a note."""
 
 import pytest
 from scipy import stats

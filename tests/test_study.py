@@ -1,4 +1,4 @@
-"""The worked study: its commands, run in an empty folder; `test_docs.py` runs its notebook with the documentation."""
+"""The commands of the worked study in docs/measuring.md run in an empty folder; `check_site.py` runs its notebook."""
 
 import re
 import shutil
@@ -29,7 +29,7 @@ def _isolate(monkeypatch, tmp_path):
 
 
 def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, monkeypatch):
-    """The first command installs; the others run as printed, in a folder with only the two models."""
+    """The first command, an installation, is left out. The others run as printed, in a folder with two models."""
     folder = tmp_path / "empty"
     for name, tiny in (("mine", "tiny-continued"), ("twin", "tiny-drope")):
         shutil.copytree(TINY / tiny, folder / name)

@@ -1,4 +1,4 @@
-"""Subjects: a table of the thesis gives their roles, independent of their names."""
+"""Roles of the measured models come from a table of the thesis, not from their names."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """Return a function that writes a changed table of subjects into a test project."""
+    """Return a function that writes a changed table of subjects to a test project, which is then the open project."""
     path = tmp_path / subjects.SUBJECTS
     path.parent.mkdir(parents=True)
 

@@ -1,4 +1,4 @@
-"""The thesis as a PDF, and all golden sources compiled in one document."""
+"""The thesis as a PDF, and golden tables and figures compiled."""
 
 import io
 import re
@@ -89,7 +89,7 @@ def test_a_broken_rule_of_the_archive_is_reported(rule, fault):
     writer._add_object(DictionaryObject.read_from_stream(io.BytesIO(f"<< {rule} >>".encode()), writer))
     stream = io.BytesIO()
     writer.write(stream)
-    assert [each.partition(": ")[2] for each in pdfa.faults(stream.getvalue())] == [NAMELESS, fault]
+    assert [found.partition(": ")[2] for found in pdfa.faults(stream.getvalue())] == [NAMELESS, fault]
 
 
 def test_the_page_shown_in_the_readme_has_these_words(thesis):

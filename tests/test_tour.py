@@ -1,4 +1,4 @@
-"""The README's tour, followed exactly in a copy of the project."""
+"""The tour of the README works as written in a copy of the project."""
 
 import re
 

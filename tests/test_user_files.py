@@ -1,6 +1,6 @@
-"""A fault anywhere in a YAML, JSON or TOML file that users write is refused with file and key.
+"""Every fault in a YAML, JSON or TOML file that users write is refused with the names of file and key.
 
-`FILES` lists the files with valid content. Each test damages every key of each file in one way.
+`FILES` lists the files with valid content. Each test damages every key of each file in a different way.
 """
 
 import copy
@@ -102,8 +102,8 @@ ROTATION = {"frequencies": [1.0, 0.5], "layout": "half", "dimensions": 4, "start
 def rotation(root):
     from keyquery.models.captures.stated import _rotations_of_statement, _statement_content
 
-    place = root / "rotation.json"
-    return _rotations_of_statement(place, _statement_content(place), {0: 8, 1: 8})
+    path = root / "rotation.json"
+    return _rotations_of_statement(path, _statement_content(path), {0: 8, 1: 8})
 
 
 def vocabulary(root):
@@ -125,7 +125,7 @@ FILES = {
     "rotation.json": (ROTATION, rotation),
 }  # fmt: skip
 PACKAGES = ("artifacts/datapackage.yaml", "packages/garden/src/boundpaper/tables.yaml")
-OPEN = {  # keys with several valid types: a string or a list, any number, a negative limit, an open end
+OPEN = {  # keys whose value may have another type: a string or a list, any number, a negative limit, no limit
     ("paper/metadata.yaml", "author", "text for a list"),
     *(("boundpaper.toml", key, "text for a list") for key in ("data", "key", "columns", "names")),
     ("paper/vocabulary.yaml", "dozen", "a negative number"),
@@ -164,7 +164,7 @@ def _value(value):
 
 @pytest.fixture
 def read(tmp_path):
-    """Return a function that writes a file into a folder with all related files, and reads it as the project does."""
+    """Return a function that writes a file to a folder with all related files, and reads it as the project does."""
     for name in ("paper/chapters", "artifacts/sources"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "paper/chapters/introduction.tex.j2").write_text("Beans.")
@@ -182,7 +182,7 @@ def read(tmp_path):
 
 
 def paths_in(content, path=()):
-    """Yield the path of every value inside a file's content, without the empty path of the whole."""
+    """Yield the path (keys and indices) of every value inside a file's content."""
     items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in items:
         yield (*path, key)
@@ -202,14 +202,14 @@ def with_value(content, path, value):
 
 
 def refusal(read, file, text):
-    """Return the refusal of a file: a short error of the project that names the file."""
+    """Check that reading a file raises a short error of the project that names the file; return its message."""
     with pytest.raises(ThesisError) as error:
         read(file, text)
-    words = str(error.value)
-    assert Path(file).name in words, words
-    assert len(words) < 500, words
-    assert words.count("\n") < 2
-    return words
+    message = str(error.value)
+    assert Path(file).name in message, message
+    assert len(message) < 500, message
+    assert message.count("\n") < 2
+    return message
 
 
 WRONG = {
@@ -242,16 +242,16 @@ def test_a_wrong_value_is_refused_with_its_key(read, file, kind):
         if (value is None and (kind != "null" or file.endswith(".toml"))) or value == value_at(content, path):
             continue
         try:
-            words = refusal(read, file, file_text(file, with_value(content, path, value)))
+            message = refusal(read, file, file_text(file, with_value(content, path, value)))
         except pytest.fail.Exception:
             accepted.append(path)
             continue
         key = next(str(part) for part in reversed(path) if isinstance(part, str))
         assert (
-            key.rstrip("*s") in words
-            or "is not a text; describe the column" in words
-            or any(str(part) in words for part in path)
-        ), words
+            key.rstrip("*s") in message
+            or "is not a text; describe the column" in message
+            or any(str(part) in message for part in path)
+        ), message
     assert accepted == [path for path in accepted if (file, path[-1], kind) in OPEN]
 
 
@@ -279,8 +279,8 @@ def test_duplicate_key_is_refused(read, file):
         text = text.replace(f"{key} = ", f'{key} = "a"\n{key} = ', 1)
     else:
         text += text[: text.index("\n")] + "\n" if not text.splitlines()[1].startswith(" ") else f"{key}: 1\n"
-    words = refusal(read, file, text)
-    assert key in words or "overwrite" in words
+    message = refusal(read, file, text)
+    assert key in message or "overwrite" in message
 
 
 @pytest.mark.parametrize("depth", [100, 2_000, 100_000])

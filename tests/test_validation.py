@@ -1,4 +1,4 @@
-"""Faults of cells and keys that the store reports, and their agreement with frictionless, the standard's reader."""
+"""Faults of cells and keys that the store reports agree with those of frictionless, the reader of the standard."""
 
 import itertools
 import json
@@ -27,7 +27,7 @@ KEY = ["model", "layer"]
 SHORT_ROW = "the row is truncated, or lacks the comma before an empty cell"
 KNOWN = {("model",): ("models", {("a",), ("b",)})}
 
-# The row, old and new text, our field and message, and the name of the error in the standard's reader.
+# Row, old text, new text, field and message of the store, and name of the error in frictionless.
 DAMAGED = [
     (0, "a,0", "A,0", "model", "'A' does not match the pattern [a-z]+", "constraint-error"),
     (0, "a,0", "ab1,0", "model", "'ab1' does not match the pattern [a-z]+", "constraint-error"),
@@ -58,7 +58,7 @@ def table(folder: Path, rows: list[str]) -> Path:
 
 
 def frictionless_errors(folder: Path) -> set[str]:
-    """Return the kinds of error that frictionless finds."""
+    """Return the kinds of error that frictionless finds in the table of scores."""
     (folder / "models.csv").write_text("model\na\nb\n")
     reference = {"resource": "models", "fields": ["model"]}
     schema = {"fields": FIELDS, "primaryKey": KEY, "foreignKeys": [{"fields": ["model"], "reference": reference}]}
@@ -74,11 +74,11 @@ def test_a_good_table_has_no_fault_in_either_reader(tmp_path):
     assert frictionless_errors(tmp_path) == set()
 
 
-@pytest.mark.parametrize(("row", "old", "new", "field", "words", "kind"), DAMAGED)
-def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, old, new, field, words, kind):
+@pytest.mark.parametrize(("row", "old", "new", "field", "message", "kind"), DAMAGED)
+def test_damaged_cell_is_reported_where_frictionless_reports_it(tmp_path, row, old, new, field, message, kind):
     assert old in GOOD[row]
     path = table(tmp_path, [*GOOD[:row], GOOD[row].replace(old, new, 1), *GOOD[row + 1 :]])
-    assert (row + 2, field, words) in list(faults(path, FIELDS, {"primaryKey": KEY}, KNOWN))
+    assert (row + 2, field, message) in list(faults(path, FIELDS, {"primaryKey": KEY}, KNOWN))
     assert kind in frictionless_errors(tmp_path)
 
 
@@ -95,7 +95,7 @@ def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
 
 
 @pytest.mark.parametrize(
-    ("field", "words"),
+    ("field", "message"),
     [
         ({"type": "date"}, "`type` 'date'"),
         ({"type": "string", "format": "email"}, "or its format is not supported"),
@@ -106,20 +106,20 @@ def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
         ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint is invalid"),
     ],
 )
-def test_unsupported_schema_constraint_is_refused(field, words):
+def test_unsupported_schema_constraint_is_refused(field, message):
     with pytest.raises(DataError) as error:
         CheckedField({"name": "x", **field})
-    assert words in str(error.value)
+    assert message in str(error.value)
 
 
 def published_from(entry: dict) -> Path:
-    """Return the file of the project from which a published resource is made."""
+    """Return the project's file from which a resource of the data package is published."""
     path: Path = ROOT / "artifacts" / entry["path"]
     return path if path.is_file() else path.with_suffix(".parquet")
 
 
 def has_gaps(entry: dict) -> bool:
-    """Return whether a resource is Parquet here, with an empty cell in an integer or boolean column."""
+    """Return whether a resource is stored as Parquet and has an empty cell in an integer or boolean column."""
     path = published_from(entry)
     typed = [field["name"] for field in entry["schema"]["fields"] if field["type"] in ("integer", "boolean")]
     return path.suffix == ".parquet" and any(not row[name] for _, row in rows(path) for name in typed)

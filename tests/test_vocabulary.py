@@ -1,4 +1,4 @@
-"""A paper's vocabulary: its keys are checked, faults are named, and steps that read it depend on it."""
+"""The vocabulary of a paper: it is checked, its faults are named, and steps that read it depend on it."""
 
 import pandas as pd
 import pytest
@@ -42,7 +42,7 @@ TABLES = {
 
 @pytest.fixture
 def beans(tmp_path, monkeypatch):
-    """Return a function that writes the vocabulary of a sample paper on beans."""
+    """Return a function that writes the vocabulary of a sample paper on beans, and returns the paper's folder."""
     (tmp_path / "paper").mkdir()
     (tmp_path / "artifacts/sources").mkdir(parents=True)
     for name, text in TABLES.items():
@@ -181,7 +181,7 @@ def test_paper_without_a_vocabulary_has_no_words(tmp_path, monkeypatch):
 
 
 def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
-    """Results, claims and exhibits depend on the file; those that look up names also on the tables it names."""
+    """Results, claims and exhibits depend on the file. Steps that look up names also depend on the tables it names."""
     steps = load(ROOT, FactReader(ROOT)).steps
     for kind in ("result", "claim", "table", "figure", "chapter"):
         own_steps = [step for step in steps.values() if step.kind.name == kind]
@@ -202,7 +202,6 @@ def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
     ],
 )
 def test_invalid_vocabulary_fails_the_steps_that_read_it(tmp_path, content, message):
-    """The graph reports the fault in one line before anything is built."""
     root = tmp_path / "paper"
     new_paper(root, "Beans", "May 2026")
     (root / VOCABULARY).write_bytes(content)

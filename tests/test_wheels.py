@@ -1,4 +1,4 @@
-"""Both packages work as their quick starts say when they are installed as wheels outside the checkout."""
+"""Wheels of both packages: reproducible, with valid metadata and types, and working outside the checkout."""
 
 import compileall
 import os
@@ -25,11 +25,11 @@ USER = ROOT / "tests/user_of_packages.py"
 
 
 def install(wheels, target):
-    """Unpack wheels into a new folder, which precedes all installed packages."""
+    """Unpack wheels to a new folder and compile them; return the folder."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(target)
-    # Compile once instead of in each process below; by hash, since a test edits a file within a second.
+    # Checked by hash, since a test edits a file within a second of its compilation.
     compileall.compile_dir(target, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
     return target
 
@@ -53,7 +53,7 @@ def python(installed, folder, *arguments):
 
 @pytest.fixture(scope="module")
 def paper(installed, tmp_path_factory):
-    """Return a paper begun by the installed engine, with the sample paper copied over it."""
+    """Return a paper that the installed `new` wrote, with the files of the sample paper added."""
     folder = tmp_path_factory.mktemp("outside")
     result = python(installed, folder, "-c", RUN_MAIN, "new", "paper", "--title", "Recall, Checked")
     assert result.returncode == 0, result.stderr
@@ -81,7 +81,7 @@ def test_wheel_contains_its_type_stubs(wheels, package):
 
 
 def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
-    """These are the checks of `twine check`; twine itself needs a keyring and cryptography."""
+    """The checks are those of `twine check`; twine itself would need a keyring and cryptography."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             [name] = [member for member in archive.namelist() if member.endswith(".dist-info/METADATA")]
@@ -92,7 +92,7 @@ def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
 
 
 def test_wheels_provide_every_public_name_with_its_type(installed, tmp_path):
-    """Types of torch and transformers are not read, which would take a minute; `make lint` reads them."""
+    """Types of torch and transformers are skipped, since reading them takes a minute; `make lint` reads them."""
     (tmp_path / "user.py").write_text(USER.read_text(encoding="utf-8") + "\n\nreveal_type(kq.load('tiny-rope'))\n")
     (tmp_path / "mypy.ini").write_text(
         "[mypy]\nstrict = true\n[mypy-torch.*,transformers.*,matplotlib.*,scipy.*]\n"

@@ -1,6 +1,6 @@
-"""Code as users write it, which uses every public name and states the type that it must have.
+"""Code that uses every public name and asserts its type.
 
-`make lint` type-checks this file against the sources, and a test does so against the wheels; it is never run.
+`make lint` type-checks this file against the sources, and a test does so against the wheels. The code never runs.
 """
 
 from pathlib import Path
@@ -59,24 +59,24 @@ def tables(heights: pd.DataFrame) -> None:
     assert_type(table, bp.Table)
     assert_type(table.to_latex("heights"), str)
     assert_type(table.to_html(), str)
-    makers = (bp.fixed(1), bp.integer(), bp.percent(), bp.points(), bp.signed(1), bp.times())
-    assert_type([maker.show(18.4, "plain") for maker in makers], list[str])
+    formats = (bp.fixed(1), bp.integer(), bp.percent(), bp.points(), bp.signed(1), bp.times())
+    assert_type([number_format.show(18.4, "plain") for number_format in formats], list[str])
     assert_type(bp.interval(1).show((8.1, 18.4)), str)
     assert_type(bp.uncertain().show((18.4, 0.3)), str)
     assert_type(bp.significant(2).show(18.4), str)
     assert_type(bp.scientific().show(18.4), str)
     assert_type(bp.pvalue().show(0.01), str)
     assert_type(bp.printed().show("~18"), str)
-    assert_type([words.show("beans") for words in (bp.text, bp.markup, bp.sentences)], list[str])
+    assert_type([text_format.show("beans") for text_format in (bp.text, bp.markup, bp.sentences)], list[str])
 
 
 def figures(heights: pd.DataFrame, drawing: MatplotlibFigure) -> None:
-    grown = bp.lines(heights, "day", "height", by="lamp")
-    assert_type(grown, list[bp.Line])
+    growth = bp.lines(heights, "day", "height", by="lamp")
+    assert_type(growth, list[bp.Line])
     assert_type(bp.Style(color="okblue"), bp.Style)
     panel = bp.Panel(
         series=[
-            *grown,
+            *growth,
             bp.Points(x=[1], y=[2]),
             bp.Fit(x=[1, 2], y=[2, 3]),
             bp.Bars(x=["sun"], y=[2]),
@@ -107,10 +107,10 @@ def arrays() -> None:
         key_documents=document,
         context=64,
     )
-    actual = kq.plasticity(head, bins=4)
-    assert_type(actual, kq.Plasticity)
-    assert_type(actual.options, kq.PlasticityOptions)
-    assert_type(actual.to_frame(), pd.DataFrame)
+    plasticity = kq.plasticity(head, bins=4)
+    assert_type(plasticity, kq.Plasticity)
+    assert_type(plasticity.options, kq.PlasticityOptions)
+    assert_type(plasticity.to_frame(), pd.DataFrame)
     assert_type(kq.experiments(), dict[str, str])
     assert_type(kq.__version__, str)
 

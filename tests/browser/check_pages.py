@@ -21,7 +21,7 @@ PAGES = (
 
 @pytest.fixture
 def open_page(browser: Browser, paper: Path) -> Iterator[object]:
-    """Return a function that opens a page of the site; script errors and files that fail to load fail the test."""
+    """Return a function that opens a page; script errors, missing files and requests to hosts fail the test."""
     faults: list[str] = []
     contexts = []
 
@@ -111,8 +111,8 @@ def test_previous_and_next_lead_through_all_chapters_and_back(open_page):
     listed = page.eval_on_selector_all(".chapters a", "links => links.map(link => link.href)")
     assert len(listed) == 3
     page.goto(listed[0])
-    for relation, other, following in (("next", "prev", listed[1:]), ("prev", "next", listed[-2::-1])):
-        assert page.locator(f".turn a[rel={other}]").count() == 0
+    for relation, opposite, following in (("next", "prev", listed[1:]), ("prev", "next", listed[-2::-1])):
+        assert page.locator(f".turn a[rel={opposite}]").count() == 0
         for address in following:
             page.click(f".turn a[rel={relation}]")
             page.wait_for_load_state("networkidle")

@@ -25,12 +25,12 @@ INSTALL = "apt-get install -y --no-install-recommends chromium"
 
 
 def chromium() -> str:
-    """Return the path of Debian's chromium, installed first if this user may install it.
+    """Return the path of Debian's chromium, after installing it if it is missing and the user is root.
 
     Raises
     ------
     RuntimeError
-        If chromium cannot be installed; the message says what to run.
+        If chromium is missing and was not installed; the message says what to run.
     """
     program = shutil.which("chromium")
     if not program and os.geteuid() == 0 and shutil.which("apt-get"):
@@ -45,23 +45,23 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Start a headless chromium, and end it after the tests."""
+    """Yield a headless chromium that ends after the tests."""
     try:
         path = chromium()
     except RuntimeError as error:
         pytest.exit(str(error), returncode=1)
-    # Without chromium's sandbox, since tests run as root in containers; only files made by the tests are opened.
+    # Chromium refuses its sandbox to root in containers. The tests open only files that they made themselves.
     from playwright.sync_api import sync_playwright  # the extra of these checks, which the suite does not install
 
     with sync_playwright() as playwright:
-        browser_process = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser_process
-        browser_process.close()
+        chromium_browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium_browser
+        chromium_browser.close()
 
 
 @pytest.fixture(scope="session")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the sample paper of the tests, with its site and an annotated copy of its document."""
+    """Return the `out` folder of the sample paper, with its site and an annotated copy of its document."""
     root = made.made(tmp_path_factory.mktemp("browser") / "paper")
     metadata = root / "paper/metadata.yaml"
     metadata.write_text(metadata.read_text().replace("[recall]", "[recall, limits, outlook]"))

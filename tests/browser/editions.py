@@ -10,12 +10,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-MEASURED = """() => { const [shown] = performance.getEntriesByType("navigation");
+LOAD_AND_OVERFLOW = """() => { const [shown] = performance.getEntriesByType("navigation");
   return [shown.loadEventEnd, document.documentElement.scrollWidth - document.documentElement.clientWidth]; }"""
 
 
 def main() -> None:
-    """Print one line for each edition; what differs between pages is the largest value of any page."""
+    """Print, for each edition, its weight, and the largest values of its pages."""
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -23,25 +23,25 @@ def main() -> None:
         )
         for edition in map(Path, sys.argv[1:]):
             pages = sorted(edition.glob("*.html")) if edition.is_dir() else [edition]
-            loads, beyond, rules = [], [], set()
-            loaded = set[str]()
+            loads, overflows, rules = [], [], set()
+            requested = set[str]()
             for path in pages:
                 page = browser.new_page(viewport={"width": 390, "height": 844})
-                page.on("request", lambda request, urls=loaded: urls.add(request.url))
+                page.on("request", lambda request, urls=requested: urls.add(request.url))
                 page.goto(path.resolve().as_uri(), wait_until="load", timeout=120_000)
-                load, wide = page.evaluate(MEASURED)
+                load, overflow = page.evaluate(LOAD_AND_OVERFLOW)
                 page.evaluate(axe)
-                found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
-                rules |= {each["id"] for each in found["violations"]}
-                loads.append(load), beyond.append(wide)
+                report = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+                rules |= {rule["id"] for rule in report["violations"]}
+                loads.append(load), overflows.append(overflow)
                 page.close()
-            local = {url.partition("#")[0].removeprefix("file://") for url in loaded if url.startswith("file:")}
+            local = {url.partition("#")[0].removeprefix("file://") for url in requested if url.startswith("file:")}
             weight = sum(Path(name).stat().st_size for name in local if Path(name).is_file())
-            foreign = {url.split("/")[2] for url in loaded if url.startswith("http")}
+            hosts = {url.split("/")[2] for url in requested if url.startswith("http")}
             print(
-                f"{edition}: {len(pages)} pages, {weight / 1000:,.0f} kB with all they load, {len(foreign)} other hosts"
+                f"{edition}: {len(pages)} pages, {weight / 1000:,.0f} kB with all they load, {len(hosts)} other hosts"
             )
-            print(f"  load {max(loads):.0f} ms, {max(beyond)} pixels beyond the phone, broken rules {sorted(rules)}")
+            print(f"  load {max(loads):.0f} ms, {max(overflows)} pixels beyond the phone, broken rules {sorted(rules)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Write `docs/reported.md`, the table of test cases from public reports: `python -m tests.reported.table`.
 
-The tests are read from their source text and not run. The marker `reported` names the public threads behind a
-test, and the first line of the docstring says what was tried. A test without a thread is a variant of ours.
+The source text of the tests is parsed; no test runs. The marker `reported` names the public threads behind a test,
+or none for a variant of our own. The first line of the docstring says what was tried.
 """
 
 import ast
@@ -16,7 +16,7 @@ DOCUMENT = FOLDER.parent.parent / "docs/reported.md"
 COMMAND = "python -m tests.reported.table"
 OUTCOMES = ("right", "refused")
 
-# What failed at commit 700a8722, before this folder of tests was begun.
+# How many of the reported situations failed at commit 700a8722, before this folder of tests was begun.
 BEFORE = """\
 At commit 700a8722, before these tests, 31 situations of public reports failed (figures 14, captures 6, bibliography 4,
 tables 3, store 2, scores 2): 21 gave a wrong result without a word, 6 crashed, 3 were refused wrongly or without the
@@ -35,7 +35,7 @@ class Case:
 
 
 class IncompleteCase(Exception):
-    """A test in this folder whose marker or docstring lacks what the table needs."""
+    """A test in this folder lacks a complete marker `reported` or a docstring."""
 
 
 def _is_mark(node: ast.expr, name: str) -> bool:
@@ -44,7 +44,7 @@ def _is_mark(node: ast.expr, name: str) -> bool:
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a literal list, tuple, set or dictionary; any other node as a single element."""
+    """Return the elements of a literal list, tuple or set or the values of a dictionary; else the node itself."""
     if isinstance(node, ast.Dict):
         return list(node.values)
     return node.elts if isinstance(node, ast.List | ast.Tuple | ast.Set) else [node]
@@ -61,9 +61,9 @@ def _inputs(test: ast.FunctionDef, constants: dict[str, ast.expr]) -> int:
     return math.prod(len(_elements(values)) for values in resolved)
 
 
-def _case(test: ast.FunctionDef, constants: dict[str, ast.expr], place: str) -> Case:
+def _case(test: ast.FunctionDef, constants: dict[str, ast.expr], file: str) -> Case:
     marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call) and _is_mark(mark.func, "reported")]
-    where = f"{place}:{test.lineno}: {test.name}"
+    where = f"{file}:{test.lineno}: {test.name}"
     if len(marks) != 1:
         raise IncompleteCase(f'{where}: needs one marker, @pytest.mark.reported("project#1", outcome="right")')
     try:
@@ -120,7 +120,7 @@ def _variants(own_cases: list[Case]) -> str:
 
 
 def _section(name: str, cases_of_kind: list[Case]) -> list[str]:
-    """Return the lines of one kind: its table, and the number of our variants."""
+    """Return the Markdown lines of a section: the table of its reported cases, and the number of our variants."""
     reported = [case for case in cases_of_kind if case.threads]
     own_cases = [case for case in cases_of_kind if not case.threads]
     lines = [f"## {name}", ""]
@@ -130,7 +130,7 @@ def _section(name: str, cases_of_kind: list[Case]) -> list[str]:
             f"| {_cell(', '.join(case.threads))} | {_cell(case.tried)} | {case.outcome} | `{case.name}` |"
             for case in reported
         ]
-        lines += [""]
+        lines.append("")
     return [*lines, _variants(own_cases), ""]
 
 
@@ -140,14 +140,14 @@ def document(folder: Path = FOLDER) -> str:
     Raises
     ------
     IncompleteCase
-        If a test does not say what the table needs.
+        If a test lacks a complete marker `reported` or a docstring.
     """
     kinds = {path.stem.removeprefix("test_"): list(cases(path)) for path in sorted(folder.glob("test_*.py"))}
-    every_case = [case for kind in kinds.values() for case in kind]
-    reported = [case for case in every_case if case.threads]
+    all_cases = [case for cases_of_kind in kinds.values() for case in cases_of_kind]
+    reported = [case for case in all_cases if case.threads]
     threads = {thread for case in reported for thread in case.threads}
     outcomes = ", ".join(f"{outcome} {sum(case.outcome == outcome for case in reported)}" for outcome in OUTCOMES)
-    own_cases = [case for case in every_case if not case.threads]
+    own_cases = [case for case in all_cases if not case.threads]
     head = [
         "# Cases from public reports",
         "",
@@ -164,7 +164,7 @@ def document(folder: Path = FOLDER) -> str:
 
 
 def main() -> int:
-    """Write the document; return 1 and print a line to stderr if a test lacks what the table needs."""
+    """Write the document; if a test is incomplete, print a line to stderr and return 1."""
     try:
         text = document()
     except IncompleteCase as error:

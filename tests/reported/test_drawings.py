@@ -21,7 +21,7 @@ pytestmark = pytest.mark.latex
 
 
 def drawing_of(draw, **options):
-    """Return a drawing with one pair of axes on which `draw` was called, and these axes."""
+    """Return a new drawing and its axes, on which `draw` was called."""
     drawing = Drawing(**options)
     axes = drawing.subplots()
     draw(axes)
@@ -29,14 +29,14 @@ def drawing_of(draw, **options):
 
 
 def conversion(draw, **options):
-    """Return how a drawing reaches the document (converted, or drawn by matplotlib), and its LaTeX."""
+    """Return how a drawing is included (converted, or drawn by matplotlib itself), and its LaTeX code."""
     drawing, _ = drawing_of(draw, **options)
     figure = from_matplotlib(drawing, caption="c")
     return figure.way, figure.body
 
 
 def points_of(body):
-    """Return the points that a converted drawing gives PGFPlots."""
+    """Return the points in the tables of a converted drawing."""
     return {tuple(map(float, row.split())) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)}
 
 
@@ -49,7 +49,7 @@ def has_point(drawing, axes, body, x, y):
 
 
 def all_in_place(draw, points):
-    """Return whether all points are at their matplotlib positions in a drawing made by matplotlib itself."""
+    """Return whether matplotlib's PGF code of a drawing has each of the points at its position."""
     drawing, axes = drawing_of(draw)
     figure = from_matplotlib(drawing, caption="c")
     assert "drawn by matplotlib itself, because of" in figure.way
@@ -89,17 +89,11 @@ def printed_text(pdf):
     return PdfReader(pdf).pages[0].extract_text()
 
 
-PICTURES = {
-    "heat": lambda a: a.imshow(np.arange(6).reshape(2, 3)),
-    "picture_heat": lambda a: a.imshow(np.arange(6).reshape(2, 3)),
-}
-
-
 @pytest.mark.reported("tikzplotlib#294", "pfmc-assessments/sa4ss#25", outcome="right")
 @pytest.mark.parametrize("name", ["heat", "picture_heat"])
 def test_image_is_in_the_pdf_for_any_figure_name(name, compile_pdf):
     """Compile an image plot in a figure whose name has an underscore, and in one without."""
-    drawing, _ = drawing_of(PICTURES[name])
+    drawing, _ = drawing_of(lambda a: a.imshow(np.arange(6).reshape(2, 3)))
     assert len(picture_sizes(compile_pdf(from_matplotlib(drawing, caption="c"), name))) == 1
 
 
@@ -465,7 +459,7 @@ def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, reason, 
 
 
 def _x_steps(figure):
-    """Return the differences between successive x values that a figure gives PGFPlots."""
+    """Return the differences between successive x values in the tables of a figure."""
     body = tex(figure, "n").split("endofdump")[1]
     xs = [float(row.split()[0]) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)]
     return np.diff(xs)

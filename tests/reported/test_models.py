@@ -1,4 +1,4 @@
-"""Models whose masks, files, texts or vocabularies were mistaken for something else in public reports."""
+"""Models with unusual masks, files, texts or vocabularies are read correctly, or refused."""
 
 import dataclasses
 import gzip
@@ -43,7 +43,7 @@ def causal_model(config: Any) -> Any:
 
 
 def with_mask(mask: Callable[[int], Any], name: str = "llama") -> Any:
-    """Return a model whose layers all get `mask(T)`, shape (1, 1 or H, T, T), in place of the causal mask."""
+    """Return a model whose layers get `mask(T)`, of shape (1, 1 or H, T, T), instead of the causal mask."""
     model = built(name)
 
     def replace_mask(module: Any, inputs: Any, options: dict[str, Any]) -> Any:

@@ -53,7 +53,7 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     arguments: dict[str, Any] = {"revision": None, "quantize": None, "resources": Resources(), "executor": "local"}
     arguments |= {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "jobs": 1}
     arguments |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0}
-    for out in (options.out, tmp_path / "again"):  # from the existing capture, and again
+    for out in (options.out, tmp_path / "again"):  # the finished capture, and a new one
         capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **arguments)
         assert capsys.readouterr().err.count(note) == 1
 
@@ -80,9 +80,8 @@ LLAMA3 = {**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_fact
 )  # fmt: skip
 def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expected: int) -> None:
     """Read the trained length from configurations of scaled rotations."""
-    actual = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))
-    assert actual is not None
-    assert actual[0] == expected
+    length, _ = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope)) or (None, "")
+    assert length == expected
 
 
 @pytest.mark.reported(outcome="right")
@@ -100,8 +99,10 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
     """Capture texts of 72 tokens from a model with 64 learned positions."""
     model = causal_model(getattr(transformers, f"{kind}Config")(**LEARNED))
     folder = saved_model(model, tmp_path / "model")
-    words = r"a context of 72 tokens is too long: the model's table of learned positions has 64 rows; give --context 64"
-    with pytest.raises(ModelError, match=words):
+    message = (
+        "a context of 72 tokens is too long: the model's table of learned positions has 64 rows; give --context 64"
+    )
+    with pytest.raises(ModelError, match=message):
         capturing.capture(capture_options(folder, tmp_path, 72))
     assert not (tmp_path / "out").exists()
     capturing.capture(capture_options(folder, tmp_path, 64))

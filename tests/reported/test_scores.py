@@ -98,10 +98,8 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
             {"id": sample.id, "mode": "nonthinking", "prediction": form.format("[Answer]\n" + "\n".join(sample.answer))}
             for sample in samples
         ]
-        predictions = [
-            prediction for _, prediction in read_predictions([write_predictions(tmp_path / "p.jsonl", rows)])
-        ]
-        values[form] = score_samples(samples, predictions)["score"].mean()
+        predictions = read_predictions([write_predictions(tmp_path / "p.jsonl", rows)])
+        values[form] = score_samples(samples, [prediction for _, prediction in predictions])["score"].mean()
     plain, after, within, unfinished = values.values()
     assert plain == after > 0.9
     assert within == unfinished == 0
@@ -109,7 +107,7 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
 
 @pytest.mark.reported("THUDM/LongBench#100", outcome="refused")
 @pytest.mark.parametrize(
-    ("row", "words"),
+    ("row", "message"),
     [
         ({"id": "a", "mode": "nonthinking", "prediction": None}, "prediction is null; write an empty text"),
         ({"id": None, "mode": "nonthinking", "prediction": ""}, "id is null; write the id"),
@@ -119,9 +117,9 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
         ({"id": "a", "mode": "nonthinking", "prediction": float("nan")}, "prediction is a float, not a text"),
     ],
 )
-def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, Any], words: str) -> None:
+def test_null_fields_of_predictions_are_refused(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     """Score a file in which a failed call left null as the answer, or in another field."""
-    with pytest.raises(DataError, match=f"p.jsonl:1: {words}"):
+    with pytest.raises(DataError, match=f"p.jsonl:1: {message}"):
         read_predictions([write_predictions(tmp_path / "p.jsonl", [row])])
 
 

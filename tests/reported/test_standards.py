@@ -36,14 +36,14 @@ class Beans:
         (root / "artifacts/sources/places.csv").write_text("source\nbeans T1\n")
 
     def describe(self, schema=None, **properties):
-        """Describe the table of heights with this schema and these properties of the resource."""
+        """Write the description of the table of heights, with changes of its schema and properties of its resource."""
         resource = {"name": "bean_heights", "path": "sources/bean_heights.csv", "origin": [], **properties}
         resource["schema"] = {"primaryKey": ["lamp"], "fields": COLUMNS, **(schema or {})}
         text = yaml.safe_dump([resource], sort_keys=False, allow_unicode=True)
         (self.root / "artifacts/datapackage.yaml").write_text(PLACES + text, encoding="utf-8")
 
     def field(self, **properties):
-        """Describe the table with extra properties of the column of heights."""
+        """Write the description of the table with additional properties of the column of heights."""
         lamp, height, source = COLUMNS
         self.describe({"fields": [lamp, {**height, **properties}, source]})
 
@@ -284,13 +284,13 @@ LOOK_ALIKES = [
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize(("first", "second", "words"), LOOK_ALIKES)
-def test_look_alike_spellings_in_a_key_are_a_fault(beans, first, second, words):
+@pytest.mark.parametrize(("first", "second", "message"), LOOK_ALIKES)
+def test_look_alike_spellings_in_a_key_are_a_fault(beans, first, second, message):
     """Use no-break spaces, double spaces, zero-width characters, decomposed accents, ligatures and look-alikes."""
     beans.write(f"lamp,height,source\n{first},6.1,beans T1\n{second},6.2,beans T1\n")
     [fault] = beans.faults()
     assert fault.startswith(f"{TABLE}: row 3, lamp: ")
-    assert words in fault
+    assert message in fault
 
 
 @pytest.mark.reported(outcome="refused")
@@ -349,12 +349,12 @@ OTHER_FORMATS = [
 
 
 @pytest.mark.reported(outcome="refused")
-@pytest.mark.parametrize(("content", "words"), OTHER_FORMATS)
-def test_file_whose_content_contradicts_its_name_is_reported(beans, content, words):
+@pytest.mark.parametrize(("content", "message"), OTHER_FORMATS)
+def test_file_whose_content_contradicts_its_name_is_reported(beans, content, message):
     """Read a `.csv` that is gzip, XLSX, UTF-16, Parquet, a web page or a pointer, or separated by semicolons."""
     beans.write(content)
     [fault] = beans.faults()
-    assert words in fault
+    assert message in fault
     assert fault.startswith(TABLE)
     with pytest.raises(DataError, match="bean_heights"):
         beans.heights()

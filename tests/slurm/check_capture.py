@@ -37,7 +37,7 @@ def arguments(lab: Path, out: Path, texts: str = "texts.jsonl") -> list[str]:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment without PYTHONPATH, so that a job learns only from its command where the project is."""
+    """Return the environment without PYTHONPATH, so that a job finds the project only by its command."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 

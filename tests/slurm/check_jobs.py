@@ -1,4 +1,4 @@
-"""Jobs on a real one-node Slurm that these tests start: `make test-slurm`, not part of `make test`."""
+"""Run jobs on a real one-node Slurm: `make test-slurm`, not part of `make test`."""
 
 import getpass
 import os
@@ -50,15 +50,15 @@ def runs(tally: Path) -> Counter[str]:
     return Counter(tally.read_text().split()) if tally.exists() else Counter()
 
 
-def until(condition: Callable[[], object]) -> None:
+def wait_until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "nothing happened"
+        assert time.monotonic() < deadline, f"the condition is still false after {SECONDS} s"
         time.sleep(0.1)
 
 
 def queued() -> list[str]:
-    """Return the jobs that wait or run."""
+    """Return the names of this user's jobs that wait or run."""
     states = squeue.job_states(getpass.getuser())
     assert states is not None
     return [name for name, state in states.items() if squeue.may_run(state)]
@@ -111,7 +111,7 @@ def test_a_job_that_is_cancelled_outside_is_a_failure(tmp_path: Path) -> None:
     tally, never = tmp_path / "tally", tmp_path / "never"
 
     def cancel() -> None:
-        until(lambda: runs(tally))
+        wait_until(lambda: runs(tally))
         squeue.cancel_jobs(queued())
 
     threading.Thread(target=cancel).start()
@@ -123,7 +123,7 @@ def test_job_at_its_time_limit_is_reported_as_such(tmp_path: Path) -> None:
     tally, never = tmp_path / "tally", tmp_path / "never"
 
     def warn() -> None:  # the signal that Slurm sends 90 s before the time limit; here it need not arrive
-        until(lambda: runs(tally))
+        wait_until(lambda: runs(tally))
         subprocess.run(["scancel", "--signal=USR2", *queued()], check=True)
 
     threading.Thread(target=warn).start()
@@ -143,10 +143,10 @@ def test_slurm_refusal_is_reported_with_its_message(tmp_path: Path) -> None:
         run_jobs(jobs_work.square, [{"number": 1}], executor, tmp_path)
 
 
-def driven(arguments: list[dict[str, Any]], folder: Path, tally: Path, begun: set[str]) -> subprocess.Popen[bytes]:
-    """Start a process that runs jobs; return it when the jobs in `begun` have started."""
+def start_jobs(arguments: list[dict[str, Any]], folder: Path, tally: Path, names: set[str]) -> subprocess.Popen[bytes]:
+    """Start a process that runs jobs; return it when the jobs in `names` have started."""
     command = subprocess.Popen([sys.executable, "-c", DRIVER.format(arguments=arguments), str(folder)], cwd=ROOT)
-    until(lambda: set(runs(tally)) >= begun)
+    wait_until(lambda: set(runs(tally)) >= names)
     return command
 
 
@@ -157,8 +157,8 @@ def test_killed_command_resumes_with_the_queued_jobs(tmp_path: Path) -> None:
         {"tally": tally, "name": "second", "wait_for": gate},
         {"tally": tally, "name": "third"},
     ]
-    command = driven(arguments, folder, tally, {"first", "second", "third"})
-    until(lambda: len(list(folder.glob("*/result.pkl"))) == 2)
+    command = start_jobs(arguments, folder, tally, {"first", "second", "third"})
+    wait_until(lambda: len(list(folder.glob("*/result.pkl"))) == 2)
     os.kill(command.pid, signal.SIGKILL)
     command.wait()
     assert queued()  # jobs outlive the command
@@ -181,7 +181,7 @@ def test_ctrl_c_empties_the_queue_and_keeps_finished_jobs(tmp_path: Path) -> Non
         {"tally": tally, "name": "third", "wait_for": never},
         {"tally": tally, "name": "fourth", "wait_for": never},
     ]
-    command = driven(arguments, folder, tally, {"first", "second", "third"})
+    command = start_jobs(arguments, folder, tally, {"first", "second", "third"})
     os.kill(command.pid, signal.SIGINT)
     command.wait(SECONDS)
     assert not queued()

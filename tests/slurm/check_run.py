@@ -1,4 +1,4 @@
-"""The command that runs experiments on several models, a job for each, on a real one-node Slurm: `make test-slurm`."""
+"""Run an experiment on two models, each in a job on a real one-node Slurm: `make test-slurm`."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ SECONDS = 600.0  # time limit of the command, in seconds
 
 
 def tables(root: Path, *more: str) -> list[str]:
-    """Run the command and return the tables of both models; only the command tells a job where the project is."""
+    """Run the command without PYTHONPATH, so that a job finds the project only by it; return both models' tables."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
     result = run(root, *COMMAND.split(), "--replace", *more, env=environment, timeout=SECONDS)
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""A one-node Slurm cluster on this machine's loopback interface, with all files in one folder, for one test run."""
+"""Start and stop a one-node Slurm cluster on this machine's loopback interface, with all files in one folder."""
 
 import getpass
 import os
@@ -49,12 +49,12 @@ PartitionName=main Nodes={host} Default=YES MaxTime=60 State=UP
 
 
 def install() -> None:
-    """Install Slurm's programs with apt if they are missing and this user may install them.
+    """Install Slurm's programs with apt if some are missing and the user is root.
 
     Raises
     ------
     RuntimeError
-        If they cannot be installed; the message says what to run.
+        If programs are missing and were not installed; the message says what to run.
     """
     if not _missing():
         return
@@ -75,7 +75,7 @@ def _missing() -> list[str]:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[Path]:
-    """Start munged, slurmctld and slurmd, yield the configuration file, and always end them by their pid files.
+    """Start munged, slurmctld and slurmd, yield the path of the configuration, and end the daemons afterwards.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from slurm.cluster import cluster, install
 
 @pytest.fixture(scope="session", autouse=True)
 def slurm() -> Iterator[None]:
-    """Start the cluster, and always stop it after the tests."""
+    """Start the cluster, and stop it after the tests, also on SIGTERM."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt

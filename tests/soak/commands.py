@@ -1,8 +1,9 @@
-"""Damage files of every kind that a user provides, read them by command, and judge output and exit status.
+"""Damage files of every kind that a user provides, run commands that read them, and judge output and exit status.
 
-Faults are a traceback, a line of the engine's code, a hang, an exit status other than 0, 1 and 2, a printed NaN or
-infinity, an error that does not name the file or has many lines, a process or draft left behind, and an accepted file
-that is malformed, breaks its seal, or changes an outcome that it must not change.
+The following are faults: a traceback, a line of the engine's code, a Python warning, a hang, an exit status other than
+0, 1 and 2, a printed NaN or infinity, an error that does not name the file or has many lines, a process or unfinished
+file left behind, and an accepted file that is malformed, does not match its hash, or changes an output that it must
+not change.
 """
 
 import os
@@ -30,7 +31,8 @@ OUTCOMES = (
     "left",
 )
 FINE = ("told", "accepted")
-LINES, LENGTH = 6, 1200  # lines of an error; `check` prints one line per fault of a table, and a summary
+"""Outcomes that are no faults. `told`: an error of at most `LINES` lines names the file."""
+LINES, LENGTH = 6, 1200  # maximum lines of an error that do not name the file, and maximum characters of a line
 CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\)")
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
 NOT_FINITE = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
@@ -45,37 +47,38 @@ SURVEY = tuple("run sinks --model tiny-rope --documents 1 --tokens 32 --device c
 class Kind:
     """A kind of file: sample files, and the commands that read such a file.
 
-    One command is chosen at random. An error must contain one of the words that `named` returns. Any change of a
-    `sealed` file must be reported. If `same` is true, as for caches, a change must leave the output as it was.
-    `share` scales the number of damaged files (below 1 for slow commands); `before` prepares the paper for a run.
+    One of the commands is chosen at random. An error must contain one of the names that `named` returns. For a
+    `sealed` file, which has a stored hash, a command must report any changed value. For a `cached` file, a change
+    must not change the output. `share` scales the number of damaged files, below 1 for slow commands. `before` is
+    called before each run.
     """
 
     files: Sequence[Path]
     commands: Callable[[Path], Sequence[tuple[str, ...]]]
     named: Callable[[Path], Sequence[str]] = lambda path: (path.name, path.stem)
     sealed: bool = False
-    same: bool = False
+    cached: bool = False
     share: float = 1.0
     before: Callable[[], None] = lambda: None
 
 
 @dataclass
 class Tally:
-    """Outcomes of the damaged files of one kind: counts, processor seconds, and faults."""
+    """Outcomes of the damaged files of one kind: counts, CPU seconds, and faults."""
 
-    word: str
+    kind: str
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
-    wrong: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
 
 
 def _of_folder(path: Path) -> Sequence[str]:
-    """Return names that an error may use for a file in a folder passed as a whole."""
+    """Return the names that an error may use for a file if the command takes its folder."""
     return (path.name, path.parent.name)
 
 
 def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
-    """Return every kind of file: those of the small paper, and tables of the thesis with exhibits that read them."""
+    """Return the kinds of files of the small paper, and the data tables that exhibits of the thesis read."""
 
     def always(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
         return lambda path: commands
@@ -85,8 +88,8 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
     sources = [path for path in sorted((thesis / "artifacts/sources").glob("*.csv")) if exhibit(path)]
     measured = [path for path in sorted((thesis / "artifacts/measurements").glob("*/*.[cp]*")) if exhibit(path)]
     measured = chance.sample(measured, min(20, len(measured)))
-    made = (*frame.CAPTURE, "--out", "new-capture")
-    capture = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *made)
+    to_new_folder = (*frame.CAPTURE, "--out", "new-capture")
+    capture = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *to_new_folder)
     heads = ("heads", "capture", "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own", "--replace")
     ruler = ("bench", "ruler", "--model", "tiny-bytes", "--name", "own", "--results", "results.json", "--replace")
     lbp = ("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--replace")
@@ -145,9 +148,9 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         "state": Kind(
             [paper / f"out/state/{name}.json" for name in ("state", "facts", "unchanged")],
             always(table, claims),
-            same=True,
+            cached=True,
         ),
-        "surveys": Kind(caches, always(SURVEY), same=True, share=0.6),
+        "surveys": Kind(caches, always(SURVEY), cached=True, share=0.6),
         "safetensors": Kind([model / "model.safetensors"], always(capture), _of_folder),
         "model configuration": Kind([model / "config.json"], always(capture), _of_folder),
         "tokenizers": Kind(tokenizer, always(capture), _of_folder),
@@ -168,18 +171,18 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         ),
         "texts": Kind(
             [paper / name for name in ("texts.jsonl", "text.txt", "texts.csv", "texts.tsv")],
-            lambda path: [("capture", "--model", "own-model", "--texts", path.name, *made)],
+            lambda path: [("capture", "--model", "own-model", "--texts", path.name, *to_new_folder)],
         ),
     }
 
 
 def _measured(path: Path) -> Sequence[str]:
-    """Return names that an error may use for a measurement: its file, or its table and name."""
+    """Return the names that an error may use for a measurement: its file name, or its table and name."""
     return (path.name, f"{path.parent.name}/{path.stem}")
 
 
 def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
-    """Return a function that gives the commands for a table of the thesis: its three nearest exhibits."""
+    """Return a function that gives, for a data file of the thesis, commands of up to three tables that read it."""
     from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
 
@@ -197,7 +200,10 @@ def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
 
 
 def _papers(project: Path, folder: Path) -> tuple[Path, Path]:
-    """Write the small paper, with a GGUF model if possible, and a copy of the thesis without outputs; return both."""
+    """Write the small paper and a copy of the thesis without outputs; return both folders.
+
+    The paper has a GGUF model if the package gguf is installed.
+    """
     paper = frame.paper(project, folder / "paper")
     thesis = folder / "thesis"
     ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
@@ -211,10 +217,7 @@ def _papers(project: Path, folder: Path) -> tuple[Path, Path]:
 
 
 class Soak:
-    """The two papers, their forking processes, and the kinds of files.
-
-    A case is reproduced from its seed, kind and number.
-    """
+    """The two papers, a process for each that forks its commands, and the kinds of files."""
 
     def __init__(self, project: Path, folder: Path, seed: int) -> None:
         os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / "scratch")}
@@ -244,9 +247,12 @@ class Soak:
             raise RuntimeError(f"{' '.join(command)} fails without damage: {ended.errors[-600:]}")
         self.undisturbed[command] = ended.output
 
-    def case(self, word: str, number: int) -> tuple[str, str, float]:
-        """Damage one file of a kind and run a command that reads it; return outcome, fault text, and seconds."""
-        kind, chance = self.kinds[word], random.Random(f"{self.seed} {word} {number}")
+    def case(self, name: str, number: int) -> tuple[str, str, float]:
+        """Damage one file of a kind and run a command that reads it; return outcome, text of the fault, and seconds.
+
+        The same seed, kind and number give the same case.
+        """
+        kind, chance = self.kinds[name], random.Random(f"{self.seed} {name} {number}")
         kind.before()
         path = chance.choice(kind.files)
         root = self.thesis if path.is_relative_to(self.thesis) else self.paper
@@ -267,17 +273,15 @@ class Soak:
         outcome, fault = judged(path, kind.named(path), ended, damaged)
         if outcome == "accepted" and damaged != content:
             if kind.sealed and _differs(path, content, damaged):
-                outcome, fault = "silent", "accepted, though it is sealed"
-            elif kind.same and ended.output != self.undisturbed[command]:
-                outcome, fault = (
-                    "silent",
-                    f"gives {ended.output[-200:]!r} in place of {self.undisturbed[command][-200:]!r}",
-                )
-            elif not kind.same and (reason := broken(path.suffix, damaged)):
-                outcome, fault = "silent", f"accepted, though it is none of its format ({reason})"
+                outcome, fault = "silent", "accepted, though its hash differs"
+            elif kind.cached and ended.output != self.undisturbed[command]:
+                expected = self.undisturbed[command]
+                outcome, fault = "silent", f"gives {ended.output[-200:]!r} instead of {expected[-200:]!r}"
+            elif not kind.cached and (reason := broken(path.suffix, damaged)):
+                outcome, fault = "silent", f"accepted, though its format is invalid ({reason})"
         if left := [path.name for folder in ("out", "artifacts") for path in (root / folder).rglob(".*.part")]:
             outcome, fault = "left", f"left {left[:3]}"
-        return outcome, fault and f"{word}:{number} {path.name}: {' '.join(command[:2])}: {fault}", ended.seconds
+        return outcome, fault and f"{name}:{number} {path.name}: {' '.join(command[:2])}: {fault}", ended.seconds
 
     def end(self) -> None:
         """End the forking processes."""
@@ -290,17 +294,17 @@ def run(project: Path, files: int, seed: int, only: Sequence[str] = (), number: 
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     soak = Soak(project, folder, seed)
     try:
-        words = [word.strip() for word in only] or [word for word, kind in soak.kinds.items() if kind.files]
-        if unknown := [word for word in words if word not in soak.kinds]:
+        names = [name.strip() for name in only] or [name for name, kind in soak.kinds.items() if kind.files]
+        if unknown := [name for name in names if name not in soak.kinds]:
             raise SystemExit(f"no kind {unknown[0]!r}; kinds: {', '.join(soak.kinds)}")
-        shares = sum(soak.kinds[word].share for word in words)
-        for word in words:
-            tally, last = Tally(word), round(files * soak.kinds[word].share / shares)
-            for case in range(last) if number is None else (number,):
-                outcome, fault, seconds = soak.case(word, case)
+        shares = sum(soak.kinds[name].share for name in names)
+        for name in names:
+            tally, count = Tally(name), round(files * soak.kinds[name].share / shares)
+            for case in range(count) if number is None else (number,):
+                outcome, fault, seconds = soak.case(name, case)
                 tally.counts[outcome] += 1
                 tally.seconds += seconds
-                tally.wrong += [fault] if fault else []
+                tally.faults += [fault] if fault else []
             yield tally
     finally:
         soak.end()
@@ -322,32 +326,32 @@ def _differs(path: Path, content: bytes, damaged: bytes) -> bool:
 
 
 def judged(path: Path, names: Sequence[str], ended: Ended, damaged: bytes = b"") -> tuple[str, str]:
-    """Return how a command on a damaged file ended: `accepted`, `told` or a fault, and the fault's text.
+    """Return the outcome of a command that read a damaged file, and the text of the fault, if any.
 
-    Texts of the damaged file (its bytes are `damaged`), such as `nan`, may be printed.
+    A printed `nan` is no fault if `damaged`, the content of the file, contains it.
     """
-    errors, shown = ended.errors, ended.errors[:400].replace("\n", " | ")
+    errors, excerpt = ended.errors, ended.errors[:400].replace("\n", " | ")
     if "Traceback (most recent call last)" in errors:
         return "traceback", (errors.strip().splitlines()[-1:] or [""])[0][:300]
     if ended.code < 0:
         return "hang", f"ended by {signal.Signals(-ended.code).name} after {ended.seconds:.0f} s of {SECONDS}"
     if ended.code not in (0, 1, 2):
-        return "status", f"exit status {ended.code}: {shown}"
+        return "status", f"exit status {ended.code}: {excerpt}"
     if ended.orphans:
         return "left", f"{ended.orphans} processes outlive it"
     if (warning := WARNING.search(errors)) and f"/{path.name}:" not in warning[0]:  # Python's own warning
         return "warning", warning[0][:300]
     code = CODE.search(errors)
     if code and not code[0].startswith((path.name, *EXHIBITS)):
-        return "code line", shown
+        return "code line", excerpt
     if ended.code == 0:
         printed = next(
             (match[0] for match in NOT_FINITE.finditer(ended.output) if match[0].encode() not in damaged), ""
         )
         return ("nan", f"prints {printed!r}") if printed else ("accepted", "")
     if not any(name in errors for name in names):
-        return "unnamed", shown
-    blocks = [line for line in errors.strip().splitlines() if not any(name in line for name in names)]
-    if len(blocks) > LINES or max(map(len, errors.splitlines())) > LENGTH:
-        return "long", f"{len(errors.splitlines())} lines: {shown}"
+        return "unnamed", excerpt
+    unnamed = [line for line in errors.strip().splitlines() if not any(name in line for name in names)]
+    if len(unnamed) > LINES or max(map(len, errors.splitlines())) > LENGTH:
+        return "long", f"{len(errors.splitlines())} lines: {excerpt}"
     return "told", ""

@@ -1,4 +1,4 @@
-"""Seeded damage to a file of any format, and independent readers that detect faults no command may ignore."""
+"""Seeded damage to a file of any format, and strict readers that detect invalid files."""
 
 import ast
 import csv
@@ -44,11 +44,11 @@ BINARY = (".safetensors", ".gguf", ".npz", ".parquet", ".png")
 
 
 class DuplicateKey(ValueError):
-    """A key that occurs twice in an object of JSON or YAML."""
+    """An object of JSON or YAML has a key twice."""
 
 
 def changed(path: Path, chance: random.Random) -> bytes:
-    """Return a file's content with one seeded change, to its bytes or specific to its format."""
+    """Return a file's content with one seeded change of its bytes, or one that is specific to its format."""
     content = path.read_bytes()
     changes: list[Callable[[bytes, random.Random], bytes]] = [damaged]
     if path.suffix not in BINARY:
@@ -67,7 +67,7 @@ def changed(path: Path, chance: random.Random) -> bytes:
 
 
 def _encoded(content: bytes, chance: random.Random) -> bytes:
-    """Return a text in another encoding, or with other line ends."""
+    """Return a text in another encoding, with other line ends, followed by NULs, or empty."""
     text = content.decode()
     at = chance.randrange(len(text) + 1)
     odd = text[:at] + "\xe9" + text[at:]
@@ -87,7 +87,7 @@ def _encoded(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_token(content: bytes, chance: random.Random) -> bytes:
-    """Return a text in which one word or sign is removed, doubled, or replaced by another or an unusual one."""
+    """Return a text in which one word or sign is removed, doubled, shortened, extended or replaced."""
     text = content.decode()
     matches = list(TOKEN.finditer(text))
     if not matches:
@@ -100,7 +100,7 @@ def _with_odd_token(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_line(content: bytes, chance: random.Random) -> bytes:
-    """Return a text in which two lines are swapped, a line is inserted, or some lines are removed."""
+    """Return a text in which lines are swapped or removed, or a line is indented or loses its end."""
     lines = content.splitlines(keepends=True)
     if len(lines) < 2:
         return content + content
@@ -136,7 +136,7 @@ def _with_odd_cell(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_column(content: bytes, chance: random.Random) -> bytes:
-    """Return a table with a removed, doubled, renamed or moved column, or with another separator."""
+    """Return a table with a removed, doubled, renamed or moved column, or with other separators."""
     rows = _rows(content)
     at = chance.randrange(len(rows[0]))
     match chance.randrange(6):
@@ -154,7 +154,7 @@ def _with_odd_column(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_row(content: bytes, chance: random.Random) -> bytes:
-    """Return a table with a doubled, short, long or empty row, or with a second header."""
+    """Return a table with an additional row, or with one row replaced: a copy, short, long, empty, or the header."""
     rows = _rows(content)
     at = chance.randrange(len(rows))
     inserted: list[list[str]] = chance.choice(
@@ -189,30 +189,30 @@ def _with_odd_yaml(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_header(content: bytes, chance: random.Random) -> bytes:
-    """Return weights whose header has a wrong entry for one tensor."""
+    """Return a safetensors file with one value of its JSON header changed."""
     size = int.from_bytes(content[:8], "little")
     header = json.dumps(_with_odd_leaf(json.loads(content[8 : 8 + size]), chance)).encode()
     return len(header).to_bytes(8, "little") + header + content[8 + size :]
 
 
 def _with_odd_leaf(data: Any, chance: random.Random) -> Any:
-    """Return data in which one value, at any depth, is replaced, removed, or has another key."""
+    """Return data in which one value, at any depth, is replaced, removed or doubled, or has another key."""
     nested = isinstance(data, (dict, list)) and len(data) > 0
     if not nested or chance.random() < 0.15:
         return chance.choice(LEAVES)
     keys = list(data) if isinstance(data, dict) else range(len(data))
     key = chance.choice(keys)
-    chosen = chance.random()
+    draw = chance.random()
     if isinstance(data, dict):
-        if chosen < 0.1:
+        if draw < 0.1:
             return {k: v for k, v in data.items() if k != key}
-        if chosen < 0.2:
+        if draw < 0.2:
             return {(f"{k}x" if k == key else k): v for k, v in data.items()}
         return {**data, key: _with_odd_leaf(data[key], chance)}
     copy = list(data)
-    if chosen < 0.1:
+    if draw < 0.1:
         del copy[key]
-    elif chosen < 0.2:
+    elif draw < 0.2:
         copy.append(copy[key])
     else:
         copy[key] = _with_odd_leaf(data[key], chance)
@@ -236,10 +236,7 @@ class _Strict(yaml.SafeLoader):
 
 
 def broken(suffix: str, content: bytes) -> str:
-    """Return why content is invalid in its format, found by a strict external reader; empty if it is valid.
-
-    A command must report an invalid file, since it cannot know what the file was meant to say.
-    """
+    """Return why a strict reader of the format rejects content, or an empty string if the content is valid."""
     try:
         if suffix in BINARY:
             return _broken_bytes(suffix, content)

@@ -1,9 +1,13 @@
 """Convert seeded random matplotlib drawings and check that nothing is lost: `python -m tests.soak.drawings`.
 
-Each drawing mixes artists, scales, offsets, texts, legends and axes; odd seeds mostly use convertible parts. There are
-three valid outcomes. A converted drawing has every value and text in its PGFPlots code. A drawing left to matplotlib
-names the reason, contains every text, and has each point of its lines at matplotlib's position. A refused drawing gets
-an error that names the cause. With `--compile` LaTeX also compiles each drawing.
+Each drawing mixes artists, scales, offsets, texts, legends and axes; odd seeds mostly use features that can be
+converted. There are three valid outcomes:
+
+- A converted drawing has every value and text in its PGFPlots code.
+- A drawing drawn by matplotlib itself has every text, each point of its lines at matplotlib's position, and a reason.
+- A refused drawing raises an error of one or two lines.
+
+With `--compile`, LaTeX also compiles each drawing.
 """
 
 import argparse
@@ -59,7 +63,7 @@ class Sample:
 
 
 def make(seed: int) -> Sample:
-    """Return the drawing of a seed."""
+    """Return a random drawing; odd seeds mostly use features that can be converted."""
     rng = np.random.default_rng(seed)
     sample = Sample(Drawing(figsize=(float(rng.uniform(3, 8)), float(rng.uniform(2.5, 5)))))
     tame = bool(seed % 2)
@@ -86,8 +90,8 @@ def make(seed: int) -> Sample:
         axes.append(axes[0].twinx())
     if kind == "inset":
         axes.append(axes[0].inset_axes([0.6, 0.6, 0.3, 0.3]))
-    for axis in axes:
-        _fill_axes(axis, rng, sample, str(kind), tame)
+    for panel in axes:
+        _fill_axes(panel, rng, sample, str(kind), tame)
     if kind == "secondary":
         axes[0].secondary_xaxis("top", functions=(lambda x: 2 * x, lambda x: x / 2))
     if tame:
@@ -109,7 +113,7 @@ def _random_text(rng: np.random.Generator, sample: Sample) -> str:
 
 
 def _fill_axes(axes: Any, rng: np.random.Generator, sample: Sample, kind: str, tame: bool) -> None:
-    """Draw one to three kinds of artists, and change some properties of the axes."""
+    """Draw one to three artists on the axes, and change some properties of the axes."""
     if kind == "3d":
         axes.plot([0, 1, 2], [1, 2, 3], [2, 1, 3])
         axes.set_title(_random_text(rng, sample))
@@ -289,7 +293,7 @@ def _decorate(axes: Any, rng: np.random.Generator, sample: Sample, plane: bool, 
 
 
 def judge(sample: Sample) -> tuple[str, list[str]]:
-    """Return how a drawing was converted, drawn or refused, and its faults."""
+    """Return the outcome of a drawing, and its faults."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -301,8 +305,8 @@ def judge(sample: Sample) -> tuple[str, list[str]]:
             warnings.simplefilter("ignore")
             figure = from_matplotlib(sample.drawing, caption="c")
     except ThesisError as error:
-        fine = 1 <= len(str(error).splitlines()) <= 2
-        return f"refused: {str(error)[:90]}", [] if fine else [f"a refusal of many lines: {error}"]
+        short = 1 <= len(str(error).splitlines()) <= 2
+        return f"refused: {str(error)[:90]}", [] if short else [f"a refusal of many lines: {error}"]
     except Exception as error:
         return "crashed", [f"{type(error).__name__}: {error}"]
     body = figure.body
@@ -328,7 +332,7 @@ def _refusal(sample: Sample) -> list[str]:
 
 
 def _lost_values(sample: Sample, body: str) -> list[str]:
-    """Return values given to a converted drawing that are missing from its tables."""
+    """Return a line for each point of a converted drawing that is missing from its tables."""
     rows = re.findall(rf"(?m)^({NUMBER}) ({NUMBER})$", body)
     points = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
     return [
@@ -339,19 +343,19 @@ def _lost_values(sample: Sample, body: str) -> list[str]:
 
 
 def _misplaced(sample: Sample, body: str) -> list[str]:
-    """Return points of lines drawn by matplotlib that are not at their matplotlib positions."""
-    wide, high = sample.drawing.get_size_inches()
-    if f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}" not in body:
-        return []  # the canvas grew
+    """Return a line for each point of a line that the PGF code of matplotlib does not have at its position."""
+    width, height = sample.drawing.get_size_inches()
+    if f"{{\\pgfqpoint{{{width:f}in}}{{{height:f}in}}}}" not in body:
+        return []  # the drawing was enlarged, which moves all points
     pairs = re.findall(rf"(?:qpoint|transformshift){{({NUMBER})in}}{{({NUMBER})in}}", body)
     points = np.array([(float(a), float(b)) for a, b in pairs])
     faults = []
     for axes, x, y in sample.lines:
         if axes.name != "rectilinear" or (axes.get_xscale(), axes.get_yscale()) in (("logit", "logit"),):
             continue
-        low, high_y = sorted(axes.get_ylim())
+        low, high = sorted(axes.get_ylim())
         left, right = sorted(axes.get_xlim())
-        if not (left < x < right and low < y < high_y):
+        if not (left < x < right and low < y < high):
             continue
         position = axes.transData.transform((x, y)) / sample.drawing.dpi
         if np.all(np.isfinite(position)) and not np.any(np.all(np.abs(points - position) < 2e-3, axis=1)):
@@ -360,23 +364,23 @@ def _misplaced(sample: Sample, body: str) -> list[str]:
 
 
 def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = print) -> Counter[str]:
-    """Judge the drawings of some seeds, report each fault with `say`, and return counts of outcomes and faults."""
-    ways: Counter[str] = Counter()
+    """Judge the drawings of `seeds`, report each fault with `say`, and return counts of outcomes and faults."""
+    outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             try:
                 sample = make(seed)
             except ValueError:  # matplotlib refuses values outside a scale
-                ways["not drawn by matplotlib"] += 1
+                outcomes["not drawn by matplotlib"] += 1
                 continue
-            way, faults = judge(sample)
-            if compile_ and way.split(":")[0] in ("converted", "drawn"):
+            outcome, faults = judge(sample)
+            if compile_ and outcome.split(":")[0] in ("converted", "drawn"):
                 faults += _compile(make(seed), Path(folder), f"drawing_{seed}")
-            ways[way.split(":")[0]] += 1
-            ways["faults"] += bool(faults)
+            outcomes[outcome.split(":")[0]] += 1
+            outcomes["faults"] += bool(faults)
             for fault in faults:
-                say(f"{seed} ({', '.join(sample.features)}): {way}: {fault}")
-    return ways
+                say(f"{seed} ({', '.join(sample.features)}): {outcome}: {fault}")
+    return outcomes
 
 
 def _compile(sample: Sample, out: Path, name: str) -> list[str]:
@@ -398,18 +402,17 @@ def _compile(sample: Sample, out: Path, name: str) -> list[str]:
 
 
 def main() -> int:
-    """Judge as many drawings as requested; return 1 if one has a fault."""
+    """Judge the drawings that the options select; return 1 if any has a fault."""
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--compile", action="store_true", help="also compile each drawing with LaTeX")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # matplotlib's warnings about unusual options
-    ways = run(range(options.first, options.first + options.count), options.compile)
-    faults = ways.pop("faults", 0)
-    print(
-        f"{options.count} drawings: {', '.join(f'{n} {way}' for way, n in ways.most_common())}; {faults} with a fault"
-    )
+    outcomes = run(range(options.first, options.first + options.count), options.compile)
+    faults = outcomes.pop("faults", 0)
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    print(f"{options.count} drawings: {counts}; {faults} with a fault")
     return int(bool(faults))
 
 

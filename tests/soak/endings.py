@@ -1,8 +1,8 @@
-"""Kill every command at seeded moments in a small paper: the next run must give the same as an undisturbed run.
+"""Kill every command at seeded moments in a small paper, and run it again: outputs must equal an undisturbed run's.
 
-Drafts, temporary files, locks and processes left behind, a traceback, and an exit more than a second after Ctrl-C are
-also faults. Commands run in forks of a process with all imports, so that kills hit their work; every fourth command is
-a new process, so that kills also hit its imports.
+Other faults are unfinished files, temporary files, locks and processes left behind, a traceback, and an exit more than
+a second after Ctrl-C. Most commands run in forks of a process that has imported all modules, so that kills hit the work
+of the command. Every fourth command is a new process, so that kills also hit its imports.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from .forks import Ended, Forks, Running, began, outliving
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LATE = 1.0  # an exit later than this many seconds after Ctrl-C is a fault
-IGNORED = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # these are no results
+IGNORED = (".git", ".jobs", "out/state", "out/logs", "out/aside", "out/population/jobs")  # not compared
 FRESH = 0.25  # fraction of the kills that hit a new process
 _SECONDS = re.compile(rb'"(seconds|created|hash|blake2)": [^,}]*,?')
 _CAPTURE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
@@ -59,19 +59,19 @@ OF_ADOPTED: tuple[tuple[str, ...], ...] = (
     ("zip", "--overleaf-upload"),
 )  # fmt: skip
 OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB, *([_DISTIL] if Path("/usr/share/doc/anarchism").is_dir() else []))
-"""The texts of `lab distil` are a package of the system; without it that command is not killed."""
+"""Commands of the thesis; `lab distil` only if the Debian package anarchism, its training text, is installed."""
 
 
 @dataclass
 class Tally:
-    """Outcomes of one command: iterations, kills by signal, late exits after Ctrl-C, and faults."""
+    """Outcomes of one command: kills by signal, late exits and the slowest exit after Ctrl-C, and faults."""
 
     command: str
     iterations: int = 0
     kills: dict[signal.Signals, int] = field(default_factory=lambda: dict.fromkeys(SIGNALS, 0))
     late: int = 0
     slowest: float = 0.0
-    wrong: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -85,17 +85,17 @@ class Sandbox:
 
     @property
     def root(self) -> Path:
-        """Return the folder of the copy in which commands run; they write inside its parent."""
+        """Return the folder of the copy in which commands run. Commands write nothing outside its parent."""
         return self.work / "paper"
 
     def restore(self) -> None:
-        """Restore the copy, and delete everything beside it."""
+        """Replace the copy by a new one, and delete all other files that commands wrote."""
         shutil.rmtree(self.work, ignore_errors=True)
         shutil.copytree(self.pristine, self.root, symlinks=True)
 
     @contextmanager
     def running(self, command: Sequence[str], *, fresh: bool) -> Iterator[Running]:
-        """Start a command, in a forked process or, if `fresh`, in a new one."""
+        """Start a command in a forked process or, if `fresh`, in a new process; end it after the block."""
         if not fresh:
             with self.forks.running(*command) as running:
                 yield running
@@ -126,11 +126,11 @@ class Sandbox:
 
 
 def _result_hashes(root: Path) -> dict[str, str]:
-    """Return hashes of all results in a folder. Records of the run and times in manifests are left out."""
+    """Return the hashes of all files below a folder, without `IGNORED` files and without times in manifests."""
     hashes = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if not path.is_file() or "__pycache__" in name or any(f"/{name}/".find(f"/{part}/") >= 0 for part in IGNORED):
+        if not path.is_file() or "__pycache__" in name or any(f"/{folder}/" in f"/{name}/" for folder in IGNORED):
             continue
         content = path.read_bytes()
         if path.suffix == ".json" and "manifest" not in name:
@@ -142,7 +142,7 @@ def _result_hashes(root: Path) -> dict[str, str]:
 
 
 def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Iterator[Tally]:
-    """Kill each command `kills` times, or only commands that begin with a word of `only`; yield a tally per command."""
+    """Kill each command, or those that begin with a text of `only`, `kills` times; yield a tally per command."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     scratch = folder / "scratch"
     scratch.mkdir()
@@ -155,7 +155,7 @@ def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Itera
             (frame.paper, COMMANDS),
             (frame.thesis, OF_THESIS),
         ):
-            chosen = [words for words in commands if not only or any(" ".join(words).startswith(word) for word in only)]
+            chosen = [words for words in commands if not only or " ".join(words).startswith(tuple(only))]
             if chosen:
                 yield from _kill_commands(make, project, folder / make.__name__, scratch, chosen, kills, seed)
     finally:
@@ -181,7 +181,7 @@ def _kill_commands(
                 _undisturbed(sandbox.forks.run(*first), first)
             shutil.rmtree(sandbox.pristine)
             shutil.copytree(sandbox.root, sandbox.pristine, symlinks=True)
-            frame.commit(sandbox.pristine)  # else the paper's edition would differ between the two builds
+            frame.commit(sandbox.pristine)  # the paper prints whether its files are committed
         for command in commands:
             chance = random.Random(f"{seed} {' '.join(command)}")
             yield (
@@ -203,7 +203,7 @@ def _kill_command(sandbox: Sandbox, command: tuple[str, ...], kills: int, chance
     sandbox.restore()
     start = time.monotonic()
     _undisturbed(sandbox.forks.learn(*command), command)
-    run_seconds = {True: time.monotonic() - start}  # run time of a new process, in seconds, with imports
+    run_seconds = {True: time.monotonic() - start}  # wall seconds of a run, by whether it needs a new process
     sandbox.restore()
     start = time.monotonic()
     _undisturbed(sandbox.forks.run(*command), command)
@@ -222,7 +222,7 @@ def _kill_command(sandbox: Sandbox, command: tuple[str, ...], kills: int, chance
     if left := [
         path.name for path in sandbox.scratch.iterdir() if path.name not in before and path.suffix != ".printed"
     ]:
-        tally.wrong.append(f"{tally.command}: left in the folder of temporary files: {', '.join(left[:4])}")
+        tally.faults.append(f"{tally.command}: left in the folder of temporary files: {', '.join(left[:4])}")
     return tally
 
 
@@ -241,31 +241,31 @@ def _kill(tally: Tally, running: Running, kill_signal: signal.Signals, where: st
         tally.slowest = max(tally.slowest, seconds)
         tally.late += seconds > LATE
     if "Traceback (most recent call last)" in ended.errors:
-        tally.wrong.append(f"{where}, {kill_signal.name}: {ended.errors.strip()[-300:]}")
+        tally.faults.append(f"{where}, {kill_signal.name}: {ended.errors.strip()[-300:]}")
     if ended.orphans:
-        tally.wrong.append(f"{where}, {kill_signal.name}: {ended.orphans} processes outlive it")
+        tally.faults.append(f"{where}, {kill_signal.name}: {ended.orphans} processes outlive it")
 
 
 def _finish(tally: Tally, sandbox: Sandbox, command: Sequence[str], undisturbed: dict[str, str], where: str) -> None:
     """Run a killed command to its end, and compare its output with that of an undisturbed run."""
     ended = sandbox.forks.run(*command)
     if "another build" in ended.errors + ended.output:
-        tally.wrong.append(f"{where}: a lock is left behind: {ended.errors[-200:]}")
+        tally.faults.append(f"{where}: a lock is left behind: {ended.errors[-200:]}")
     after = _result_hashes(sandbox.work)
-    finished = "is not empty" in ended.errors and after == undisturbed  # a folder written once, so it is complete
-    if ended.code and not finished:
-        tally.wrong.append(f"{where}: {ended.errors[-300:]}")
+    complete = "is not empty" in ended.errors and after == undisturbed  # the killed run had already written the folder
+    if ended.code and not complete:
+        tally.faults.append(f"{where}: {ended.errors[-300:]}")
     elif after != undisturbed:
         differing = sorted(name for name in {*after, *undisturbed} if after.get(name) != undisturbed.get(name))
-        tally.wrong.append(f"{where}: differs from an undisturbed run: {', '.join(differing[:4])}")
+        tally.faults.append(f"{where}: differs from an undisturbed run: {', '.join(differing[:4])}")
     if ended.orphans:
-        tally.wrong.append(f"{where}: {ended.orphans} processes outlive the command that ended by itself")
+        tally.faults.append(f"{where}: {ended.orphans} processes outlive the command that ended by itself")
     if left := [path.name for path in sandbox.work.rglob(".*.part")]:
-        tally.wrong.append(f"{where}: left {left}")
+        tally.faults.append(f"{where}: left {left}")
 
 
 def _kill_watch(sandbox: Sandbox, command: tuple[str, ...], kills: int, chance: random.Random) -> Tally:
-    """Kill `watch` while it builds, at first or after a file is saved; then build the watched targets to the end."""
+    """Kill `watch` during its first build or after a file is saved; then build its targets to the end."""
     tally, built = Tally(" ".join(command)), command[1:]
     sandbox.restore()
     source = sandbox.root / "artifacts/sources/bean_heights.csv"

@@ -1,9 +1,9 @@
-"""Run commands in forks of a process with their imports done: each a separate session, with limits.
+"""Run commands in forks of a process that has imported their modules, so that most runs take no time for imports.
 
-An undisturbed run of a command records its imported modules; the forking process then imports them too, except the
-files to be damaged. Later runs of the command do not pay for imports.
+The first run of a command records the imported modules. The forking process then imports them too, except files that
+tests damage. Each command runs in a session of its own, with limits of time, memory and file size.
 
-Run as a program in the folder of a paper, this file reads requests from standard input, one JSON object per line.
+This file is also the program of the forking process: it reads requests from standard input, one JSON object per line.
 """
 
 import atexit
@@ -27,16 +27,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ENTRY = "build.py"
-SECONDS = 60  # processor seconds after which a command counts as hanging
-WAITED = 300  # seconds on the clock, for a command that waits
-MEMORY = 12 << 30  # bytes of address space
-FILE = 1 << 30  # bytes of one file
+SECONDS = 60  # CPU seconds after which a command counts as hanging
+WALL_SECONDS = 300  # wall seconds after which a command counts as hanging
+MEMORY = 12 << 30  # maximum bytes of address space
+FILE = 1 << 30  # maximum bytes of a file
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: exit status (negative for a signal), processor seconds including its children,
-    and the number of processes of its session or folder still running half a second later.
+    """How a command ended.
+
+    `code` is the exit status, negative for a signal. `seconds` is CPU time, with child processes. `orphans` counts the
+    processes of the command's session or folder that still ran half a second later.
     """
 
     code: int
@@ -48,17 +50,17 @@ class Ended:
 
 @dataclass
 class Running:
-    """A running command: its process, the files of its output, and its end once known."""
+    """A running command: process number, files of its output, a function that waits for the end, and the end."""
 
     pid: int
     printed: Sequence[Path]
-    waited: Callable[[], Any]
+    wait: Callable[[], Any]
     ended: Ended | None = None
 
     def end(self) -> Ended:
-        """Wait for the end; a process can be waited for only once."""
+        """Wait for the end of the command, at the first call only; return how it ended."""
         if self.ended is None:
-            reply = self.waited()
+            reply = self.wait()
             output, errors = (file.read_bytes().decode(errors="replace") for file in self.printed)
             self.ended = Ended(reply["code"], output, errors, reply["seconds"], reply["orphans"])
         return self.ended
@@ -69,7 +71,7 @@ class Running:
 
 
 class Forks:
-    """A process that forks for every command of the paper in `root`; it does not import the files in `damaged`."""
+    """A process that forks for every command of the paper in `root`, and never imports the files in `damaged`."""
 
     def __init__(self, root: Path, damaged: Iterable[Path] = ()) -> None:
         self.root, self.damaged, self.known = root, [str(path) for path in damaged], set[tuple[str, ...]]()
@@ -83,7 +85,7 @@ class Forks:
         )
 
     def learn(self, *command: str) -> Ended:
-        """Run a command, and import for later runs what it imported."""
+        """Run a command, then import its modules in the forking process for later runs."""
         with tempfile.NamedTemporaryFile("r", suffix=".json") as names:
             ended = self._run(command, names.name)
             modules = json.loads(names.read() or "[]")
@@ -101,11 +103,11 @@ class Forks:
 
     @contextmanager
     def running(self, *command: str, names: str = "") -> Iterator[Running]:
-        """Start a command (one at a time); the end of the block ends it if it is still running."""
+        """Start a command, and end it after the block if it still runs. Only one command may run at a time."""
         with tempfile.TemporaryDirectory() as folder:
             printed = [Path(folder) / name for name in ("out", "err")]
             for file in printed:
-                file.touch()  # a command ended before it opens its output has printed nothing
+                file.touch()  # a command killed early does not create its output files
             reply = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
             running = Running(reply["pid"], printed, lambda: self._reply({"wait": reply["pid"]}))
             try:
@@ -129,7 +131,7 @@ class Forks:
 
 
 def _fields(pid: int) -> list[str]:
-    """Return the fields of `/proc/PID/stat` from the state on; empty if the process does not exist."""
+    """Return the fields of `/proc/PID/stat` from the state on, or an empty list if the process does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -137,7 +139,7 @@ def _fields(pid: int) -> list[str]:
 
 
 def state(pid: int) -> str:
-    """Return the state letter of a process, "Z" after its end; empty if it does not exist."""
+    """Return the state letter of a process ("Z" after its end), or an empty string if it does not exist."""
     return (_fields(pid) or [""])[0]
 
 
@@ -147,7 +149,7 @@ def began(pid: int) -> int:
 
 
 def survivors(leader: int, root: Path, since: int) -> list[int]:
-    """Return running processes of a session, or started after `since` with a working folder below `root`."""
+    """Return running processes that belong to a session, or that started after `since` in a folder below `root`."""
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         pid = int(entry.name)
@@ -163,7 +165,7 @@ def survivors(leader: int, root: Path, since: int) -> list[int]:
 
 
 def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:
-    """Import modules, except those to be damaged and those that cannot be imported."""
+    """Import modules, except those in files of `damaged` and those that cannot be imported."""
     excluded = set(damaged)
     for name in modules:
         with suppress(BaseException):
@@ -174,25 +176,22 @@ def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:
                 import_module(name)
 
 
-def _limit(seconds: int, waited: int) -> None:
-    """Limit the memory, file size and time of this process; signals end it after these times."""
+def _limit() -> None:
+    """Limit the memory, file size, CPU time and wall time of this process."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.alarm(waited)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.alarm(WALL_SECONDS)
 
 
 def _child(request: dict[str, Any]) -> NoReturn:
-    """Run a command in this process with its output in files, and exit with its status.
-
-    This forked process never returns into the code of its parent.
-    """
+    """Run a command in this forked process with its output in files, and exit with its status."""
     code = 1
     try:
         code = _perform(request)
         if request["names"]:
             Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
-        vars(threading)["_shutdown"]()  # Python's own exit steps, without deleting a thousand modules
+        vars(threading)["_shutdown"]()  # as Python does at exit, except that it would also delete a thousand modules
         atexit._run_exitfuncs()
     except BaseException:
         traceback.print_exc()
@@ -211,7 +210,7 @@ def _perform(request: dict[str, Any]) -> int:
         opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         os.dup2(opened, number)
         os.close(opened)
-    _limit(SECONDS, WAITED)
+    _limit()
     sys.argv = [ENTRY, *request["command"]]
     entry = Path(ENTRY).absolute()
     module = types.ModuleType("__main__")
@@ -233,7 +232,7 @@ def _perform(request: dict[str, Any]) -> int:
 
 
 def outliving(leader: int, root: Path, since: int) -> int:
-    """Return how many processes still run half a second after the session's leader has ended, and end them."""
+    """Return how many processes of `survivors` still run half a second later, and kill them."""
     end = time.monotonic() + 0.5
     while (orphans := survivors(leader, root, since)) and time.monotonic() < end:
         time.sleep(0.02)
@@ -244,9 +243,9 @@ def outliving(leader: int, root: Path, since: int) -> int:
 
 
 def _wait(child: int, root: Path, since: int) -> dict[str, Any]:
-    """Return how a child process ended, and how many processes outlive it."""
-    _, status, used = os.wait4(child, 0)
-    seconds = used.ru_utime + used.ru_stime
+    """Wait for a child process; return its exit status, CPU seconds, and number of orphans."""
+    _, status, usage = os.wait4(child, 0)
+    seconds = usage.ru_utime + usage.ru_stime
     orphans = outliving(child, root, since)
     return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, "orphans": orphans}
 
@@ -265,7 +264,7 @@ def main(root: str) -> None:
         elif "wait" in request:
             reply = _wait(request["wait"], Path(root), since)
         else:
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # delays Ctrl-C to the fork
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child handles Ctrl-C when it is ready
             child = os.fork()
             if not child:
                 _child({**request, "root": root})

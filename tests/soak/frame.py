@@ -1,4 +1,4 @@
-"""A small paper with one file of every kind that a user writes, to be damaged and killed."""
+"""Write small papers whose files and commands the soak tests damage and kill."""
 
 import json
 import re
@@ -68,7 +68,7 @@ models:
 
 
 def write_files(text: str, folder: Path, *, replace: tuple[str, ...] = ()) -> None:
-    """Write the files of a document's recipes; append to an existing file unless it is in `replace`."""
+    """Write the files that a document shows in blocks of code; append to an existing file unless it is in `replace`."""
     for path, content in BLOCK.findall(text):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def latex(project: Path, folder: Path) -> Path:
 
 
 def adopted(project: Path, folder: Path) -> Path:
-    """Initialise that paper, bind a number, and change its data, so that `build` has something to write; return it."""
+    """Write the paper of `latex`, initialise it, bind a number and change the number's data; return the folder."""
     latex(project, folder)
     subprocess.run([sys.executable, "build.py", "init"], cwd=folder, check=True, capture_output=True)
     text, data = folder / "main.tex", folder / "results/heights.csv"
@@ -136,7 +136,7 @@ def adopted(project: Path, folder: Path) -> Path:
 
 
 def stopped_capture(folder: Path, out: str) -> None:
-    """Write to `out` what a capture killed after its last text leaves: parts, and an unfinished manifest."""
+    """Write to `out` the files of a capture killed after its last text: parts, and an unfinished manifest."""
     command = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *CAPTURE, "--out", out)
     subprocess.run([sys.executable, "-P", "-c", STOPPED, *command], cwd=folder, check=True, capture_output=True)
 
@@ -157,7 +157,7 @@ TINY = {
         (r"held_out: int = 200", "held_out: int = 8"), (r"(every|save): int = 100", r"\1: int = 5"),
     )
 }  # fmt: skip
-"""By file: patterns and replacements that make training the population a matter of seconds."""
+"""By file: pairs of a pattern and its replacement, with which training the population takes seconds."""
 
 
 def thesis(project: Path, folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Damage files of every kind that is read, by seed: each is accepted, or an error of the project names it."""
+"""Damage files of every class with a seed, and read them: a reader accepts a file, or raises an error that names it."""
 
 import random
 import shutil
@@ -34,7 +34,7 @@ PIECES = (
 
 
 def damaged(content: bytes, chance: random.Random) -> bytes:
-    """Return content with one seeded change: a cut, a doubled or dropped line, or bytes added, removed or flipped."""
+    """Return content with one random change: an end or line cut, a line doubled, or bytes added, removed or flipped."""
     at = chance.randrange(len(content) + 1)
     match chance.randrange(7):
         case 0:
@@ -189,11 +189,11 @@ RECORDS: dict[str, Callable[[int], dict[str, object]]] = {
     },
     "texts": lambda number: {"id": number, "text": "The lamp is in the hall."},
 }
-"""For each small file, by name: the function that returns its record of a given number."""
+"""By name of a small file of JSON lines: the function that returns the record with a given number."""
 
 
 def copy_inputs(project: Path) -> Path:
-    """Copy all files that are read to a new folder, add a small state and a small capture, and return it."""
+    """Copy the files that readers need to a new folder, add a small state and a small capture; return the folder."""
     import json
 
     import pyarrow as pa
@@ -227,16 +227,16 @@ def copy_inputs(project: Path) -> Path:
 def run(
     project: Path, mutations: int, seed: int, only: Sequence[str] = ()
 ) -> Iterator[tuple[str, Counter[str], list[str]]]:
-    """Damage files of each class in `only` (or all); yield the label, counts of outcomes, and faults."""
+    """Damage files of each class in `only`, or of all; yield the class, counts of outcomes, and faults."""
     root, chance = copy_inputs(project), random.Random(seed)
     try:
-        kinds = classes(root, chance)
-        if unknown := [word for word in only if word not in kinds]:
-            raise SystemExit(f"no class {unknown[0]!r}; classes: {', '.join(kinds)}")
-        for word, (paths, reader) in kinds.items():
-            if only and word not in only:
+        by_name = classes(root, chance)
+        if unknown := [name for name in only if name not in by_name]:
+            raise SystemExit(f"no class {unknown[0]!r}; classes: {', '.join(by_name)}")
+        for name, (paths, reader) in by_name.items():
+            if only and name not in only:
                 continue
-            counts, wrong = Counter[str](), []
+            counts, faults = Counter[str](), []
             for _ in range(mutations):
                 path = chance.choice(paths)
                 content = path.read_bytes()
@@ -245,17 +245,17 @@ def run(
                     outcome = reader(root, path)
                 except ThesisError as error:
                     outcome = str(error)
-                except Exception as error:  # the kind of error that this test looks for
+                except Exception as error:  # an error that is not one of the project's
                     counts["other error"] += 1
-                    wrong.append(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
+                    faults.append(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
                     continue
                 finally:
                     path.write_bytes(content)
                 counts["told" if outcome else "good"] += 1
                 if outcome and path.stem not in outcome and path.parent.name not in outcome:
-                    wrong.append(f"{path.name}: not named in {outcome[:200]!r}")
+                    faults.append(f"{path.name}: not named in {outcome[:200]!r}")
                 if len(outcome) > 20_000:
-                    wrong.append(f"{path.name}: {len(outcome)} characters in the message")
-            yield word, counts, wrong
+                    faults.append(f"{path.name}: {len(outcome)} characters in the message")
+            yield name, counts, faults
     finally:
         shutil.rmtree(root)

@@ -1,4 +1,4 @@
-"""Kill builds at seeded moments, with or without their children: the next build must equal an undisturbed one."""
+"""Kill builds at seeded moments, with or without their child processes, and build again: outputs must be the same."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ def _output_hashes(root: Path) -> dict[str, str]:
 
 
 def _delete_outputs(root: Path, *, cold: bool) -> None:
-    """Delete all outputs if `cold`, else only the sources that LaTeX reads and the compiled thesis."""
+    """Delete all outputs if `cold`, else only LaTeX files and the compiled thesis."""
     if cold:
         shutil.rmtree(root / "out", ignore_errors=True)
     else:
@@ -50,10 +50,10 @@ def run(
     tell: Callable[[str], None] = lambda line: None,
     warm: bool = False,
 ) -> Iterator[tuple[str, int, int, list[str]]]:
-    """Yield iterations, kills and faults for each target; `tell` is called after every iteration.
+    """Yield each target with its iterations, kills and faults; call `tell` with a line after every iteration.
 
-    A `warm` run starts from the project's outputs, and deletes only the LaTeX sources and the thesis: nearly
-    all of its time is LaTeX, where a kill can do most harm.
+    A `warm` run starts from the project's outputs, and deletes only LaTeX files and the thesis, so that nearly all
+    kills hit LaTeX.
     """
     chance = random.Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
@@ -68,7 +68,7 @@ def run(
             start = time.monotonic()
             first = _start(root, target)
             expected, errors = first.communicate()
-            run_seconds, hashes, wrong, done = time.monotonic() - start, _output_hashes(root), list[str](), 0
+            run_seconds, hashes, faults, count = time.monotonic() - start, _output_hashes(root), list[str](), 0
             if first.returncode:
                 raise RuntimeError(f"{' '.join(target)} fails without a kill: {errors}")
             for number in range(kills):
@@ -82,17 +82,17 @@ def run(
                     else:
                         running.send_signal(kill_signal)
                     running.communicate()
-                    done += 1
+                    count += 1
                 after = _start(root, target)
                 output, errors = after.communicate()
                 label = f"{' '.join(target)}, iteration {number}"
                 if after.returncode:
-                    wrong.append(f"{label}: {errors[-300:]}")
+                    faults.append(f"{label}: {errors[-300:]}")
                 elif output != expected or _output_hashes(root) != hashes:
-                    wrong.append(f"{label}: differs from an undisturbed build")
+                    faults.append(f"{label}: differs from an undisturbed build")
                 if left := [path.name for path in root.rglob(".*.part")]:
-                    wrong.append(f"{label}: left {left}")
-                tell(f"{label}: {done} kills so far, {len(wrong)} faults")
-            yield " ".join(target), kills, done, wrong
+                    faults.append(f"{label}: left {left}")
+                tell(f"{label}: {count} kills so far, {len(faults)} faults")
+            yield " ".join(target), kills, count, faults
     finally:
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Check the whole published data package with the standard's reader."""
+"""Check the whole published data package with frictionless, the reader of the standard."""
 
 import json
 import tempfile
@@ -9,7 +9,7 @@ from boundpaper.store.files import write
 
 
 def run(root: Path) -> list[str]:
-    """Return the faults that the standard's reader finds in a project's published package; empty if valid."""
+    """Return the faults that frictionless finds in a project's published data package."""
     import frictionless
 
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
