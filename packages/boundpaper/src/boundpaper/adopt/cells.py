@@ -25,13 +25,13 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
 class DataCell(NamedTuple):
-    """A value of a data file: its address, its text, its number (None for words), its file and its place there."""
+    """A value of a data file: its address, text and number (None for words), and its file and position in the file."""
 
     address: str
     text: str
     number: Decimal | None
     file: str
-    place: str
+    position: str  # such as `row 3, accuracy`, or a path of keys in a JSON file
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Data:
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Return the end of a message that suggests the nearest address; comparing part by part saves seconds."""
+    """Return the end of a message with the nearest address, compared part by part, which is faster."""
     from boundpaper.suggestions import similar_names
 
     split_addresses = [known_address.split("/") for known_address in addresses]
@@ -82,7 +82,7 @@ def _nearest_address(address: str, addresses: Sequence[str]) -> str:
 
 @cache
 def _slug(text: str) -> str:
-    """Return a key as a part of an address, without accents; other letters become codes, other signs hyphens."""
+    """Return a key as a part of an address: accents are removed, letters beyond ASCII become codes, signs hyphens."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())
@@ -102,7 +102,7 @@ def data_files(folder: Folder) -> dict[str, str]:
         try:
             paths = sorted(filter(Path.is_file, folder.root.glob(pattern.removeprefix("!"))))
         except (ValueError, NotImplementedError) as error:
-            raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
+            raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error}); correct it") from None
         if not paths:
             raise SpecError(f"{ADOPTED}: data: no file matches {pattern!r}; correct the pattern, or put the file there")
         for path in paths:
@@ -121,9 +121,9 @@ def data_files(folder: Folder) -> dict[str, str]:
         table, parts = _slug(PurePosixPath(file_name).stem), [file_name.replace(".", "-")]
         while stem_counts[table] > 1 and folders:
             parts.insert(0, folders.pop())
-            longer = _slug("-".join(parts))
-            if not folders or sum(path_slug.endswith(longer) for path_slug in path_slugs) == 1:
-                table = longer
+            path_end = _slug("-".join(parts))
+            if not folders or sum(path_slug.endswith(path_end) for path_slug in path_slugs) == 1:
+                table = path_end
         if table in files:
             raise SpecError(f"{ADOPTED}: data: {files[table]} and {name} both name the table {table}; rename one")
         files[table] = name
@@ -133,8 +133,8 @@ def data_files(folder: Folder) -> dict[str, str]:
 def load_data(folder: Folder) -> Data:
     """Return the values of all data files of a paper.
 
-    Raises DataError for a file whose content does not match its ending, or a key that names no column or does not
-    identify the rows; SpecError for a key of an unknown table, and as `data_files`.
+    Raises DataError for a file whose content does not match its ending, and for a key that names no column or does not
+    identify the rows. Raises SpecError for a key of an unknown table, and for a pattern or name as in `data_files`.
     """
     contents = {name: (file, read_content(folder.root / file, file)) for name, file in data_files(folder).items()}
     for name in folder.keys:
@@ -144,12 +144,12 @@ def load_data(folder: Folder) -> Data:
 
 
 def cells_in_texts(contents: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """Return the values of files in memory; `contents` has each file's name and content by table name."""
+    """Return the values of files in memory; `contents` has the name and the content of each file, by table name."""
     cells: dict[str, DataCell] = {}
     grids: dict[str, DataTable] = {}
     tables: dict[str, tuple[str, ...]] = {}
     for name, (file, raw) in contents.items():
-        parsed = rows_of(file, raw)
+        parsed = parse_content(file, raw)
         if isinstance(parsed, tuple):
             header, rows = parsed
             grids[name] = _table_of_rows(name, file, header, rows, keys.get(name))
@@ -173,10 +173,10 @@ def read_content(path: Path, file: str) -> bytes:
         raise DataError(f"{file}{str(error).removeprefix(path.name)}") from None
 
 
-def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """Return the header and the rows in the content of a data file.
+def parse_content(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
+    """Return the header and the rows of a data file, or a JSON document that has no rows.
 
-    JSON is a table if it is a list of flat objects; any other JSON is returned as parsed. Raises DataError when the
+    JSON has rows if it is a list of flat objects. Raises DataError when the
     content does not match the file's ending, or a row has more or fewer cells than the header.
     """
     suffix = PurePosixPath(file).suffix.lower()
@@ -273,21 +273,21 @@ def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str
 
     if len(rows) == 1:
         return ()
-    text_columns, count_columns = [], []
+    text_columns, integer_columns = [], []
     for index, column in enumerate(header):
         texts = [_cell_text(row[index]) for row in rows]
         if all(texts) and not any(map(_NUMBER.fullmatch, texts)):
             text_columns.append(column)
         elif all(texts) and all(re.fullmatch(r"\d{1,6}", text) for text in texts):
-            count_columns.append(column)
+            integer_columns.append(column)
     slugs = {
         column: [_slug(_cell_text(row[header.index(column)])) for row in rows]
-        for column in [*text_columns, *count_columns]
+        for column in [*text_columns, *integer_columns]
     }
     varying_columns = [column for column in slugs if len(set(slugs[column])) > 1]
     for size in range(1, 5):
         for columns in islice(combinations(varying_columns, size), 200):
-            if columns[0] in count_columns and text_columns:
+            if columns[0] in integer_columns and text_columns:
                 continue
             if _all_differ(zip(*(slugs[name] for name in columns), strict=True)):
                 return columns
@@ -310,13 +310,13 @@ def _leaf_cells(name: str, file: str, document: Any) -> dict[str, DataCell]:
     for path, value in _walk_leaves(document, ()):
         text = _cell_text(value)
         address = "/".join((name, *map(_slug, path)))
-        place = ".".join(path)
+        position = ".".join(path)
         if address in cells:
             raise DataError(
-                f"{file}: {cells[address].place!r} and {place!r} would share an address; rename one, or leave the file "
-                f"out of data in {ADOPTED}"
+                f"{file}: {cells[address].position!r} and {position!r} would share an address; rename one, or leave "
+                f"the file out of data in {ADOPTED}"
             )
-        cells[address] = DataCell(address, text, _number(text, value), file, place)
+        cells[address] = DataCell(address, text, _number(text, value), file, position)
     return cells
 
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.cells import Grid
 
-CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
-OVER = 5.0
-"""The possible error in pt of the estimated width of a table."""
+CITE_COMMANDS = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
+WIDTH_ERROR = 5.0
+"""The largest error of a table's estimated width, in pt."""
 FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
-"""For font families of the text, the LaTeX package that sets a figure and its formulas in the same font."""
+"""The LaTeX package that sets a figure and its formulas in the font of the text, by the text's font family."""
 OUTLINES = {"cmss": "lmss", "cmtt": "lmtt"}
-"""For bitmap font families, the family that has the same letters as outlines."""
+"""The outline family with the letters of a bitmap family, by bitmap family."""
 PALATINO = ("ppl", "pplx", "qpl", "zpltlf")
-OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
+PALATINO_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
 def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabular", "rows"]) -> str:
@@ -42,16 +42,16 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
     column, text = folder.page.column, folder.page.text
     narrow = min(250.0, column)
     fit = fit_table(grid, PageWidths(column, text, narrow))
-    spans_both = fit.width > column + OVER and text > column and part == "float"
+    spans_both = fit.width > column + WIDTH_ERROR and text > column and part == "float"
     if spans_both:
         fit = fit_table(grid, PageWidths(text, text, narrow))
     width = text if spans_both or grid.table.landscape else column
-    if fit.width > width + OVER and part == "float":
+    if fit.width > width + WIDTH_ERROR and part == "float":
         raise SpecError(
-            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, and the {'text' if spans_both else 'column'} "
-            f'only {width:.0f}: take size="scriptsize", landscape=True, or fewer columns'
+            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, but the {'text' if spans_both else 'column'} is "
+            f'{width:.0f} pt wide: use size="scriptsize", landscape=True, or fewer columns'
         )
-    lines = 0.0
+    lines_per_float = 0.0
     if grid.table.long and text > column:
         if fit.paragraphs:
             raise SpecError(
@@ -60,8 +60,8 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
             )
         text_lines = text_width(" ".join([grid.table.caption, *grid.table.notes])) * folder.page.size / width
         height = text if grid.table.landscape else folder.page.height
-        lines = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
-    placement = TablePlacement(PageWidths(width, text, narrow), spans_both, lines, part)
+        lines_per_float = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
+    placement = TablePlacement(PageWidths(width, text, narrow), spans_both, lines_per_float, part)
     return _with_cite_command(latex(grid, placement), folder)
 
 
@@ -107,7 +107,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
             f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text:.0f}: use "
             f"width={text:.0f}, or omit width to fill one column"
         )
-    preamble = default_preamble().replace(OWN_FONTS, _font_commands(folder.page.font))
+    preamble = default_preamble().replace(PALATINO_FONTS, _font_commands(folder.page.font))
     if folder.page.size <= 10:
         preamble = preamble.replace("[11pt,", "[10pt,")
     digest = hashlib.blake2b(tex(figure, name, preamble).encode(), digest_size=16)
@@ -122,12 +122,12 @@ def _font_commands(family: str) -> str:
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
     if not family or family in PALATINO:
-        return OWN_FONTS
+        return PALATINO_FONTS
     return f"\\renewcommand{{\\rmdefault}}{{{OUTLINES.get(family, family)}}}\n\\usepackage[italic]{{mathastext}}\n"
 
 
 def _with_cite_command(text: str, folder: Folder) -> str:
-    return re.sub(r"\\citep\b", lambda _: CITED[folder.page.cite], text)
+    return re.sub(r"\\citep\b", lambda _: CITE_COMMANDS[folder.page.cite], text)
 
 
 def _exhibit_of(folder: Folder, data: Data, kind: str, name: str) -> Any:

@@ -35,7 +35,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class TabularRows:
-    """What fills an author's own tabular: a data table, its columns with formats, a row filter and an order."""
+    """Settings of the rows in an author's own tabular: a data table, columns with formats, a row filter, an order."""
 
     table: str
     columns: tuple[str, ...]
@@ -67,7 +67,10 @@ class PageMeasures:
 
 @dataclass(frozen=True)
 class Folder:
-    """An adopted paper: its folder `root`, and the settings in `boundpaper.toml`; paths are relative to `root`."""
+    """An adopted paper: its folder `root`, and the settings in `boundpaper.toml`; file names are relative to `root`.
+
+    `names` are patterns of names that contain digits; `ignored` are patterns of LaTeX files that `lint` skips.
+    """
 
     root: Path
     mains: tuple[str, ...]
@@ -92,14 +95,15 @@ class Folder:
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """Return the name of a path in messages, which is relative to `root` for a path in the folder."""
+        """Return a path as messages name it, relative to `root` if it is inside."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
 def read(root: Path) -> Folder:
     """Return the settings in the `boundpaper.toml` of a folder.
 
-    Raises SpecError when the file is not valid TOML, has an unknown key or invalid value, or lacks main file or data.
+    Raises SpecError when the file is not valid TOML, has an unknown key or invalid value, or names no main file or no
+    data.
     """
     settings = parse_text(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_keys(settings, _TYPES, "")
@@ -117,7 +121,7 @@ def read(root: Path) -> Folder:
     _require_keys(lint, _LINT, "lint: ")
     mains = _string_list(settings.get("main", []), "main")
     if not mains or not _string_list(settings.get("data", []), "data"):
-        raise SpecError(f"{ADOPTED}: set main, the main file, and data, patterns of the files with numbers")
+        raise SpecError(f"{ADOPTED}: set `main` to the main file, and `data` to patterns of the data files")
     for main in mains:
         if not (root / main).is_file():
             raise SpecError(f"{ADOPTED}: main names {main}, which is not there; name the file with \\documentclass")

@@ -68,10 +68,11 @@ def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
 def _located_error(error: Exception, file: str, path: Path) -> SpecError:
     import traceback
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    calls = traceback.extract_tb(error.__traceback__)
+    line_numbers = [call.lineno for call in calls if call.filename == str(path)]
     if isinstance(error, SyntaxError):
-        lines.append(error.lineno)
-    return SpecError(f"{file}{f':{lines[-1]}' if lines else ''}: {type(error).__name__}: {error}")
+        line_numbers.append(error.lineno)
+    return SpecError(f"{file}{f':{line_numbers[-1]}' if line_numbers else ''}: {type(error).__name__}: {error}")
 
 
 def leaf_values(data: Data, name: str) -> dict[str, float | str]:

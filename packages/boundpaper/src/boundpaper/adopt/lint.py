@@ -28,7 +28,7 @@ SHOWN = 3
 class Candidate(NamedTuple):
     """A cell that may be the source of a typed number, and the format that prints the cell as typed.
 
-    `exact`: the number is not rounded. `plain`: it is the value itself, with its sign, or the value as a percentage.
+    `exact`: the typed number is not rounded. `plain`: it has the sign of the cell, and is a percentage if not unscaled.
     """
 
     cell: DataCell
@@ -39,7 +39,7 @@ class Candidate(NamedTuple):
     @property
     def in_list(self) -> bool:
         """Return whether the cell is an item of a JSON list, whose position does not say what the number means."""
-        return self.cell.place.rpartition(".")[2].isdigit()
+        return self.cell.position.rpartition(".")[2].isdigit()
 
     @property
     def key(self) -> str:
@@ -106,7 +106,7 @@ class NumberIndex:
         return cls([value for value, _ in pairs], [cell for _, cell in pairs])
 
     def near(self, low: Decimal, high: Decimal) -> list[DataCell]:
-        """Return the cells with values from `low` to `high`, give or take the rounding error of floats."""
+        """Return the cells with values from `low` to `high`, or as near as the rounding error of floats."""
         error = 1e-12 * max(abs(float(low)), abs(float(high)))
         return self.cells[bisect_left(self.values, float(low) - error) : bisect_right(self.values, float(high) + error)]
 

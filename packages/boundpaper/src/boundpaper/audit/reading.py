@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from boundpaper.adopt.source import READ, LatexFile
+from boundpaper.adopt.source import INPUT_COMMAND, LatexFile
 from boundpaper.audit import html, latex, markdown
 from boundpaper.audit.documents import ReadDocument, joined
 from boundpaper.errors import DataError
@@ -41,7 +41,7 @@ def _read_latex(main: Path, file: str, text: str) -> ReadDocument:
         name, text = pending.pop()
         documents.append(latex.read(text, name))
         inputs: list[tuple[str, str]] = []
-        for match in READ.finditer(LatexFile(Path(name), name, text, "utf-8").code):
+        for match in INPUT_COMMAND.finditer(LatexFile(Path(name), name, text, "utf-8").code):
             target = (match["name"] or match["bare"] or "").strip().strip('"')
             folder = Path(file).parent / (match["folder"] or "").strip()
             path = next(filter(Path.is_file, (folder / f"{target}.tex", folder / target)), None)

@@ -63,7 +63,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
     if check and result.changed:
         raise SystemExit(1)
     if not quiet:
-        click.echo(f"{counted(result.values, 'bound place')}, {counted(len(result.changed), 'file')} written", err=True)
+        click.echo(f"{counted(result.uses, 'bound place')}, {counted(len(result.changed), 'file')} written", err=True)
 
 
 @click.command()
@@ -135,11 +135,11 @@ def _ask_for_cell(finding: NumberFinding) -> Candidate | None:
     if not finding.candidates:
         return None
     numeral = finding.numeral
-    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
+    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first_line].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
     for number, candidate in enumerate(finding.candidates[:9], 1):
         cell = candidate.cell
-        click.echo(f"  {number}  \\{finding.macro}{{{candidate.key}}}  {cell.text}  ({cell.file}: {cell.place})")
+        click.echo(f"  {number}  \\{finding.macro}{{{candidate.key}}}  {cell.text}  ({cell.file}: {cell.position})")
     click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()
     if answer == "q":
@@ -249,7 +249,7 @@ def claims(check: bool) -> None:
     rows = judged.judge_claims(folder, cells.load_data(folder))
     for row in rows.values():
         click.echo(str(row))
-    if check and any(row.verdict in judged.FALSE for row in rows.values()):
+    if check and any(row.verdict in judged.UNSUPPORTED for row in rows.values()):
         raise SystemExit(1)
 
 
