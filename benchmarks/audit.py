@@ -162,7 +162,8 @@ def print_known(folder: Path) -> None:
         found = [each for each in found if each.level != "note"]
         for each in found:
             claims = set().union(*(lines.get(place, set()) for place in _finding_places(each)))
-            source, words = next(_finding_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
+            words = set(re.findall(r"[^\s;,]+", f"{each.printed} {each.explanation}"))
+            source = next(_finding_places(each))[0]
             claims |= {NUMBERING[each.kind]} if each.kind in NUMBERING and source == "004" else set()
             claims |= {claim for reported, claim in drawn[source] if reported in words}
             seen |= claims
@@ -175,7 +176,7 @@ def print_known(folder: Path) -> None:
 
 
 def _finding_places(finding: Finding) -> Iterator[tuple[str, int]]:
-    for place in filter(None, (finding.place, finding.other)):
+    for place in filter(None, (finding.place, finding.other_place)):
         yield place.file.rpartition("/")[2][:3], place.line
 
 

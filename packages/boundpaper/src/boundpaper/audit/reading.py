@@ -36,7 +36,7 @@ def read(path: Path, name: str) -> ReadDocument:
 def _read_latex(main: Path, file: str, text: str) -> ReadDocument:
     """Return the document in a LaTeX file and the files that it inputs; it is complete if all these files exist."""
     documents: list[ReadDocument] = []
-    pending, seen, is_complete = [(file, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
+    pending, seen, is_complete = [(file, text)], {main.resolve()}, not latex.OTHER_DOCUMENTS.search(text)
     while pending:
         name, text = pending.pop()
         documents.append(latex.read(text, name))
@@ -59,6 +59,6 @@ def _converted_by(program: str, arguments: list[str], name: str) -> str:
         raise DataError(f"{name}: this format needs {program}; install {program}, or give Markdown, LaTeX or HTML")
     result = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
     if result.returncode:
-        lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+        lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or ["it prints no error"]
         raise DataError(f"{name}: {program} cannot read it: {lines[0][:200]}")
     return result.stdout.decode("utf-8", "replace")

@@ -26,17 +26,17 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
-    """Yield findings on section numbers below the same parent that are repeated, skipped or out of order."""
+    """Yield findings on section numbers that are repeated, skipped or out of order below their parent section."""
     sections_by_parent: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     headings = [sentence for sentence in document.sentences if sentence.level]
-    texts = [*document.hidden, *(heading.text for heading in headings)]
+    texts = [*document.code_headings, *(heading.text for heading in headings)]
     numbers = [number.strip() for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
     used_numbers = {prefix for number in numbers for prefix in accumulate(number.split("."), "{}.{}".format)}
     for heading in headings:
         match = _NUMBERED.match(heading.text)
-        if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
+        if match and match["titled"] and not any(map(_VERSIONS.search, heading.headings)):
             *outer_numbers, number = map(int, match["number"].split("."))
-            sections_by_parent.setdefault((heading.path, tuple(outer_numbers)), []).append((number, heading))
+            sections_by_parent.setdefault((heading.headings, tuple(outer_numbers)), []).append((number, heading))
     parent_counts = Counter((path, len(parent)) for path, parent in sections_by_parent)
     for (path, parent), sections in sections_by_parent.items():
         falls = [number for (previous_number, _), (number, _) in pairwise(sections) if previous_number > number]
@@ -67,7 +67,7 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
     captions, references = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
-        if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.aside:
+        if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.is_aside:
             captions.append((int(caption["number"]), sentence))
         for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
             elsewhere = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)

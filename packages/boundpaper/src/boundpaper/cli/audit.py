@@ -82,7 +82,7 @@ def audit(
             counts.append(f"{hidden} less certain (--level note shows all)")
         text = "\n".join((*map(str, listed), ", ".join(counts), checks.counts_in_words(coverage))) + "\n"
     elif format == "html":
-        places = [place for finding in listed for place in (finding.place, finding.other) if place]
+        places = [place for finding in listed for place in (finding.place, finding.other_place) if place]
         names = [*(source.file for source in sources), *(place.file for place in places)]
         text = report.as_page(listed, list(dict.fromkeys(names)))
     else:
