@@ -14,7 +14,6 @@ import pandas as pd
 from boundpaper.errors import DataError
 from boundpaper.store.canonical import same_cells
 from boundpaper.store.text_file import MARK
-from boundpaper.typeset.plural import counted
 
 Columns = dict[str, list[str]]
 """A table's columns by name, with cells as text."""
@@ -62,14 +61,14 @@ class Change:
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """Return at most `most` lines on changes: a line for each change if all fit, else verdicts and a line per result."""
+    """Return at most `most` lines on changes: one line each if all fit, else verdicts and one line for each result."""
     ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
     changes_by_result: dict[str, list[Change]] = {}
     for change in ranked:
         changes_by_result.setdefault(change.result, []).append(change)
     verdicts = [change for change in ranked if change.weight[0] == 3]
     n_results = len(changes_by_result)
-    totals = f"{counted(len(changes), 'difference')} in {counted(n_results, 'result')}"
+    totals = f"{len(changes)} difference{'s' * (len(changes) > 1)} in {n_results} result{'s' * (n_results > 1)}"
     lines = [f"{totals}; {len(verdicts)} of verdicts"]
     if len(changes) < most:
         return lines + [str(change) for change in changes]
