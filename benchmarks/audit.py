@@ -167,7 +167,7 @@ def print_known(folder: Path) -> None:
         alarms = [finding for finding in findings if finding.level != "note"]
         for alarm in alarms:
             claims = set().union(*(lines.get(place, set()) for place in _finding_places(alarm)))
-            source, words = next(_finding_places(alarm))[0], set(re.findall(r"[^\s;,]+", f"{alarm.what} {alarm.why}"))
+            source, words = next(_finding_places(alarm))[0], set(re.findall(r"[^\s;,]+", f"{alarm.printed} {alarm.explanation}"))
             claims |= {NUMBERING[alarm.kind]} if alarm.kind in NUMBERING and source == "004" else set()
             claims |= {claim for reported, claim in values[source] if reported in words}
             found_claims |= claims
@@ -180,7 +180,7 @@ def print_known(folder: Path) -> None:
 
 def _finding_places(finding: Finding) -> Iterator[tuple[str, int]]:
     """Yield the number of the document and the line, of one or two places of a finding."""
-    for place in filter(None, (finding.place, finding.other)):
+    for place in filter(None, (finding.place, finding.other_place)):
         yield place.file.rpartition("/")[2][:3], place.line
 
 

@@ -1,7 +1,7 @@
 """Open a paper on disk from Python: its artifacts, faults, claims, and the origin of its numbers.
 
 `read` and `check` run in this process. `claims` and `trace`, which run code of the paper, call the command line in a
-new process: so changes saved since the last call take effect, and two papers can be open at once.
+new process, so that saved changes take effect and two papers can be open at once.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ class Paper:
         what : str
             `0.935`, `table:NAME/ROW/COLUMN`, `claim:NAME`, or the name of any step.
         every : bool
-            Whether to trace every place with the number.
+            Whether to trace every place that prints the number.
 
         Raises
         ------
         ThesisError
-            When nothing is found; the message suggests the nearest.
+            When nothing is found; the message suggests the nearest name.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Paper:
 
     def _command(self, *words: str) -> str:
         """Run a command in the paper's folder in a new process, and return its output."""
-        completed = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "boundpaper", *words],
             cwd=self.root,
             env={**os.environ, VARIABLE: str(self.root)},
@@ -133,11 +133,11 @@ class Paper:
             text=True,
             encoding="utf-8",
         )
-        if completed.returncode:
-            lines = [line for line in completed.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
+        if result.returncode:
+            lines = [line for line in result.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
             message = "\n".join(lines).strip()
             raise ThesisError(message.removeprefix("Error: ").removeprefix("error: "))
-        return completed.stdout
+        return result.stdout
 
 
 def open(folder: str | Path = ".") -> Paper:

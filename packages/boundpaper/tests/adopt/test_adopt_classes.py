@@ -7,7 +7,7 @@ import pypdf
 import pytest
 
 from adopting import needs_tex, pdf_text, run, tex_finds, write_paper
-from boundpaper.adopt.exhibits import OWN_FONTS
+from boundpaper.adopt.exhibits import PALATINO_FONTS
 from boundpaper.adopt.folder import read as folder_of
 from boundpaper.figures.render import preamble
 
@@ -233,7 +233,7 @@ def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):
     run(root, "init")
     (root / "main.tex").write_text(main.replace("{article}\n", "{article}\n\\input{bound/bound}\n"))
     for old, new, words in (
-        ("WIDE", "14", "pt wide, and the text only 469: take size="),
+        ("WIDE", "14", "pt wide, but the text is 469 pt wide: use size="),
         ("heights)", "hights)", "no data called hights; did you mean 'heights'?"),
         ('["gain", "loss"] * WIDE', '["gane"]', "tables/one.py:8: KeyError"),
         ("    return Table", "    Table", "table() returned NoneType"),
@@ -247,7 +247,7 @@ def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):
 
 
 def test_figure_preamble_holds_the_fonts_and_text_size_of_the_document():
-    assert OWN_FONTS in preamble()
+    assert PALATINO_FONTS in preamble()
     assert "[11pt," in preamble()
 
 

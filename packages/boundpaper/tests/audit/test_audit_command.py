@@ -174,7 +174,7 @@ def test_finding_id_survives_moved_lines_but_not_a_changed_number(folder):
     ("changed", "words"),
     [
         ({"reason": "is so"}, "write at least 5 words"),
-        ({"printed": "Gain = 9"}, "copy both from it"),
+        ({"printed": "Gain = 9"}, "copy kind and printed from it"),
         ({"date": "2026"}, "and nothing else"),
     ],
 )

@@ -63,7 +63,7 @@ def test_coordinates_of_a_pgfplots_figure_are_read_as_a_table():
 def test_figure_value_that_differs_from_its_table_is_found(document):
     (finding,) = checks.audit([document])
     assert (finding.kind, finding.expected) == ("same-quantity", "24.11")
-    assert "blue lamp, Night (cold, dark) = 24.71" in finding.what
+    assert "blue lamp, Night (cold, dark) = 24.71" in finding.printed
 
 
 def test_latex_macros_and_numbers_are_read_as_printed():
@@ -78,7 +78,7 @@ and $\chi^2(2) = 9.21$ with $p{=}.01$. We took 1{,}234 \emph{lamps}, 3.1\,$\time
     document = latex.read(text, "a.tex")
     (finding,) = checks.audit([document])
     assert (finding.kind, finding.place.line) == ("statistic", 5)
-    assert "p < 10⁻⁵" in finding.what
+    assert "p < 10⁻⁵" in finding.printed
     numbers = [one.value for sentence in document.sentences for one in sentence.numbers]
     assert 1234 in numbers
     assert 31000 in numbers
@@ -133,7 +133,7 @@ def test_wrong_gain_in_a_word_document_is_found(tmp_path):
     (tmp_path / "a.md").write_text(rows, encoding="utf-8")
     subprocess.run(["pandoc", "a.md", "-o", "a.docx"], cwd=tmp_path, check=True)
     (finding,) = checks.audit([read(tmp_path / "a.docx", "a.docx")])
-    assert finding.what == "Gain = 3.7 of c"
+    assert finding.printed == "Gain = 3.7 of c"
 
 
 @pytest.mark.latex
@@ -146,7 +146,7 @@ def test_a_pdf_gives_the_statistics_of_its_sentences(tmp_path):
     )
     assert result.returncode == 0, result.stdout
     (finding,) = checks.audit([read(tmp_path / "a.pdf", "a.pdf")])
-    assert (finding.kind, finding.what) == ("statistic", "t(20) = 1.10, p = .03")
+    assert (finding.kind, finding.printed) == ("statistic", "t(20) = 1.10, p = .03")
 
 
 @pytest.mark.parametrize("label", [r"\begin{code}[code:a]{cpp}{A}", r"\begin{lstlisting}[label=code:a]"])

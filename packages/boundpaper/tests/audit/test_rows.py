@@ -88,8 +88,8 @@ SLIPS = [
 def test_a_slip_is_the_one_finding(kind, text, printed, why):
     findings = checks.audit([markdown.read(text, "paper.md")])
     assert [finding.kind for finding in findings] == [kind], [str(finding) for finding in findings]
-    assert printed in findings[0].what
-    assert why in findings[0].why
+    assert printed in findings[0].printed
+    assert why in findings[0].explanation
 
 
 CORRECT = [

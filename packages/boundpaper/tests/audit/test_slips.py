@@ -97,7 +97,7 @@ PLANTED = [
 def test_a_planted_slip_is_the_one_finding(kind, text, printed):
     (finding,) = findings(text)
     assert finding.kind == kind
-    assert printed in finding.what
+    assert printed in finding.printed
 
 
 OTHER_LAMPS = [["red lamp", "9.91"], ["blue lamp", "19.32"], ["green lamp", "17.55"]]

@@ -77,9 +77,9 @@ def node(key, *reads, makes=True):
 def test_outline_is_walked_down_and_up_and_refuses_unknown_nodes():
     nodes = [node("source:a"), node("result:b", "a"), node("table:t", "b", makes=False), node("chapter:c", makes=False)]
     outline = Outline(nodes, {"chapter:c": ["table:t"]})
-    assert outline.below("chapter:c") == ("table:t", "result:b", "source:a")
-    assert outline.above("source:a") == ("result:b", "table:t", "chapter:c")
-    assert outline.up["result:b"] == ("table:t",)
+    assert outline.all_inputs("chapter:c") == ("table:t", "result:b", "source:a")
+    assert outline.all_users("source:a") == ("result:b", "table:t", "chapter:c")
+    assert outline.users["result:b"] == ("table:t",)
     with pytest.raises(SpecError, match=r"c\.py: chapter:c uses table:x, which does not exist"):
         Outline(nodes, {"chapter:c": ["table:x"]})
 

@@ -1,4 +1,4 @@
-"""Adopt a LaTeX paper (`boundpaper init`): find its main file and data files, and write the files that bind them."""
+"""Adopt a LaTeX paper (`boundpaper init`): find its main file and data files, and write `boundpaper.toml`."""
 
 import json
 import re
@@ -15,13 +15,14 @@ from boundpaper.typeset.plural import counted
 LARGEST = 1_000_000
 """Size in bytes of the largest data file that `init` adopts; larger files are records of runs, not results."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
-_NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
+_NOT_DATA_NAMES = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
+_USUAL_STEMS = ("main", "paper", "ms", "article", "manuscript")
 _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
 class InitPlan:
-    """What `init` would write: `boundpaper.toml` and the main files; and messages on what it found."""
+    """The text of `boundpaper.toml` and the main files that `init` would write, and messages on what it found."""
 
     folder: Folder
     toml: str
@@ -33,13 +34,13 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
     """Return the plan to adopt the paper in a folder, with its main files, its data files and their key columns.
 
     If `mains` or `data` is empty, the folder is searched. With `probe`, LaTeX measures the page. Raises SpecError when
-    there is no main file or more than one, when there are no data, or when the folder is already that of a paper.
+    there is no main file or more than one, when there are no data, or when the folder already belongs to a paper.
     """
     if (root / ADOPTED).is_file():
         raise SpecError(f"{ADOPTED}: exists already; edit it, or run `boundpaper build`")
     if (root / MARK).is_file():
         raise SpecError(f"{root}: contains {MARK}, so its paper is built from chapters; `boundpaper list` shows them")
-    mains = mains or _main_file(root)
+    mains = mains or (_main_file(root),)
     for name in mains:
         if not (root / name).is_file():
             raise SpecError(f"{name}: no such file; name the file with \\documentclass")
@@ -55,7 +56,7 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
         if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", tex.code):
             macro = "boundval"
             messages.append(f"{tex.shown} already defines \\val, so the macro for values is called \\boundval")
-    count, keys = 0, {}
+    cell_count, keys = 0, {}
     for name, file in cells.data_files(Folder(root, mains, patterns, macro)).items():
         try:
             data_of_file = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
@@ -63,19 +64,19 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
             patterns = (*patterns, f"!{file}")
             messages.append(f"left out: {error}")
             continue
-        count += len(data_of_file.cells)
-        for table in data_of_file.grids.values():
+        cell_count += len(data_of_file.cells)
+        for table in data_of_file.tables.values():
             keys[name] = table.key
             if table.key == (BY_ROW,):
                 messages.append(f"{file}: no columns identify its rows; rows are addressed by number")
-    if not count:
-        raise SpecError("\n".join([f"{root}: no data file can be read", *messages]))
+    if not cell_count:
+        raise SpecError("\n".join([f"{root}: no data file can be read; correct one of these:", *messages]))
     folder = Folder(root, mains, patterns, macro)
     main_files = [next(tex for tex in files if tex.path == root / name) for name in mains]
     match = _CLASS.search(main_files[0].code)
     summary = [
         f"{mains[0]}: class {match[1] if match else 'unknown'}, {counted(len(files), 'file')} of LaTeX",
-        f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(count, 'cell')}",
+        f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(cell_count, 'cell')}",
     ]
     toml = _settings_text(folder, keys)
     if probe:
@@ -91,7 +92,7 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
 
 
 def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
-    """Return the table `[page]` of `boundpaper.toml` with measures from LaTeX, and messages for the author."""
+    """Return the table `[page]` of `boundpaper.toml`, with sizes that LaTeX measures, and messages for the author."""
     from boundpaper.adopt.probe import page_measures
     from boundpaper.store import files
 
@@ -112,8 +113,8 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
     ), messages
 
 
-def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Return the topmost file with `\documentclass` and a body; of several, the one with a usual name (`main.tex`)."""
+def _main_file(root: Path) -> str:
+    r"""Return the topmost file with `\documentclass` and a body; of several, return the only file with a usual name."""
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         code = source.read(path, path.name).code
@@ -122,31 +123,30 @@ def _main_file(root: Path) -> tuple[str, ...]:
             name = path.relative_to(root).as_posix()
             names_by_depth[name.count("/")].append(name)
     if not names_by_depth:
-        raise SpecError(f"{root}: no LaTeX file with \\documentclass and \\begin{{document}} here or below")
+        raise SpecError(
+            f"{root}: no LaTeX file with \\documentclass and \\begin{{document}} here or below; go to another folder"
+        )
     names = names_by_depth[min(names_by_depth)]
-    if len(names) > 1:
-        usual = [name for name in names if PurePosixPath(name).stem in ("main", "paper", "ms", "article", "manuscript")]
-        if len(usual) != 1:
-            raise SpecError(
-                f"{', '.join(names)}: several files begin a document; name the main file, or every one that has "
-                f"numbers: boundpaper init --main {names[0]}"
-            )
-        names = usual
-    return tuple(names)
+    if len(names) == 1:
+        return names[0]
+    usual_names = [name for name in names if PurePosixPath(name).stem in _USUAL_STEMS]
+    if len(usual_names) == 1:
+        return usual_names[0]
+    raise SpecError(
+        f"{', '.join(names)}: several files begin a document; name the main file, or each file that has numbers: "
+        f"boundpaper init --main {names[0]}"
+    )
 
 
 def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return files with one of these endings, except hidden files and files in hidden or `_SKIPPED` folders."""
-
-    def is_skipped(path: Path) -> bool:
-        return any(name.startswith(".") or name in _SKIPPED for name in path.relative_to(root).parts)
-
-    paths = [path for path in root.rglob("*") if path.suffix.lower() in suffixes and path.is_file()]
-    return sorted(path for path in paths if not is_skipped(path))
+    """Return files with one of these endings, except hidden files and files in hidden or skipped folders."""
+    paths = sorted(path for path in root.rglob("*") if path.suffix.lower() in suffixes and path.is_file())
+    parts_by_path = {path: path.relative_to(root).parts for path in paths}
+    return [path for path, parts in parts_by_path.items() if not any(p[0] == "." or p in _SKIPPED for p in parts)]
 
 
 def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:
-    """Return patterns of the data files, and `!NAME` for each file to leave out, on which a message is added."""
+    """Return patterns of the data files, and `!NAME` for each file to leave out; append a message on each such file."""
     patterns: dict[str, None] = {}
     pattern_by_excluded_name = {}
     for path in _files_ending(root, cells.SUFFIXES):
@@ -157,8 +157,8 @@ def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:
             reason = "empty"
         elif size > LARGEST:
             reason = f"{size / 1e6:.0f} MB, probably records of runs; add its name to data to use it"
-        elif path.name in _NOT_DATA:
-            reason = "its name is not that of data"
+        elif path.name in _NOT_DATA_NAMES:
+            reason = "files of this name contain no results"
         else:
             patterns[pattern] = None
             continue

@@ -25,18 +25,18 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@*-]+")
 
 
 class DataCell(NamedTuple):
-    """A value of a data file: its address, its text, its number (None for words), its file and its place there."""
+    """A value of a data file: its address, text and number (None for words), and its file and position in the file."""
 
     address: str
     text: str
     number: Decimal | None
     file: str
-    place: str
+    position: str  # such as `row 3, accuracy`, or a path of keys in a JSON file
 
 
 @dataclass(frozen=True)
 class DataTable:
-    """A data file with rows: its columns, its key columns, and its cells by the key of their row and by column."""
+    """A data file with rows: its columns, its key columns, and its cells by row key and column."""
 
     name: str
     file: str
@@ -47,42 +47,42 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Data:
-    """All cells by address, the files with rows by table name, and the addresses of each file by table name."""
+    """All cells by address, the data files with rows by table name, and the addresses of each file by table name."""
 
     cells: Mapping[str, DataCell]
-    grids: Mapping[str, DataTable]
-    tables: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, DataTable]
+    addresses: Mapping[str, tuple[str, ...]]
 
     def cell(self, address: str) -> DataCell:
         """Return the cell at an address; raise SpecError, with the nearest address, if there is no such cell."""
         if address in self.cells:
             return self.cells[address]
-        table = address.partition("/")[0]
-        if table not in self.tables:
-            raise SpecError(f"no table {table!r} in the data{or_known(table, self.tables)}")
-        raise SpecError(f"no cell {address}{_nearest_address(address, self.tables[table])}")
+        table_name = address.partition("/")[0]
+        if table_name not in self.addresses:
+            raise SpecError(f"no table {table_name!r} in the data{or_known(table_name, self.addresses)}")
+        raise SpecError(f"no cell {address}{_nearest_address(address, self.addresses[table_name])}")
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Return the end of a message that suggests the nearest address; comparing part by part saves seconds."""
+    """Return the end of a message that names the nearest address; comparing addresses part by part is faster."""
     from boundpaper.suggestions import similar_names
 
     split_addresses = [known_address.split("/") for known_address in addresses]
     nearest: list[str] = []
     for level, part in enumerate(address.split("/")):
-        known = {parts[level] for parts in split_addresses if parts[:level] == nearest and len(parts) > level}
-        if part not in known:
-            similar = similar_names(part, sorted(known)[:2_000], most=1, cutoff=0.3)
-            if not similar:
-                return f"; {'/'.join(nearest)} has {', '.join(sorted(known)[:6])}" if known else ""
-            part = similar[0]
+        known_parts = {parts[level] for parts in split_addresses if parts[:level] == nearest and len(parts) > level}
+        if part not in known_parts:
+            similar_parts = similar_names(part, sorted(known_parts)[:2_000], most=1, cutoff=0.3)
+            if not similar_parts:
+                return f"; {'/'.join(nearest)} has {', '.join(sorted(known_parts)[:6])}" if known_parts else ""
+            part = similar_parts[0]
         nearest.append(part)
     return f"; did you mean {'/'.join(nearest)}?"
 
 
 @cache
 def _slug(text: str) -> str:
-    """Return a key as a part of an address, without accents; other letters become codes, other signs hyphens."""
+    """Return a key as part of an address: without accents, with codes for other letters and hyphens for other signs."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())
@@ -102,7 +102,7 @@ def data_files(folder: Folder) -> dict[str, str]:
         try:
             paths = sorted(filter(Path.is_file, folder.root.glob(pattern.removeprefix("!"))))
         except (ValueError, NotImplementedError) as error:
-            raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
+            raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error}); correct it") from None
         if not paths:
             raise SpecError(f"{ADOPTED}: data: no file matches {pattern!r}; correct the pattern, or put the file there")
         for path in paths:
@@ -121,9 +121,9 @@ def data_files(folder: Folder) -> dict[str, str]:
         table, parts = _slug(PurePosixPath(file_name).stem), [file_name.replace(".", "-")]
         while stem_counts[table] > 1 and folders:
             parts.insert(0, folders.pop())
-            longer = _slug("-".join(parts))
-            if not folders or sum(path_slug.endswith(longer) for path_slug in path_slugs) == 1:
-                table = longer
+            path_end = _slug("-".join(parts))
+            if not folders or sum(path_slug.endswith(path_end) for path_slug in path_slugs) == 1:
+                table = path_end
         if table in files:
             raise SpecError(f"{ADOPTED}: data: {files[table]} and {name} both name the table {table}; rename one")
         files[table] = name
@@ -133,8 +133,8 @@ def data_files(folder: Folder) -> dict[str, str]:
 def load_data(folder: Folder) -> Data:
     """Return the values of all data files of a paper.
 
-    Raises DataError for a file whose content does not match its ending, or a key that names no column or does not
-    identify the rows; SpecError for a key of an unknown table, and as `data_files`.
+    Raises DataError for a file whose content does not match its ending, and for a key that names no column or does not
+    identify the rows. Raises SpecError for a key of an unknown table, and for the faults that `data_files` finds.
     """
     contents = {name: (file, read_content(folder.root / file, file)) for name, file in data_files(folder).items()}
     for name in folder.keys:
@@ -144,21 +144,21 @@ def load_data(folder: Folder) -> Data:
 
 
 def cells_in_texts(contents: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
-    """Return the values of files in memory; `contents` has each file's name and content by table name."""
+    """Return the values of files in memory; `contents` has the name and the content of each file, by table name."""
     cells: dict[str, DataCell] = {}
-    grids: dict[str, DataTable] = {}
-    tables: dict[str, tuple[str, ...]] = {}
+    tables: dict[str, DataTable] = {}
+    addresses: dict[str, tuple[str, ...]] = {}
     for name, (file, raw) in contents.items():
-        parsed = rows_of(file, raw)
+        parsed = parse_content(file, raw)
         if isinstance(parsed, tuple):
             header, rows = parsed
-            grids[name] = _table_of_rows(name, file, header, rows, keys.get(name))
-            cells_of_table = {cell.address: cell for row in grids[name].rows.values() for cell in row.values()}
+            tables[name] = _table_of_rows(name, file, header, rows, keys.get(name))
+            cells_of_table = {cell.address: cell for row in tables[name].rows.values() for cell in row.values()}
         else:
             cells_of_table = _leaf_cells(name, file, parsed)
-        tables[name] = tuple(cells_of_table)
+        addresses[name] = tuple(cells_of_table)
         cells |= cells_of_table
-    return Data(cells, grids, tables)
+    return Data(cells, tables, addresses)
 
 
 def read_content(path: Path, file: str) -> bytes:
@@ -173,10 +173,10 @@ def read_content(path: Path, file: str) -> bytes:
         raise DataError(f"{file}{str(error).removeprefix(path.name)}") from None
 
 
-def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
-    """Return the header and the rows in the content of a data file.
+def parse_content(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
+    """Return the header and the rows of a data file, or a JSON document that has no rows.
 
-    JSON is a table if it is a list of flat objects; any other JSON is returned as parsed. Raises DataError when the
+    JSON has rows if it is a list of flat objects. Raises DataError when the
     content does not match the file's ending, or a row has more or fewer cells than the header.
     """
     suffix = PurePosixPath(file).suffix.lower()
@@ -216,7 +216,7 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
                 f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; correct "
                 "the file, or leave it out"
             )
-        if delimiter == ";":  # in such files, decimals may have a comma
+        if delimiter == ";":  # files with semicolons may have decimal commas
             row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]
     return header, rows
 
@@ -229,7 +229,8 @@ def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
         # Without threads: Arrow's threads may still run when the process ends, and abort it.
         table = pq.ParquetFile(pa.BufferReader(raw), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: not valid Parquet ({str(error).splitlines()[0]})") from None
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{file}: not valid Parquet ({reason}); write it again, or leave it out of data") from None
     columns = [column.to_pylist() for column in table.columns]
     return list(map(str, table.column_names)), [list(row) for row in zip(*columns, strict=True)]
 
@@ -238,15 +239,15 @@ def _table_of_rows(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
     """Return a table of rows whose cells have addresses; if `key` is None, the key columns are guessed."""
-    repeated = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
-    if repeated:
-        raise DataError(f"{file}: two columns would be called {repeated[0]}; rename one, or leave the file out of data")
+    repeats = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
+    if repeats:
+        raise DataError(f"{file}: two columns would be called {repeats[0]}; rename one, or leave the file out of data")
     key_columns = guess_key(header, rows) if key is None else tuple(key)
     column_indices = {column: index for index, column in enumerate(header)}
     for column in key_columns if key_columns != (BY_ROW,) else ():
         if column not in column_indices:
-            known = or_known(column, column_indices)
-            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{known}")
+            hint = or_known(column, column_indices)
+            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{hint}")
     key_indices = [column_indices[column] for column in key_columns] if key_columns != (BY_ROW,) else []
     slugs = [_slug(column) for column in header]
     cells_by_row: dict[str, dict[str, DataCell]] = {}
@@ -273,21 +274,21 @@ def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str
 
     if len(rows) == 1:
         return ()
-    text_columns, count_columns = [], []
+    text_columns, integer_columns = [], []
     for index, column in enumerate(header):
         texts = [_cell_text(row[index]) for row in rows]
         if all(texts) and not any(map(_NUMBER.fullmatch, texts)):
             text_columns.append(column)
         elif all(texts) and all(re.fullmatch(r"\d{1,6}", text) for text in texts):
-            count_columns.append(column)
+            integer_columns.append(column)
     slugs = {
         column: [_slug(_cell_text(row[header.index(column)])) for row in rows]
-        for column in [*text_columns, *count_columns]
+        for column in [*text_columns, *integer_columns]
     }
     varying_columns = [column for column in slugs if len(set(slugs[column])) > 1]
     for size in range(1, 5):
         for columns in islice(combinations(varying_columns, size), 200):
-            if columns[0] in count_columns and text_columns:
+            if columns[0] in integer_columns and text_columns:
                 continue
             if _all_differ(zip(*(slugs[name] for name in columns), strict=True)):
                 return columns
@@ -310,13 +311,13 @@ def _leaf_cells(name: str, file: str, document: Any) -> dict[str, DataCell]:
     for path, value in _walk_leaves(document, ()):
         text = _cell_text(value)
         address = "/".join((name, *map(_slug, path)))
-        place = ".".join(path)
+        position = ".".join(path)
         if address in cells:
             raise DataError(
-                f"{file}: {cells[address].place!r} and {place!r} would share an address; rename one, or leave the file "
-                f"out of data in {ADOPTED}"
+                f"{file}: {cells[address].position!r} and {position!r} would share an address; rename one, or leave "
+                f"the file out of data in {ADOPTED}"
             )
-        cells[address] = DataCell(address, text, _number(text, value), file, place)
+        cells[address] = DataCell(address, text, _number(text, value), file, position)
     return cells
 
 

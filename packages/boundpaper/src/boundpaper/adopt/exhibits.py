@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.cells import Grid
 
-CITED = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
-OVER = 5.0
-"""The possible error in pt of the estimated width of a table."""
+CITE_COMMANDS = {"natbib": r"\citep", "biblatex": r"\parencite", "cite": r"\cite"}
+WIDTH_ERROR = 5.0
+"""The largest error of a table's estimated width, in pt."""
 FONTS = {"ptm": "mathptmx", "qtm": "mathptmx", "ntxtlf": "mathptmx", "cmr": "lmodern", "lmr": "lmodern"}
-"""For font families of the text, the LaTeX package that sets a figure and its formulas in the same font."""
+"""The LaTeX package that sets a figure and its formulas in the font of the text, by the text's font family."""
 OUTLINES = {"cmss": "lmss", "cmtt": "lmtt"}
-"""For bitmap font families, the family that has the same letters as outlines."""
+"""The outline family with the letters of a bitmap family, by bitmap family."""
 PALATINO = ("ppl", "pplx", "qpl", "zpltlf")
-OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
+PALATINO_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
 def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabular", "rows"]) -> str:
@@ -39,29 +39,29 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
     from boundpaper.tables.width import PageWidths, fit_table, text_width
 
     grid: Grid = read(_exhibit_of(folder, data, "table", name), name)
-    column, text = folder.page.column, folder.page.text
-    narrow = min(250.0, column)
-    fit = fit_table(grid, PageWidths(column, text, narrow))
-    spans_both = fit.width > column + OVER and text > column and part == "float"
+    column_pt, text_pt = folder.page.column, folder.page.text
+    narrow_width = min(250.0, column_pt)
+    fit = fit_table(grid, PageWidths(column_pt, text_pt, narrow_width))
+    spans_both = fit.width > column_pt + WIDTH_ERROR and text_pt > column_pt and part == "float"
     if spans_both:
-        fit = fit_table(grid, PageWidths(text, text, narrow))
-    width = text if spans_both or grid.table.landscape else column
-    if fit.width > width + OVER and part == "float":
+        fit = fit_table(grid, PageWidths(text_pt, text_pt, narrow_width))
+    width = text_pt if spans_both or grid.table.landscape else column_pt
+    if fit.width > width + WIDTH_ERROR and part == "float":
         raise SpecError(
-            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, and the {'text' if spans_both else 'column'} "
-            f'only {width:.0f}: take size="scriptsize", landscape=True, or fewer columns'
+            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, but the {'text' if spans_both else 'column'} is "
+            f'{width:.0f} pt wide: use size="scriptsize", landscape=True, or fewer columns'
         )
-    lines = 0.0
-    if grid.table.long and text > column:
+    lines_per_float = 0.0
+    if grid.table.long and text_pt > column_pt:
         if fit.paragraphs:
             raise SpecError(
                 f"tables/{name}.py: long=True splits the rows into floats on two-column pages, where cells cannot "
                 "wrap: remove width=, or use fewer columns"
             )
         text_lines = text_width(" ".join([grid.table.caption, *grid.table.notes])) * folder.page.size / width
-        height = text if grid.table.landscape else folder.page.height
-        lines = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
-    placement = TablePlacement(PageWidths(width, text, narrow), spans_both, lines, part)
+        height = text_pt if grid.table.landscape else folder.page.height
+        lines_per_float = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
+    placement = TablePlacement(PageWidths(width, text_pt, narrow_width), spans_both, lines_per_float, part)
     return _with_cite_command(latex(grid, placement), folder)
 
 
@@ -99,21 +99,21 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
     from boundpaper.figures.style import TEXT_WIDTH_MM
 
     figure: Figure = _exhibit_of(folder, data, "figure", name)
-    column, text = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
+    column_mm, text_mm = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
     if figure.width is TEXT_WIDTH_MM:  # the default object, not an equal number given by the author
-        figure = replace(figure, width=column)
-    if figure.width > text + 0.1:
+        figure = replace(figure, width=column_mm)
+    if figure.width > text_mm + 0.1:
         raise SpecError(
-            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text:.0f}: use "
-            f"width={text:.0f}, or omit width to fill one column"
+            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text_mm:.0f}: use "
+            f"width={text_mm:.0f}, or omit width to fill one column"
         )
-    preamble = default_preamble().replace(OWN_FONTS, _font_commands(folder.page.font))
+    preamble = default_preamble().replace(PALATINO_FONTS, _font_commands(folder.page.font))
     if folder.page.size <= 10:
         preamble = preamble.replace("[11pt,", "[10pt,")
     digest = hashlib.blake2b(tex(figure, name, preamble).encode(), digest_size=16)
     for file, picture in sorted(picture_files(figure, name).items()):
         digest.update(file.encode() + picture)
-    float_text = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
+    float_text = float_tex(figure, name, path=path, both=figure.width > column_mm + 0.1)
     return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(float_text, folder)}", figure, preamble)
 
 
@@ -122,12 +122,12 @@ def _font_commands(family: str) -> str:
     if family in FONTS:
         return f"\\usepackage{{{FONTS[family]}}}\n"
     if not family or family in PALATINO:
-        return OWN_FONTS
+        return PALATINO_FONTS
     return f"\\renewcommand{{\\rmdefault}}{{{OUTLINES.get(family, family)}}}\n\\usepackage[italic]{{mathastext}}\n"
 
 
 def _with_cite_command(text: str, folder: Folder) -> str:
-    return re.sub(r"\\citep\b", lambda _: CITED[folder.page.cite], text)
+    return re.sub(r"\\citep\b", lambda _: CITE_COMMANDS[folder.page.cite], text)
 
 
 def _exhibit_of(folder: Folder, data: Data, kind: str, name: str) -> Any:

@@ -19,32 +19,29 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.places import ADOPTED, MARK, VARIABLE
 
 TIMEOUT = 600.0
-RULE = "\\newcommand\\boundrule[2]{\\cmidrule(#1){#2}}\n"
-PICTURES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
-_INCLUDED = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
+RULE_COMMAND = "\\newcommand\\boundrule[2]{\\cmidrule(#1){#2}}\n"
+PICTURE_SUFFIXES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
+_INCLUDE_COMMAND = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|printbibliography)\b")
 _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
 _SILENT_ELEMENT = re.compile(r"<(style|script|annotation|head)\b")
-_RULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
-_STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
-_DRAWINGS = ("tikzpicture", "pgfpicture", "picture", "axis")
+_CMIDRULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
+_STARRED_FLOAT = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
+_DRAWING = re.compile(r"\\begin\{(tikzpicture|pgfpicture|picture|axis)\}")
 
 
 def zip_for_arxiv(folder: Folder) -> bytes:
-    """Return a ZIP archive of the files that LaTeX reads: the LaTeX files, `bound/`, included pictures and the `.bbl`.
+    """Return a ZIP archive of the files that LaTeX reads, `bound/` and the `.bbl` among them.
 
     Raises SpecError when the paper has a bibliography but no `.bbl`, which arXiv requires.
     """
     paper = AdoptedPaper.read(folder)
     code = "\n".join(file.code for file in paper.sources)
     paths = {file.path for file in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
-    picture_stems = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
+    picture_stems = {Path(name.strip()).stem for name in _INCLUDE_COMMAND.findall(code)}
     for path in flatten.latex_inputs(folder):
-        if path.suffix in PICTURES:
-            is_needed = path.stem in picture_stems
-        else:
-            is_needed = path.suffix not in (".tex", ".ltx", ".dat")
-        if is_needed:
+        is_picture = path.suffix in PICTURE_SUFFIXES
+        if path.stem in picture_stems if is_picture else path.suffix not in (".tex", ".ltx", ".dat"):
             paths.add(path)
     for main in folder.mains if _BIBLIOGRAPHY.search(code) else ():
         if not (folder.root / main).with_suffix(".bbl").is_file():
@@ -56,9 +53,9 @@ def zip_for_arxiv(folder: Folder) -> bytes:
 def zip_for_editor(folder: Folder, since: str) -> bytes:
     """Return a ZIP archive of `bound/` and the files that differ from a git revision, for an online editor."""
     revision.require_revision(folder.root, since)
-    changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
-    untracked = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
-    changed_paths = {folder.root / name.decode() for name in (changed + untracked).split(b"\0") if name}
+    changed_names = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
+    untracked_names = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+    changed_paths = {folder.root / name.decode() for name in (changed_names + untracked_names).split(b"\0") if name}
     paths = {path for path in flatten.latex_inputs(folder) if path in changed_paths}
     return _zip_files(folder, paths | {path for path in folder.generated.rglob("*") if path.is_file()})
 
@@ -66,15 +63,16 @@ def zip_for_editor(folder: Folder, since: str) -> bytes:
 def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
     from boundpaper.paper.bundle import zip_files
 
-    if outside := [path for path in paths if not path.is_relative_to(folder.paper)]:
-        raise SpecError(f"{folder.shown(outside[0])}: is outside {folder.paper.name}, where LaTeX runs; move it there")
+    for path in paths:
+        if not path.is_relative_to(folder.paper):
+            raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}, where LaTeX runs; move it there")
     return zip_files({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
 def pdf_with_changes(folder: Folder, since: str, scratch: Path) -> bytes:
     """Return a PDF of the paper in which the differences from a git revision are marked.
 
-    latexdiff compares the flattened files, so that it marks only the bound numbers whose values have changed. Raises
+    latexdiff compares flattened files, and so marks a bound number only if its printed value has changed. Raises
     ThesisError when the revision is unknown, a program is not installed, or LaTeX cannot compile the result.
     """
     process.require("latexdiff")
@@ -87,7 +85,7 @@ def pdf_with_changes(folder: Folder, since: str, scratch: Path) -> bytes:
     flatten.write_flattened(folder, scratch / "new")
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
-        raise SpecError(f"{main}: absent at {since}; name a revision that has it")
+        raise SpecError(f"{main}: absent at {since}; name a revision that contains it")
     return latexdiff_pdf(scratch, main)
 
 
@@ -103,7 +101,7 @@ def chapters_with_changes(root: Path, since: str, scratch: Path) -> bytes:
     process.require("latexdiff")
     old_folder = revision.unpack_files(root, since, scratch / "before")
     if not (old_folder / MARK).is_file():
-        raise SpecError(f"{since} contains no paper ({MARK} is absent); name a revision that has it")
+        raise SpecError(f"{since} contains no paper ({MARK} is absent); name a revision that contains one")
     program = ("build.py",) if (old_folder / "build.py").is_file() else ("-m", "boundpaper")
     argv = (sys.executable, *program, "flatten", "-o", str(scratch / "old"))
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
@@ -121,8 +119,8 @@ def chapters_with_changes(root: Path, since: str, scratch: Path) -> bytes:
 def latexdiff_pdf(scratch: Path, main: str) -> bytes:
     """Return a PDF of a main file in `scratch/new`, in which differences from the file in `scratch/old` are marked."""
     for path in [*(scratch / "old").rglob("*.tex"), *(scratch / "new").rglob("*.tex")]:
-        file = source.read(path, path.name)  # latexdiff splits \cmidrule(lr){2-3}, on which LaTeX never ends
-        path.write_bytes(file.encoded(_RULE.sub(r"\\boundrule{\1}{\2}", file.text)))
+        file = source.read(path, path.name)  # latexdiff would split \cmidrule(lr){2-3}, and LaTeX would never end
+        path.write_bytes(file.encoded(_CMIDRULE.sub(r"\\boundrule{\1}{\2}", file.text)))
     has_ulem = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
     style = "UNDERLINE" if has_ulem else "CFONT"
     argv = ("latexdiff", "--flatten", f"--type={style}", f"old/{main}", f"new/{main}")
@@ -131,7 +129,7 @@ def latexdiff_pdf(scratch: Path, main: str) -> bytes:
     if result.returncode or begin < 0:
         raise ThesisError(f"latexdiff: {result.output.strip().splitlines()[-1] if result.output else 'failed'}")
     (scratch / "new/changes.tex").write_text(
-        RULE + result.output[max(result.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
+        RULE_COMMAND + result.output[max(result.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
     )
     return compile_pdf(scratch / "new", "changes.tex")
 
@@ -148,14 +146,14 @@ def compile_pdf(folder: Path, document: str) -> bytes:
     pdf = folder / f"{Path(document).stem}.pdf"
     if result.returncode or not pdf.is_file():
         errors = log.read(folder, f"{Path(document).stem}.log", "kept.log").errors
-        raise ThesisError(f"{document}: {errors[0].message if errors else 'LaTeX gave no PDF'}")
+        raise ThesisError(f"{document}: {errors[0].message if errors else 'LaTeX wrote no PDF'}")
     return pdf.read_bytes()
 
 
 def convert_adopted(folder: Folder, format: str, scratch: Path) -> tuple[bytes, list[str]]:
-    """Return an adopted paper as `convert` returns a flattened paper; `scratch` is a folder for the conversion."""
+    """Return what `convert` returns for the adopted paper in `folder`, after flattening it into `scratch`."""
     flatten.write_flattened(folder, scratch / "plain")
-    return convert(scratch / "plain", Path(folder.mains[0]).name, format, first_line=2)  # without the line for `bound/`
+    return convert(scratch / "plain", Path(folder.mains[0]).name, format, first_line=2)  # flattening removed a line
 
 
 def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[bytes, list[str]]:
@@ -167,10 +165,10 @@ def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[
     """
     from boundpaper.paper.tex import latex
 
-    flat = Folder(folder, (main,), ("*",))
-    _adapt_for_pandoc(folder, [file.path for file in source.sources(flat)])
-    with_latexml = format == "html" and not process.missing("latexmlc")
-    if with_latexml:
+    flat_folder = Folder(folder, (main,), ("*",))
+    _adapt_for_pandoc(folder, [file.path for file in source.sources(flat_folder)])
+    uses_latexml = format == "html" and not process.missing("latexmlc")
+    if uses_latexml:
         argv: tuple[str, ...] = ("latexmlc", "--dest=paper.html", "--format=html5", "--quiet", main)
     else:
         process.require("pandoc")
@@ -183,15 +181,15 @@ def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[
     if result.returncode or not output.is_file():
         last_lines = result.output.strip().splitlines()[-1:] or ["it wrote nothing"]
         raise ThesisError(f"{argv[0]}: {last_lines[0]}")
-    return output.read_bytes(), lost_numbers(flat, output.read_bytes(), format, argv[0], first_line)
+    return output.read_bytes(), lost_numbers(flat_folder, output.read_bytes(), format, argv[0], first_line)
 
 
 def _adapt_for_pandoc(folder: Path, paths: list[Path]) -> None:
-    """Rewrite LaTeX files without what pandoc loses: PDF figures become PNG, and two-column floats plain floats."""
+    """Rewrite LaTeX that pandoc cannot read: PDF figures become PNG, and two-column floats become plain floats."""
     for path in paths:
         file = source.read(path, path.name)
-        text = _without_boxes(_STARRED.sub(r"\1}", file.text))
-        for name in set(_INCLUDED.findall(file.code)):
+        text = _without_boxes(_STARRED_FLOAT.sub(r"\1}", file.text))
+        for name in set(_INCLUDE_COMMAND.findall(file.code)):
             pdf = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
             if pdf.is_file():
                 argv = ("pdftocairo", "-png", "-singlefile", "-r", "200", str(pdf), str(pdf.with_suffix("")))
@@ -202,7 +200,7 @@ def _adapt_for_pandoc(folder: Path, paths: list[Path]) -> None:
 
 
 def _without_boxes(text: str) -> str:
-    r"""Return a text with each table in a box at the place of its `\usebox`; a box without a table stays unchanged."""
+    r"""Return a text in which each boxed table stands in place of its `\usebox`; boxes without a table stay as is."""
     output, *boxes = text.split("\\sbox8{")
     for box in boxes:
         end = box.find("}", max(box.find("\\end{tabular"), 0)) + 1  # the brace after the table closes the box
@@ -212,27 +210,28 @@ def _without_boxes(text: str) -> str:
 
 
 def lost_numbers(paper: Folder, output: bytes, format: str, program: str, first_line: int) -> list[str]:
-    """Return messages on drawings, and on numbers that the converted paper has less often than the flattened paper."""
-    tex_files = [replace(file, first=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)]
-    counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, format))))
-    expected: Counter[str] = Counter()
+    """Return messages on drawings, and on numbers that occur less often in `output` than in the flattened paper."""
+    tex_files = [
+        replace(file, first_line=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)
+    ]
+    output_counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, format))))
+    paper_counts: Counter[str] = Counter()
     first_places: dict[str, str] = {}
     for tex in tex_files:
         for numeral in typed_numbers(tex, "boundval"):
             digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
-            expected[digits] += 1
+            paper_counts[digits] += 1
             first_places.setdefault(digits, numeral.place)
     messages = [
-        f"{first_places[digits]}: {program} left out {digits} ({count - counts[digits]} of {count})"
-        for digits, count in expected.items()
-        if counts[digits] < count
+        f"{first_places[digits]}: {program} left out {digits} ({count - output_counts[digits]} of {count})"
+        for digits, count in paper_counts.items()
+        if output_counts[digits] < count
     ]
-    for tex in tex_files:
-        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWINGS)})\}}", tex.code):
-            messages.append(
-                f"{tex.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
-            )
-    return messages
+    return messages + [
+        f"{tex.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
+        for tex in tex_files
+        for match in _DRAWING.finditer(tex.code)
+    ]
 
 
 def document_words(output: bytes, format: str) -> str:

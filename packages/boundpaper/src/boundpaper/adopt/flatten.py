@@ -1,4 +1,4 @@
-"""Flatten an adopted paper: write each value into its files, so that they need no `bound/`, and change nothing else."""
+"""Flatten an adopted paper: replace each use of a value in its files by the value, so that they need no `bound/`."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from boundpaper.errors import SpecError, ThesisError
 def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
     """Return the paper's files and pictures by path, with values filled in and without the line that inputs `bound/`.
 
-    Raises SpecError, which lists every place where a value is absent or its key is an argument of a macro.
+    Raises SpecError, which lists every place where a value is absent or its key contains an argument of a macro.
     """
     faults: list[str] = []
     files = {file.path: file.encoded(_filled_text(paper, file, faults)) for file in paper.sources}
@@ -55,10 +55,10 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
             faults.append(f"{use.place}: {error}")
         position = use.end
     text = "".join([*output, text[position:]])
-    packages = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
-    missing = [package for package in paper.packages() if not re.search(rf"\b{package}\b", packages)]
-    if missing:  # keep the packages that `bound/` loads
-        text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing)}}}", 1)
+    loaded_names = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
+    missing_packages = [package for package in paper.packages() if not re.search(rf"\b{package}\b", loaded_names)]
+    if missing_packages:  # so far, `bound/` loads them
+        text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing_packages)}}}", 1)
     return without_line(text)
 
 
@@ -94,22 +94,20 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
 
     from boundpaper.store import files
 
-    flattened = flattened_files(AdoptedPaper.read(folder))
+    contents = flattened_files(AdoptedPaper.read(folder))
     if target is None:
-        return [folder.shown(path) for path, content in flattened.items() if files.write(path, content)]
-    names = {}
-    for path in flattened:
+        return [folder.shown(path) for path, content in contents.items() if files.write(path, content)]
+    for path in contents:
         if not path.is_relative_to(folder.paper):
             raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}; move it there to flatten")
-        names[path] = path.relative_to(folder.paper)
     with files.new_folder(target) as draft:
         for path in latex_inputs(folder):
             copy = draft / path.relative_to(folder.paper)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-        for path, name in names.items():
-            files.write(draft / name, flattened[path])
-    return [str(target / name) for name in names.values()]
+        for path, content in contents.items():
+            files.write(draft / path.relative_to(folder.paper), content)
+    return [str(target / path.relative_to(folder.paper)) for path in contents]
 
 
 SUFFIXES = frozenset({

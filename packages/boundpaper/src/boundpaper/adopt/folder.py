@@ -22,6 +22,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "main": (str, list), "macro": (str,), "data": (list,), "cells": (int,), "tables": (dict,), "values": (dict,),
     "rows": (dict,), "page": (dict,), "lint": (dict,),
 }  # fmt: skip
+_WORDS: Mapping[type, str] = {str: "a text", list: "a list of texts", int: "a number", dict: "a table of its own"}
 _TABLE_KEYS: Mapping[str, frozenset[str]] = {
     "tables": frozenset({"key"}),
     "rows": frozenset({"table", "columns", "where", "sort"}),
@@ -35,7 +36,7 @@ _LINT = frozenset({"names", "ignore"})
 
 @dataclass(frozen=True)
 class TabularRows:
-    """What fills an author's own tabular: a data table, its columns with formats, a row filter and an order."""
+    """Settings of the rows in an author's own tabular: a data table, columns with formats, a row filter, an order."""
 
     table: str
     columns: tuple[str, ...]
@@ -67,7 +68,10 @@ class PageMeasures:
 
 @dataclass(frozen=True)
 class Folder:
-    """An adopted paper: its folder `root`, and the settings in `boundpaper.toml`; paths are relative to `root`."""
+    """An adopted paper: its folder `root`, and the settings in `boundpaper.toml`; file names are relative to `root`.
+
+    `names` are patterns of names that contain digits; `ignored` are patterns of LaTeX files that `lint` skips.
+    """
 
     root: Path
     mains: tuple[str, ...]
@@ -92,20 +96,22 @@ class Folder:
         return self.paper / GENERATED
 
     def shown(self, path: Path) -> str:
-        """Return the name of a path in messages, which is relative to `root` for a path in the folder."""
+        """Return a path as messages name it, relative to `root` if it is inside."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
 def read(root: Path) -> Folder:
     """Return the settings in the `boundpaper.toml` of a folder.
 
-    Raises SpecError when the file is not valid TOML, has an unknown key or invalid value, or lacks main file or data.
+    Raises SpecError when the file is not valid TOML, has an unknown key or invalid value, or names no main file or no
+    data.
     """
     settings = parse_text(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_keys(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
-            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
+            words = " or ".join(_WORDS[kind] for kind in kinds)
+            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {words}")
     for name, known_keys in _TABLE_KEYS.items():
         for key, table in settings.get(name, {}).items():
             if not isinstance(table, dict):
@@ -117,7 +123,7 @@ def read(root: Path) -> Folder:
     _require_keys(lint, _LINT, "lint: ")
     mains = _string_list(settings.get("main", []), "main")
     if not mains or not _string_list(settings.get("data", []), "data"):
-        raise SpecError(f"{ADOPTED}: set main, the main file, and data, patterns of the files with numbers")
+        raise SpecError(f"{ADOPTED}: set `main` to the main file, and `data` to patterns of the data files")
     for main in mains:
         if not (root / main).is_file():
             raise SpecError(f"{ADOPTED}: main names {main}, which is not there; name the file with \\documentclass")
@@ -147,7 +153,9 @@ def read(root: Path) -> Folder:
 def _read_rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
     where = settings.get("where", {})
     if not isinstance(where, dict) or "table" not in settings or not settings.get("columns"):
-        raise SpecError(f"{ADOPTED}: rows.{name}: give table, columns, and perhaps where = {{column = value}} and sort")
+        raise SpecError(
+            f"{ADOPTED}: rows.{name}: give table, columns, and if needed where = {{column = value}} and sort"
+        )
     return TabularRows(
         _read_text(settings["table"], f"rows.{name}.table"),
         _string_list(settings["columns"], f"rows.{name}.columns"),
@@ -180,8 +188,3 @@ def _read_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise SpecError(f"{ADOPTED}: {name} contains {value!r}; give a string, in quotes")
     return value
-
-
-def _kind_in_words(kinds: tuple[type, ...]) -> str:
-    words = {str: "a text", list: "a list of texts", int: "a number", float: "a number", dict: "a table of its own"}
-    return " or ".join(dict.fromkeys(words[kind] for kind in kinds))

@@ -8,7 +8,7 @@ from functools import cache
 from boundpaper.errors import SpecError
 from boundpaper.typeset.numbers import Fixed, Scientific, Significant
 
-SPELLED = {",": ",", ";": "{,}", "_": r"\,"}
+SEPARATORS = {",": ",", ";": "{,}", "_": r"\,"}
 """The LaTeX of each thousands separator, by its character in a format."""
 _FORMAT = re.compile(r"(?P<signs>[+!,;_]*)(?:\.(?P<digits>\d\d?))?(?P<kind>[fpndgex])")
 
@@ -20,7 +20,7 @@ class NumberFormat:
     Attributes
     ----------
     kind : str
-        `f`: fixed digits after the point; `n`: the same, without the zero before the point; `d`: integer; `p`: fraction
+        `f`: fixed digits after the point; `n`: as `f`, without a zero before the point; `d`: integer; `p`: fraction
         times 100, without a percent sign; `g`: significant digits; `e`: exponent as in 1e-3; `x`: power of ten.
     digits : int
         Digits after the point; for `g`, significant digits.
@@ -63,7 +63,7 @@ def parse_format(text: str) -> NumberFormat:
     signs = match["signs"] if match else ""
     if match is None or (match["digits"] is None) != (match["kind"] == "d") or len(set(signs)) != len(signs):
         raise SpecError(f"{text!r} is not a format; write .3f, .1p (a fraction as a percentage), d, +.2f, ,d or .2e")
-    separators = [SPELLED[sign] for sign in signs if sign in SPELLED]
+    separators = [SEPARATORS[sign] for sign in signs if sign in SEPARATORS]
     digits = int(match["digits"] or 0)
     if len(separators) > 1 or digits > 15 or (match["kind"] == "g" and not digits):
         raise SpecError(f"{text!r} is not a format; give at most one thousands separator, and at most 15 digits")

@@ -1,4 +1,4 @@
-r"""Generate the folder `bound/`: `bound.tex` with a line of LaTeX per value, and the paper's tables and figures."""
+r"""Generate the folder `bound/`: `bound.tex` with a definition for each value, and the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -82,11 +82,9 @@ class AdoptedPaper:
             return self.table(use.key, "float" if use.command == "table" else "tabular").rstrip("\n")
         if use.command == "figure":
             return self.figure(use.key, picture_of(use.key)).text.rstrip("\n")
-        if use.command == "claim":
-            from boundpaper.adopt.judged import verdict_word
+        from boundpaper.adopt.judged import verdict_word
 
-            return verdict_word(self.folder, self.data, use.key)
-        raise SpecError(f"\\bound{use.command} is not known")
+        return verdict_word(self.folder, self.data, use.key)
 
     def table(self, name: str, part: Literal["float", "tabular", "rows"]) -> str:
         """Return the LaTeX of the table in `tables/NAME.py`: its float, its tabular or its rows."""
@@ -116,7 +114,7 @@ class AdoptedPaper:
         return figure_of(self.folder, self.data, name, path)
 
     def rows(self, name: str) -> str:
-        """Return the rows of a tabular that `[rows.NAME]` or else `tables/NAME.py` describes."""
+        """Return the rows of a tabular that `[rows.NAME]` describes, or else `tables/NAME.py`."""
         if name not in self.folder.rows and (self.folder.root / f"tables/{name}.py").is_file():
             return self.table(name, "rows").rstrip("\n")
         if name not in self.folder.rows:
@@ -124,7 +122,7 @@ class AdoptedPaper:
         return rows_of(self.data, name, self.folder)
 
     def matches(self, key: str) -> list[str]:
-        """Return the keys that match a key with arguments of a macro, such as `results/#1/acc:.3f`."""
+        """Return the keys that match a key in a macro; in `results/#1/acc:.3f`, `#1` may be any part of an address."""
         address, colon, format = key.partition(":")
         if re.search(r"#\d", format):
             raise SpecError(f"the format of {key} is an argument of a macro; write it out")
@@ -136,9 +134,9 @@ class AdoptedPaper:
 
 
 def formatted_cell(cell: DataCell, format: str) -> str:
-    """Return a cell's value in a format, or without a format the text in the file, as LaTeX."""
+    """Return the LaTeX of a cell: its number in a format, or its text if `format` is empty."""
     if not cell.text:
-        raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
+        raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.position}); fill the cell, or use another one")
     if not format:
         return ascii_latex(cell)
     number_format = formats.parse_format(format)
@@ -168,9 +166,9 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
     """Return the LaTeX of the rows that `[rows.NAME]` describes, each ended by a double backslash."""
     spec = folder.rows[name]
     context = f"{ADOPTED}: rows.{name}"
-    if spec.table not in data.grids:
-        raise SpecError(f"{context}: no table called {spec.table!r}{or_known(spec.table, data.grids)}")
-    table = data.grids[spec.table]
+    if spec.table not in data.tables:
+        raise SpecError(f"{context}: no table called {spec.table!r}{or_known(spec.table, data.tables)}")
+    table = data.tables[spec.table]
     columns = [column.partition(":") for column in spec.columns]
     sort_column = spec.sort.lstrip("-")
     for column in [*(column for column, _, _ in columns), *spec.where, *([sort_column] if spec.sort else [])]:
@@ -178,7 +176,7 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
             raise SpecError(f"{context}: {table.file} has no column {column!r}{or_known(column, table.columns)}")
     rows = [row for row in table.rows.values() if all(row[column].text == text for column, text in spec.where.items())]
     if not rows:
-        raise SpecError(f"{context}: no row of {table.file} has {dict(spec.where)}")
+        raise SpecError(f"{context}: no row of {table.file} has {dict(spec.where)}; correct `where`")
     if spec.sort:
         by_number = all(row[sort_column].number is not None for row in rows)
         rows.sort(
@@ -255,8 +253,8 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
 
 
 def _unused_cells(paper: AdoptedPaper, values: Mapping[str, str]) -> Iterator[str]:
-    """Yield a LaTeX line for each cell of small tables that the text does not use, so that the author may use it."""
-    for name, addresses in sorted(paper.data.tables.items()):
+    """Yield a definition in LaTeX for each cell of small tables that the text does not use yet."""
+    for name, addresses in sorted(paper.data.addresses.items()):
         if len(addresses) > paper.folder.cells:
             yield f"% {name}: {counted(len(addresses), 'cell')}, here are only those that the text uses\n"
             continue
@@ -264,7 +262,7 @@ def _unused_cells(paper: AdoptedPaper, values: Mapping[str, str]) -> Iterator[st
         for address in addresses:
             cell = paper.data.cells[address]
             if cell.text and address not in values:
-                with suppress(DataError, ValueError):  # pdflatex cannot set the cell; an error only where it is used
+                with suppress(DataError, ValueError):  # no LaTeX for this text; `formatted_cell` raises if it is used
                     yield f"\\bound@set{{{address}}}{{{ascii_latex(cell)}}}\n"
 
 
@@ -273,13 +271,14 @@ class GenerateOutcome:
     """The files that a build wrote, or would write, and the number of uses of values in the text."""
 
     changed: tuple[str, ...]
-    values: int
+    uses: int
 
 
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
     """Write the files of `bound/` that changed, and remove unused files; with `check`, only return their names.
 
-    Raises SpecError, with every place, if a value is absent, or without `force`, if a file was edited by hand.
+    Raises SpecError if a value is absent, with each place that uses it. Unless `force` is set, raises SpecError also if
+    a generated file was edited by hand.
     """
     from boundpaper.store import files
 
@@ -297,13 +296,14 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
         contents[f"figures/{name}.pdf"] = _figure_pdf(folder, name, figures[name], old_digests, check)
     for name, content in contents.items():
         path = folder.generated / name
-        current = path.read_bytes() if path.is_file() else None
-        if current == content:
+        old_content = path.read_bytes() if path.is_file() else None
+        if old_content == content:
             continue
-        if current is not None and not force and old_digests.get(name) not in (None, _digest(current)):
+        if old_content is not None and not force and old_digests.get(name) not in (None, _digest(old_content)):
+            line = _first_changed_line(old_content, content)
             raise SpecError(
-                f"{folder.shown(path)}: edited by hand since the last build (at line {_line_changed(current, content)} "
-                f"or before): edit the data or the text instead, or run `boundpaper build --force`"
+                f"{folder.shown(path)}: edited by hand since the last build (at line {line} or before): edit the data "
+                "or the text instead, or run `boundpaper build --force`"
             )
         changed.append(name)
     unused = [name for name in old_digests if name not in contents and (folder.generated / name).is_file()]
@@ -314,8 +314,8 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
             (folder.generated / name).unlink()
         digests = {name: _digest(content) for name, content in sorted(contents.items())}
         files.write(folder.generated / LOCK, (json.dumps(digests, indent=1) + "\n").encode())
-    shown = tuple(folder.shown(folder.generated / name) for name in [*changed, *unused])
-    return GenerateOutcome(shown, len(paper.uses))
+    names = tuple(folder.shown(folder.generated / name) for name in [*changed, *unused])
+    return GenerateOutcome(names, len(paper.uses))
 
 
 def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, digests: Mapping[str, str], check: bool) -> bytes:
@@ -351,14 +351,14 @@ def _locked_digests(folder: Folder, force: bool) -> dict[str, str]:
         ) from None
 
 
-def _line_changed(existing: bytes, content: bytes) -> int:
+def _first_changed_line(existing: bytes, content: bytes) -> int:
     """Return the number of the first line that differs; 1 if only the number of lines differs."""
     pairs = zip(existing.splitlines(), content.splitlines(), strict=False)
     return next((number for number, (old, new) in enumerate(pairs, 1) if old != new), 1)
 
 
 def changed_numbers(paper: AdoptedPaper, old_cells: Mapping[str, DataCell]) -> list[str]:
-    """Return a line for each bound number that prints differently with the cells `old_cells`."""
+    """Return a line for each bound number that prints differently from the cell with its address in `old_cells`."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:
@@ -392,7 +392,7 @@ def trace_value(paper: AdoptedPaper, query: str) -> list[str]:
         uses = [use for use in paper.uses if paper.split_key(use.key)[0] == address]
         if not uses:
             cell = paper.data.cells[address]
-            return [f"{address} = {cell.text} ({cell.file}: {cell.place}); the text does not print it"]
+            return [f"{address} = {cell.text} ({cell.file}: {cell.position}); the text does not print it"]
     else:
         uses = [
             use for use in paper.uses if use.command == "val" and "#" not in use.key and paper.value(use.key) == query
@@ -406,4 +406,4 @@ def _origin_line(paper: AdoptedPaper, use: Use) -> str:
     if use.command != "val" or "#" in use.key:
         return f"{use.place}: \\bound{use.command}{{{use.key}}}"
     cell = paper.data.cell(paper.split_key(use.key)[0])
-    return f"{use.place}: {paper.value(use.key)} <- {cell.address} = {cell.text} ({cell.file}: {cell.place})"
+    return f"{use.place}: {paper.value(use.key)} <- {cell.address} = {cell.text} ({cell.file}: {cell.position})"

@@ -10,7 +10,7 @@ from boundpaper.errors import SpecError
 from boundpaper.suggestions import or_known
 
 FILE = "claims.py"
-FALSE = frozenset({"contradicted", "not supported"})
+UNSUPPORTED = frozenset({"contradicted", "not supported"})
 """Verdicts with which a paper should not be submitted."""
 
 
@@ -35,7 +35,7 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     from boundpaper.claims.verdict import Verdict
 
     path = folder.root / FILE
-    judged = {}
+    claims = {}
     for name, function in load_functions(path, FILE).items() if path.is_file() else ():
         statement = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
         if not statement:
@@ -43,13 +43,13 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
         verdict = call_function(function, FILE, path, data)
         if not isinstance(verdict, Verdict):
             raise SpecError(f"{FILE}: {name}: returned {type(verdict).__name__}; end it with `return judge(...)`")
-        judged[name] = JudgedClaim(name, statement, verdict.verdict, verdict.reason)
-    return judged
+        claims[name] = JudgedClaim(name, statement, verdict.verdict, verdict.reason)
+    return claims
 
 
 def verdict_word(folder: Folder, data: Data, name: str) -> str:
     """Return the verdict of one claim; raise SpecError for an unknown name, with a suggestion."""
-    judged = judge_claims(folder, data)
-    if name not in judged:
-        raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, judged)}")
-    return judged[name].verdict
+    claims = judge_claims(folder, data)
+    if name not in claims:
+        raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, claims)}")
+    return claims[name].verdict

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from boundpaper.adopt import source
-from boundpaper.adopt.formats import SPELLED
+from boundpaper.adopt.formats import SEPARATORS
 from boundpaper.adopt.source import LatexFile
 from boundpaper.paper.visible import CITE, SILENT, blank_out, closing_places, without_commands
 
-# Commands whose arguments contain no values, with their numbers of arguments; `SILENT` has those of chapters.
+# Numbers of arguments of commands whose arguments contain no values; `SILENT` has those that chapters use.
 _SILENT = SILENT | {
     "multicolumn": 2, "multirow": 2, "cmidrule": 1, "cline": 1, "resizebox": 2, "scalebox": 1, "raisebox": 1,
     "rotatebox": 1, "makebox": 0, "definecolor": 3, "colorbox": 1, "cellcolor": 1, "rowcolor": 1, "columncolor": 1,
@@ -37,8 +37,8 @@ _POWER = re.compile(
     r"(?:[-+]?(?<![\d.])\d[\d.]*+\s*+(?:\\times|\\cdot)\s*+)?(?<![\d.])10\s*+\^\s*+(?:\{[^{}]*\}|\d)"
     r"|(?<![\d.])\d[\d.]*+\s*+\^\s*+(?:\{\s*+[-+]?\w[^{}]*\}|\d)"
 )
-_RAISED = re.compile(r"[\^_]\s*(?:\{(?:(?!\\pm)[^{}])*\}|-?\d+|\\[A-Za-z]+)")
-_ASSIGNED = re.compile(
+_SCRIPT = re.compile(r"[\^_]\s*(?:\{(?:(?!\\pm)[^{}])*\}|-?\d+|\\[A-Za-z]+)")
+_SETTING = re.compile(
     r"\\(?:vskip|hskip|kern|penalty|looseness|tolerance|hyphenpenalty|clubpenalty|widowpenalty|arraystretch|tabcolsep"
     r"|parskip|parindent|hsize|\w*fraction|baselinestretch)\s*+(?:\}\s*+)?(?:=\s*+)?(?:\{\s*+)?-?(?:\d++(?:\.\d++)?|\.\d++)"
 )
@@ -46,33 +46,33 @@ _DOI = re.compile(r"10\.\d{4,}/\S+|\b\w+://\S+|\barXiv:\s*\d+\.\d+\S*", re.IGNOR
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b\d+(?:\.\d+){2,}\b")
 _NUMBER = re.compile(
     r"(?<![\w.\\@#'])(?<![A-Za-z]-)(?<![A-Za-z]\.)(?<!\d\{,\})"
-    r"(?P<number>(?:(?P<whole>\d{1,3}(?:(?P<parted>,|\{,\}|\\,)\d{3}(?:(?P=parted)\d{3})*)(?!\d)|\d+)(?:\.(?P<fraction>\d+))?)"
+    r"(?P<number>(?:(?P<integer>\d{1,3}(?:(?P<parted>,|\{,\}|\\,)\d{3}(?:(?P=parted)\d{3})*)(?!\d)|\d+)(?:\.(?P<fraction>\d+))?)"
     r"|\.(?P<bare>\d+))(?![A-Za-z\d@]|\.\d|\{,\}\d|-[A-Za-z]|\s*\^\s*(?:\{\s*[-+]?\w|\w))"
 )
-_REFERRED = re.compile(
+_REFERENCE = re.compile(
     r"(?:\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eq(?:uation)?s?|chapters?|append(?:ix|ices)|theorems?|lemmas?|"
     r"algorithms?|steps?|lines?|pages?|pp?|versions?|v|no|nos|python|cuda|pytorch|numpy|footnotes?|question|rfc|iso|"
     r"part|phase|stage|grant|award|contract|issue|volume|vol)\b\.?|§|\\S\b|\\#)[~\s]*(?:\\ )?\(?$",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(r"\}?\$?\s*+(?:(?:~|\\,|\\;|\\ )\s*+)?\{?(?:\\%|\\percent\b|percent\b|per cent\b)")
-_SIGNED = re.compile(
+_SIGN = re.compile(
     r"(?:^|[\s({\[,;:=<>&~|/$]|\\(?:sim|approx|leq?|geq?|pm|,|;|!|quad|in|to|rightarrow))(?P<sign>[-+])$"
 )
 _MINUS = re.compile(r"(?:\$-\$|(?:^|[\s({\[&~])--|\N{MINUS SIGN}|\{-\}|\\textminus(?:\{\}|\s)?|\\minus(?:\{\}|\s)?)$")
-_OKAY = re.compile(r"%\s*bound:\s*ok\b")
-_TITLED = re.compile(r"\\(?:title|(?:re)?newcommand\*?|providecommand\*?|def)\s*")
+_OKAY_COMMENT = re.compile(r"%\s*bound:\s*ok\b")
+_TEXT_COMMAND = re.compile(r"\\(?:title|(?:re)?newcommand\*?|providecommand\*?|def)\s*")
 YEARS = range(1900, 2100)
 
 
 @dataclass(frozen=True)
 class TypedNumber:
-    """A typed number."""
+    """A number that the author typed into a LaTeX file."""
 
     source: LatexFile
-    start: int  # with an adjacent sign
+    start: int  # the offset of the number or of a sign adjacent to it
     end: int
-    value: Decimal  # also with a separate sign, as in `$-$0.3`
+    value: Decimal  # with its sign, even if that is separate, as in `$-$0.3`
     decimals: int
     significant: int  # significant digits, without zeros at the end of a whole number
     format: str  # prints the number as typed
@@ -102,27 +102,27 @@ def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> lis
 
 def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
     """Return the number of a match; None for a short number, a year, a reference, and a line with `% bound: ok`."""
-    whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
-    digits = re.sub(r"\D", "", whole)
+    integer, fraction = match["integer"] or "", match["fraction"] or match["bare"] or ""
+    digits = re.sub(r"\D", "", integer)
     if not fraction and (len(digits) < 3 or digits[0] == "0"):
         return None
     if not fraction and not match["parted"] and len(digits) == 4 and int(digits) in YEARS:
         return None
     start, end = match.span("number")
     before = text[max(0, start - 40) : start]
-    if _REFERRED.search(before):
+    if _REFERENCE.search(before):
         return None
     rest_of_line = file.text[end:].partition("\n")[0]
-    if _OKAY.search(rest_of_line):
+    if _OKAY_COMMENT.search(rest_of_line):
         return None
-    signed, math_minus = _SIGNED.search(before), _MINUS.search(before)
-    sign = signed["sign"] if signed else ""
+    sign_match, minus_match = _SIGN.search(before), _MINUS.search(before)
+    sign = sign_match["sign"] if sign_match else ""
     value = Decimal(f"{digits or '0'}.{fraction or '0'}")
-    is_negative = sign == "-" or math_minus is not None
+    is_negative = sign == "-" or minus_match is not None
     all_digits = (digits + fraction).lstrip("0")
-    separator = next((char for char, latex in SPELLED.items() if latex == match["parted"]), "")
+    separator = next((char for char, latex in SEPARATORS.items() if latex == match["parted"]), "")
     kind = "n" if match["bare"] else "f"
-    format = ("!" if math_minus and not signed else "") + ("+" if sign == "+" else "") + separator
+    format = ("!" if minus_match and not sign_match else "") + ("+" if sign == "+" else "") + separator
     format += f".{len(fraction)}{kind}" if fraction else "d"
     return TypedNumber(
         source=file,
@@ -137,15 +137,15 @@ def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumb
 
 
 def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
-    """Return a file's text with blanks for everything except words and values; offsets are those of the file."""
+    """Return a file's text with blanks for everything except words and values, so that offsets stay the same."""
     text = replace_between(file.code, _SILENT_ENVIRONMENT, "\\end{%s}", blank_out)
-    for pattern in (_ASSIGNED, _LENGTH):
+    for pattern in (_SETTING, _LENGTH):
         text = pattern.sub(lambda match: blank_out(match[0]), text)
     text = _body_text(text)
     text = CITE.sub(lambda match: blank_out(match[0]), text)
     bound_commands = (macro, *(f"bound{name}" for name in ("val", "rows", "claim", "table", "figure")))
     text = without_commands(text, _SILENT | dict.fromkeys(bound_commands, 1))
-    for pattern in (_DOI, _DATE, _POWER, _RAISED):
+    for pattern in (_DOI, _DATE, _POWER, _SCRIPT):
         text = pattern.sub(lambda match: blank_out(match[0]), text)
     for name in names:
         text = re.sub(rf"(?<!\w)(?:{name})(?!\w)", lambda match: blank_out(match[0]), text)
@@ -179,7 +179,7 @@ def _body_text(text: str) -> str:
         return text[:end] + blank_out(text[end:])
     preamble = text[:begin]
     closing = closing_places(preamble)
-    spans = (_last_group(preamble, match.end(), closing) for match in _TITLED.finditer(preamble))
+    spans = (_last_group(preamble, match.end(), closing) for match in _TEXT_COMMAND.finditer(preamble))
     output, position = "", 0
     for start, stop in filter(None, spans):
         if start >= position:
@@ -190,13 +190,13 @@ def _body_text(text: str) -> str:
 
 def _last_group(preamble: str, offset: int, closing: dict[int, int]) -> tuple[int, int] | None:
     r"""Return the span of the text that a command such as `\title` or `\newcommand` defines; None if there is none."""
-    group = None
+    span = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:
         match = gap.match(preamble, offset)
         offset = match.end() if match else offset
-        if offset in closing and (group is None or preamble[group[0] + 1 : group[1] - 1].strip().startswith("\\")):
-            group = (offset, closing[offset])
+        if offset in closing and (span is None or preamble[span[0] + 1 : span[1] - 1].strip().startswith("\\")):
+            span = (offset, closing[offset])
             offset = closing[offset]
         elif match is None or match.end() == match.start():
-            return group
+            return span

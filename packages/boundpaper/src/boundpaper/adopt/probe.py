@@ -33,10 +33,10 @@ _QUESTIONS = r"""x\par
 
 
 def latex_program(main: LatexFile) -> str:
-    """Return the program that compiles a paper, as the line `% !TeX program = ...` or else the packages tell."""
-    named = _PROGRAM.search(main.text)
-    if named and named[1].lower() in ENGINES:
-        return named[1].lower()
+    """Return the program that compiles a paper, from its line `% !TeX program = ...`, or else from its packages."""
+    program_line = _PROGRAM.search(main.text)
+    if program_line and program_line[1].lower() in ENGINES:
+        return program_line[1].lower()
     package = _NOT_FOR_PDFLATEX.search(main.code)
     return "pdflatex" if package is None else "lualatex" if package[1] == "luacode" else "xelatex"
 
@@ -44,7 +44,7 @@ def latex_program(main: LatexFile) -> str:
 def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Return the page measures under a main file's preamble, and its font family if pdfLaTeX lacks the font, else "".
 
-    LaTeX measures after the title and a first word, since some classes (acmart, revtex) only then begin two columns.
+    LaTeX measures after the title and a first word, since some classes (acmart, revtex) begin two columns there.
     `scratch` is an empty folder. Raises DataError when the LaTeX program is missing or rejects the preamble.
     """
     from boundpaper.build import process
@@ -54,12 +54,13 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     if process.missing(program):
         raise DataError(f"{program} is not installed")
     begin = main.code.find(BEGIN) + len(BEGIN)
-    title = _TITLE.search(main.code, begin)
-    head = main.text[: title.end() if title else begin] + "\n"
+    title_match = _TITLE.search(main.code, begin)
+    head = main.text[: title_match.end() if title_match else begin] + "\n"
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _QUESTIONS))
     environment = latex.environment()
-    folders = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
-    environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([folders] if folders else []), ""))
+    author_path = os.environ.get("TEXINPUTS", "").strip(":")  # folders of an author's document classes
+    search_path = (".", str(main.path.parent.resolve()), author_path, "")
+    environment["TEXINPUTS"] = ":".join(search_path if author_path else (*search_path[:2], ""))
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     result = process.run(argv, scratch, TIMEOUT, environment)
     measures = dict(_MEASURE.findall(result.output))

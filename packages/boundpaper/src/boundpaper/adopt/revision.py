@@ -42,7 +42,7 @@ def unpack_files(root: Path, revision: str, folder: Path) -> Path:
 
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
-    """Return the cells at a revision of the data files that have changed since, by address."""
+    """Return the old cells of the data files that have changed since a revision, by address."""
     file_by_table = cells.data_files(folder)
     diff = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *file_by_table.values())
     changed_files = {name.decode() for name in (diff or b"").split(b"\0") if name}

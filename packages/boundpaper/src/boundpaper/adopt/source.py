@@ -13,7 +13,7 @@ from boundpaper.paper.visible import without_hidden
 
 LINE = rf"\input{{{GENERATED}/{GENERATED}}}"
 """The line of the main file that inputs the generated LaTeX."""
-READ = re.compile(
+INPUT_COMMAND = re.compile(
     r"\\(?P<command>input|include|subfile|subfileinclude|InputIfFileExists|(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\})"
     r"\s*(?:\{(?P<name>[^{}]*)\}|(?P<bare>[^\s{}\\]+))"
 )
@@ -22,13 +22,13 @@ END = re.compile(r"\\end\{document\}")
 
 @dataclass(frozen=True)
 class LatexFile:
-    """A LaTeX file: its path, its name in messages, its text with all line ends, encoding, and first line number."""
+    """A LaTeX file: its path, name in messages, text with the original line ends, encoding, and first line number."""
 
     path: Path
     shown: str
     text: str
     encoding: str
-    first: int = 1
+    first_line: int = 1
 
     @cached_property
     def code(self) -> str:
@@ -37,14 +37,14 @@ class LatexFile:
 
     def line(self, offset: int) -> int:
         """Return the line number of an offset."""
-        return bisect_left(self._line_ends, offset) + self.first
+        return bisect_left(self._line_ends, offset) + self.first_line
 
     @cached_property
     def _line_ends(self) -> list[int]:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def place(self, offset: int) -> str:
-        """Return file and line of an offset, for messages."""
+        """Return the file and the line of an offset, for messages."""
         return f"{self.shown}:{self.line(offset)}"
 
     def encoded(self, text: str) -> bytes:
@@ -97,7 +97,7 @@ def sources(folder: Folder) -> list[LatexFile]:
 
 
 def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
-    for match in READ.finditer(source.code):
+    for match in INPUT_COMMAND.finditer(source.code):
         name = (match["name"] if match["name"] is not None else match["bare"]).strip().strip('"')
         subfolder = (match["folder"] or "").strip()
         if not name or "#" in name or "\\" in name:
@@ -122,14 +122,14 @@ def uses_in(source: LatexFile, macro: str) -> list[Use]:
         if re.search(r"\\(?:re|provide)?(?:new)?command\*?\s*\{?$|\\(?:g|e|x)?def$|\\let$", before):
             continue  # the author defines a command of this name
         if match[2] is None:
-            raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
+            raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it; add the braces")
         key = re.sub(r"\s+", " ", match[2]).strip()
         uses.append(Use(source, match.start(), match.end(), commands[match[1]], key))
     return uses
 
 
 def body_span(source: LatexFile) -> tuple[int, int]:
-    r"""Return the start and end of the document's body; in a file without `\begin{document}`, it starts at 0."""
+    r"""Return the start and the end of the document's body, which starts at 0 if there is no `\begin{document}`."""
     begin = source.code.find(r"\begin{document}")
     end = END.search(source.code)
     return max(begin, 0), end.start() if end else len(source.text)

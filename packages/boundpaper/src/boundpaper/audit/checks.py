@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from boundpaper.audit import arithmetic, relations, reported, rows, same, structure
 from boundpaper.audit.documents import ReadDocument, joined
@@ -17,7 +18,7 @@ CHECKS: dict[Callable[[ReadDocument], Iterator[Finding]], tuple[str, ...]] = {
     rows.check: ("rows",),
 }
 NOTES = ("arithmetic", "caption-number", "reference", "rows", "same-quantity", "statistic")
-"""Kinds of findings that are only notes, since most of them were false."""
+"""Kinds of findings that become notes, since most findings of these kinds were false."""
 KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
@@ -27,23 +28,23 @@ def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Seque
     for check, kinds in CHECKS.items():
         if only and not set(kinds) & set(only):
             continue
-        units = [joined(documents)] if joint and documents and check is not structure.check else documents
-        for finding in (finding for document in units for finding in check(document)):
+        is_joint = joint and documents and check is not structure.check
+        for finding in chain.from_iterable(map(check, [joined(documents)] if is_joint else documents)):
             if not only or finding.kind in only:
                 finding = replace(finding, level="note") if finding.kind in NOTES else finding
-                findings.setdefault((finding.place.file, finding.place.line, finding.what), finding)
+                findings.setdefault((finding.place.file, finding.place.line, finding.printed), finding)
     return sorted(findings.values(), key=lambda found: (found.place.file, found.place.line, LEVELS.index(found.level)))
 
 
 def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
-    """Return counts of what was read, also of the numbers in sentences that no table contains (`untied`)."""
+    """Return counts of what was read; `untied` counts the numbers in sentences that no table contains."""
     tables = [table for document in documents for table in document.tables]
-    cells = [number.value for table in tables for column in table.columns for number in column.numbers if number]
-    sentences = [sentence.numbers for document in documents for sentence in document.sentences if sentence.numbers]
-    quantities = [number.value for numbers in sentences for number in numbers]
-    known_values = set(cells)
+    cell_values = [number.value for table in tables for column in table.columns for number in column.numbers if number]
+    sentences = [sentence for document in documents for sentence in document.sentences if sentence.numbers]
+    quantities = [number.value for sentence in sentences for number in sentence.numbers]
+    known_values = set(cell_values)
     return {
-        "tables": sum(table.kind == "table" for table in tables), "cells": len(cells),
+        "tables": sum(table.kind == "table" for table in tables), "cells": len(cell_values),
         "figures": sum(table.kind == "figure" for table in tables),
         "sentences": len(sentences), "quantities": len(quantities),
         "relations": sum(len(relations.accepted(table)) for table in tables),

@@ -19,7 +19,8 @@ Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 FIELDS = ("id", "kind", "printed", "reason")
 """The fields of an entry in a file of suppressions."""
-FEWEST_WORDS = 5  # of a reason
+FEWEST_WORDS = 5
+"""The fewest words of a reason in a file of suppressions."""
 Entries = Mapping[str, Mapping[str, str]]
 
 
@@ -36,8 +37,8 @@ class Formula:
             return cast(Interval, self.apply(*operands))
         return None
 
-    def of(self, operands: Sequence[str]) -> str:
-        """Return the formula with these operands as text."""
+    def with_names(self, operands: Sequence[str]) -> str:
+        """Return the text of the formula with these operands."""
         if "{" in self.text:
             return self.text.format(*operands)
         return f"({' + '.join(operands)}) / {len(operands)}" if self.text == "mean" else self.text.join(operands)
@@ -45,11 +46,11 @@ class Formula:
 
 @dataclass(frozen=True)
 class CellRelation:
-    """A relation between printed cells."""
+    """A formula that gives one printed cell of a row from others, and the rows to which it applies."""
 
     formula: Formula
-    names: tuple[str, ...]  # of the result and the operands
-    rows: tuple[tuple[str, tuple[Number, ...]], ...]  # names of rows, with the numbers of result and operands
+    names: tuple[str, ...]  # names of the result and the operands
+    rows: tuple[tuple[str, tuple[Number, ...]], ...]  # the name of each row, with its result and operands
 
 
 @dataclass(frozen=True)
@@ -59,28 +60,29 @@ class Finding:
     kind: str
     level: Level
     place: FileLine
-    what: str  # the printed value with its name: `gain = 3.1`
-    why: str  # the reason, such as a relation with its operands, and how many rows satisfy it
+    printed: str  # the printed value with its name: `gain = 3.1`
+    explanation: str  # such as a relation with its operands, and how many rows satisfy it
     expected: str = ""  # the expected value: `2.9 to 3.0`
-    values: tuple[str, ...] = ()  # printed numbers and labels from which the id is made; if empty, `what` is used
-    other: FileLine | None = None  # the line that contradicts the line `place`
+    values: tuple[str, ...] = ()  # printed numbers and labels from which the id is made; if empty, from `printed`
+    other_place: FileLine | None = None  # the line that contradicts the line `place`
     relation: CellRelation | None = None  # the relation that is not satisfied, from which a claim can be made
 
     @property
     def id(self) -> str:
         """Return eight characters that stay the same when a line moves, and differ when a number changes."""
-        values = (self.kind, *(self.values or (self.what,)))
-        normal = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in values]
-        return hashlib.sha256("\0".join(normal).encode()).hexdigest()[:8]
+        values = (self.kind, *(self.values or (self.printed,)))
+        normalized = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in values]
+        return hashlib.sha256("\0".join(normalized).encode()).hexdigest()[:8]
 
     @property
     def summary(self) -> str:
         """Return what is printed and what is expected, as one phrase."""
-        return self.what + (f", expected {self.expected}" if self.expected else "")
+        return self.printed + (f", expected {self.expected}" if self.expected else "")
 
     def __str__(self) -> str:
-        second_place = f"\n    also {self.other}" if self.other else ""
-        return f"{self.place}: {self.level} [{self.kind}] {self.summary}\n    {self.why} ({self.id}){second_place}"
+        first_line = f"{self.place}: {self.level} [{self.kind}] {self.summary}"
+        other_line = f"\n    also {self.other_place}" if self.other_place else ""
+        return f"{first_line}\n    {self.explanation} ({self.id}){other_line}"
 
 
 def format_interval(interval: Interval) -> str:
@@ -119,11 +121,11 @@ def suppressions(file: str) -> Entries:
 def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
     """Return the reason that suppresses each finding, or None; raise DataError if an entry matches no finding."""
     finding_by_id = {finding.id: finding for finding in findings}
-    for key, entry in entries.items():
-        finding = finding_by_id.get(key)
+    for entry_id, entry in entries.items():
+        finding = finding_by_id.get(entry_id)
         if finding is None:
-            raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
-        if (entry["kind"], entry["printed"]) != (finding.kind, finding.what):
-            fault = f"differs from the finding, [{finding.kind}] {finding.what}; copy both from it"
-            raise DataError(f"{file}: {key} {fault}")
+            raise DataError(f"{file}: {entry_id} ({entry['printed']}) is no longer found; remove the entry")
+        if (entry["kind"], entry["printed"]) != (finding.kind, finding.printed):
+            fault = f"differs from the finding, [{finding.kind}] {finding.printed}; copy kind and printed from it"
+            raise DataError(f"{file}: {entry_id} {fault}")
     return [entries[finding.id]["reason"] if finding.id in entries else None for finding in findings]

@@ -21,50 +21,50 @@ def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocu
 
 
 class HtmlReader(HTMLParser):
-    """A parser that adds text and tables to a document; `open` has the tables that are not yet closed."""
+    """A parser that adds the text and the tables of HTML to a document."""
 
     def __init__(self, document: ReadDocument) -> None:
         super().__init__()
         self.document = document
-        self.texts: list[str] = []  # since the last block began
+        self.texts: list[str] = []  # the texts since the last block began
         self.line, self.tag, self.spans = 1, "", [1, 1]  # first line and tag of the block; rows and columns of a cell
-        self.skipped, self.asides = 0, 0  # open elements with hidden text; open lists and quotations
-        self.open: list[OpenTable] = []
+        self.hidden_depth, self.aside_depth = 0, 0  # open elements with hidden text; open lists and quotations
+        self.open_tables: list[OpenTable] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Add the collected text to the document before a block, and record the element that begins."""
         if _SKIPPED.fullmatch(tag):
-            self.skipped += 1
-        elif self.skipped:
+            self.hidden_depth += 1
+        elif self.hidden_depth:
             return
         elif tag == "table":
             self.flush()
-            self.open.append(OpenTable(self.getpos()[0]))
-        elif tag == "tr" and self.open:
+            self.open_tables.append(OpenTable(self.getpos()[0]))
+        elif tag == "tr" and self.open_tables:
             self.flush()
-            self.open[-1].rows.append((self.getpos()[0], []))
-            self.open[-1].column = 0
+            self.open_tables[-1].rows.append((self.getpos()[0], []))
+            self.open_tables[-1].column = 0
         elif tag == "br":
             self.handle_data(" ")
         elif _BLOCK.fullmatch(tag) or _ASIDE.fullmatch(tag):
             self.flush()
-            self.asides += _ASIDE.fullmatch(tag) is not None
+            self.aside_depth += _ASIDE.fullmatch(tag) is not None
             spans = (re.fullmatch(r"[1-9]\d{0,3}", dict(attrs).get(name) or "") for name in ("rowspan", "colspan"))
             self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:
         """Add the collected text to the document at the end of a block, and the table at its end."""
         if _SKIPPED.fullmatch(tag):
-            self.skipped = max(0, self.skipped - 1)
+            self.hidden_depth = max(0, self.hidden_depth - 1)
         elif _BLOCK.fullmatch(tag) or _ASIDE.fullmatch(tag) or tag in ("tr", "table"):
             self.flush()
-            self.asides = max(0, self.asides - (_ASIDE.fullmatch(tag) is not None))
-            if tag == "table" and self.open:
-                self.open.pop().close(self.document)
+            self.aside_depth = max(0, self.aside_depth - (_ASIDE.fullmatch(tag) is not None))
+            if tag == "table" and self.open_tables:
+                self.open_tables.pop().close(self.document)
 
     def handle_data(self, data: str) -> None:
         """Collect the text that a browser shows."""
-        if not self.skipped:
+        if not self.hidden_depth:
             self.line = self.line if self.texts else self.getpos()[0]
             self.texts.append(data)
 
@@ -74,14 +74,14 @@ class HtmlReader(HTMLParser):
         one_line = " ".join(text.split())
         self.texts, self.tag = [], ""
         if tag in ("td", "th"):
-            if self.open:
-                self.open[-1].add(one_line, tag == "th", *self.spans)
-        elif one_line and re.fullmatch("h[1-6]", tag) and not self.asides:
+            if self.open_tables:
+                self.open_tables[-1].add(one_line, tag == "th", *self.spans)
+        elif one_line and re.fullmatch("h[1-6]", tag) and not self.aside_depth:
             self.document.add_heading(self.line + text.partition(one_line[0])[0].count("\n"), int(tag[1]), one_line)
         else:
-            if tag == "caption" and self.open:
-                self.open[-1].caption = one_line
-            self.document.add_sentences(self.line, text, aside=self.asides > 0)
+            if tag == "caption" and self.open_tables:
+                self.open_tables[-1].caption = one_line
+            self.document.add_sentences(self.line, text, is_aside=self.aside_depth > 0)
 
 
 class OpenTable:

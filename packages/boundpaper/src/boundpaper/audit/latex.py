@@ -21,8 +21,8 @@ _BLOCK = re.compile(
 )
 _LABEL = re.compile(r"\\label\s*+\{([^{}]{1,200})\}|\blabel\s*=\s*+\{?([\w:.-]+)|\\begin\{\w+\}\[(\w+:[\w:.-]+)\]")
 _REFERENCE = re.compile(r"\\(?:ref|eqref|autoref|cref|Cref|pageref|nameref|vref)\*?+\s*+\{([^{}]{1,300})\}")
-_ESCAPED = re.compile(r"\bescape(?:char|inside)\b")
-OUTSIDE = re.compile(r"\\externaldocument\b|\\usepackage\{subfiles\}")
+_ESCAPE_OPTION = re.compile(r"\bescape(?:char|inside)\b")
+OTHER_DOCUMENTS = re.compile(r"\\externaldocument\b|\\usepackage\{subfiles\}")
 _POWER = re.compile(r"(?:\\(?:times|cdot)\s*+)?(?<!\d)10\s*+\^\s*+\{?\s*+([-+]?\d{1,3})\s*+\}?")
 _SPAN = re.compile(r"\\multi(?P<kind>column|row)\s*+(?:\[[^\]]{0,40}\])?\s*+\{\s*+(?P<count>[^{}]{0,20})\}")
 _RULES = re.compile(
@@ -43,8 +43,8 @@ _CHARACTERS = {command: char for char, command in reversed(MATH.items())} | {
     r"\,": "", r"\;": " ", r"\:": " ", r"\!": "", r"\ ": " ", r"\\": " ",
 }  # fmt: skip
 _COMMAND = re.compile(r"\\(?:[A-Za-z@]++\*?+|.)", re.DOTALL)
-_SUPER = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
-_RAISED = re.compile(r"\^\s*+\{?\s*+([*†‡§¶a-z])\s*+\}?")
+_SUPERSCRIPTS = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
+_FOOTNOTE_MARK = re.compile(r"\^\s*+\{?\s*+([*†‡§¶a-z])\s*+\}?")
 _ARGUMENT = re.compile(r"\s*+(?:\[[^\]]{0,40}\]\s*+)?(?=\{)")
 _INNER_RULE = re.compile(r"\\(?:midrule|hline|endhead|endfirsthead)")
 _CELL_END = re.compile(r"(?P<sign>&|\\\\(?:\s*+\[[^\]]{0,20}\])?|\\tabularnewline)|\\.|[{}]", re.DOTALL)
@@ -64,9 +64,9 @@ def plain(tex: str) -> str:
 def _printed(tex: str) -> str:
     """Return the text that LaTeX code prints, with the line breaks of the code."""
     text = _WITH_ARGUMENT.sub(lambda match: " " + "\n" * match[0].count("\n"), tex).replace("{,}", ",")
-    text = _POWER.sub(lambda match: ("×" if match[0][0] == "\\" else "") + "10" + match[1].translate(_SUPER), text)
+    text = _POWER.sub(lambda match: "×" * (match[0][0] == "\\") + "10" + match[1].translate(_SUPERSCRIPTS), text)
     text = _COMMAND.sub(lambda match: _CHARACTERS.get(name := match[0].rstrip("*"), " " if len(name) > 2 else ""), text)
-    text = _RAISED.sub(lambda match: match[1] if not match[1].isalpha() else "†", text)
+    text = _FOOTNOTE_MARK.sub(lambda match: match[1] if not match[1].isalpha() else "†", text)
     text = text.replace("---", "—").replace("--", "–").replace("``", '"').replace("''", '"').replace("~", " ")
     return re.sub(r"[{}$]", "", text)
 
@@ -109,11 +109,12 @@ def read(text: str, file: str) -> ReadDocument:
     for match in _REFERENCE.finditer(code, start, stop):
         place = FileLine(file, source.line(match.start()))
         document.references += [(name.strip(), place) for name in match[1].split(",")]
-    label_source = source.text if _ESCAPED.search(source.text) else code  # an escape in a listing may define a label
+    label_source = source.text if _ESCAPE_OPTION.search(source.text) else code  # escaped listings may define labels
     names: set[str] = set()
     for match in _LABEL.finditer(source.text):  # also options of listings, which `code` does not contain
         name = match[match.lastindex or 0].strip()
-        if label_source[match.start()] == "\\" if match[1] else name not in names:
+        is_label = label_source[match.start()] == "\\" if match[1] else name not in names
+        if is_label:
             names.add(name)
             document.labels.append((name, FileLine(file, source.line(match.start()))))
     return document
@@ -140,7 +141,7 @@ def _add_tabular(document: ReadDocument, source: LatexFile, start: int, stop: in
 
 
 def _split_code(separators: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
-    """Yield the spans of code between separators outside brackets: end of the separator, text, and separator."""
+    """Yield the end of each separator outside brackets, the text before the separator, and the separator."""
     depth = 0
     for match in separators.finditer(code, start, stop):
         depth += (match[0] in "{([") - (match[0] in "})]")

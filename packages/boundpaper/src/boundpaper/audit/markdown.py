@@ -30,7 +30,7 @@ def read(text: str, file: str) -> ReadDocument:
         elif token.type == "fence" and "\\addplot" in token.content:
             latex.add_plot(document, token.content, line + 2)
         elif token.type in ("fence", "code_block"):
-            document.hidden += _HEADING.findall(token.content)
+            document.code_headings += _HEADING.findall(token.content)
         else:
             # Of inline HTML keep only line breaks, and replace formulas by text.
             nodes = [node for node in token.children or () if node.type != "html_inline" or _BREAK.match(node.content)]
@@ -43,7 +43,7 @@ def read(text: str, file: str) -> ReadDocument:
         if token.type == "table_open" and document.sentences:
             previous = document.sentences[-1]
             is_near = not previous.level and line - previous.place.line < 4
-            reader.open[-1].caption = previous.text if is_near else ""
+            reader.open_tables[-1].caption = previous.text if is_near else ""
     reader.close()
     reader.flush()
     return document

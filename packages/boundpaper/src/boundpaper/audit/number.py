@@ -23,7 +23,7 @@ _UNIT = (
 _NUMBER = re.compile(rf"{_CORE}(?:{_UNIT}|(?![\w^]))(?!,\d|\.\d|[-\u2013]\d|[-\u2013]?[A-Za-z])")
 _CELL = re.compile(
     rf"(?P<qualifier>[~≈<>≤≥]?+)\s*+{_CORE}(?:{_UNIT}|\seach)?+(?P<mark>[*†‡§¶↑↓]*+)"
-    r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late>[*†‡§¶↑↓]*+)"
+    r"(?:\s*+(?:±|\+/-|\()[^()]{1,60}+\)?+)?(?P<late_mark>[*†‡§¶↑↓]*+)"
 )
 _WORD_UNITS = {
     "×": "x", "times": "x", "fold": "x", "percent": "%", "pp": "points",
@@ -33,13 +33,13 @@ _NO_UNIT = re.compile(  # short words that may follow a number and are not units
     "(?i)a|an|and|as|at|by|but|did|do|due|for|had|has|in|is|it|its|may|nor|not|of|off|on|one|or|out|per|so|than|the|then|"
     "to|two|up|via|vs|was|we|who|all|are|new|can|day|go|he|if|be|i|e|g|p|n|no|key|top|old|bit|use|set|our|how|dim"
 )
-_NAMED = re.compile(
+_NAME_BEFORE = re.compile(
     r"(?i)\b(?:tables?|tabs?|fig(?:ure)?s?|sec(?:tion)?s?|eqs?|equations?|chapters?|appendix|layers?|heads?|steps?|seeds?|"
     r"lines?|pages?|pp?|versions?|v|nos?|python|cuda|pytorch|epochs?|phases?|stages?|parts?|runs?|question|issues?|"
     r"volumes?|rows?|columns?|items?|algorithms?|theorems?|lemmas?|level|rank|top|days?|week|ids?|grade|claim|step)"
     r"\.?\s?[#(]?$|[§#]$"
 )
-_ABOUT = re.compile(
+_QUALIFIER = re.compile(
     r"(?i)(?:(?P<bound>\b(?:over|under|up to|at least|at most|more than|less than|fewer than|below|above|exceeds?|"
     r"exceeding)|(?<!-)[<>≤≥])|[~≈]|\b(?:(?:only )?about|around|roughly|approximately|nearly|almost|some|close to))\s?$"
 )
@@ -51,7 +51,7 @@ _ORNAMENTS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯�
 class Number:
     """A printed number, with its offsets in the text."""
 
-    text: str  # with its unit
+    text: str  # the printed number with its unit
     value: float
     decimals: int  # digits after the point; may be negative with an exponent
     unit: str  # `%`, `x`, `points`, K, M, B, another short unit as printed, or empty
@@ -62,13 +62,13 @@ class Number:
 
     @cached_property
     def interval(self) -> Interval:
-        """Return the interval of values that print as this number; digits after the eighth are ignored."""
+        """Return the interval of values that are printed as this number; digits after the eighth are ignored."""
         digits = 7 - math.floor(math.log10(abs(self.value))) if self.value else self.decimals
         return printed_interval(self.value, min(self.decimals, digits))
 
     @cached_property
     def loose_interval(self) -> Interval:
-        """Return the interval that a sentence may mean, which is wider for round numbers and after "about"."""
+        """Return the interval that a sentence may mean: `interval`, but wider for round numbers and after "about"."""
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
         size, half_width = abs(self.value), self.interval.width / 2
@@ -86,17 +86,17 @@ def of_cell(text: str) -> Number | None:
     if match is None:
         return None
     qualifier = {"": "", "~": "about", "≈": "about"}.get(match["qualifier"], "bound")
-    return _number(match, qualifier, bool((match["mark"] + match["late"]).strip("↑↓")))
+    return _number(match, qualifier, bool((match["mark"] + match["late_mark"]).strip("↑↓")))
 
 
 def in_text(text: str) -> Iterator[Number]:
     """Yield the quantities in a sentence, without years, numbers in names or references, ranges and dimensions."""
     for match in _NUMBER.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
-        about = _ABOUT.search(before)
-        number = _number(match, "" if about is None else "bound" if about["bound"] else "about", False)
+        qualifier = _QUALIFIER.search(before)
+        number = _number(match, "" if qualifier is None else "bound" if qualifier["bound"] else "about", False)
         is_year = number and not number.unit and number.decimals == 0 and number.value in _YEARS
-        if number and not is_year and not _NAMED.search(before):
+        if number and not is_year and not _NAME_BEFORE.search(before):
             yield number
 
 

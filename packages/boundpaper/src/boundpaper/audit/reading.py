@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from boundpaper.adopt.source import READ, LatexFile
+from boundpaper.adopt.source import INPUT_COMMAND, LatexFile
 from boundpaper.audit import html, latex, markdown
 from boundpaper.audit.documents import ReadDocument, joined
 from boundpaper.errors import DataError
@@ -36,12 +36,12 @@ def read(path: Path, name: str) -> ReadDocument:
 def _read_latex(main: Path, file: str, text: str) -> ReadDocument:
     """Return the document in a LaTeX file and the files that it inputs; it is complete if all these files exist."""
     documents: list[ReadDocument] = []
-    pending, seen, is_complete = [(file, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
+    pending, seen, is_complete = [(file, text)], {main.resolve()}, not latex.OTHER_DOCUMENTS.search(text)
     while pending:
         name, text = pending.pop()
         documents.append(latex.read(text, name))
         inputs: list[tuple[str, str]] = []
-        for match in READ.finditer(LatexFile(Path(name), name, text, "utf-8").code):
+        for match in INPUT_COMMAND.finditer(LatexFile(Path(name), name, text, "utf-8").code):
             target = (match["name"] or match["bare"] or "").strip().strip('"')
             folder = Path(file).parent / (match["folder"] or "").strip()
             path = next(filter(Path.is_file, (folder / f"{target}.tex", folder / target)), None)
@@ -59,6 +59,6 @@ def _converted_by(program: str, arguments: list[str], name: str) -> str:
         raise DataError(f"{name}: this format needs {program}; install {program}, or give Markdown, LaTeX or HTML")
     result = subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
     if result.returncode:
-        lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+        lines = result.stderr.decode("utf-8", "replace").strip().splitlines() or ["it prints no error"]
         raise DataError(f"{name}: {program} cannot read it: {lines[0][:200]}")
     return result.stdout.decode("utf-8", "replace")

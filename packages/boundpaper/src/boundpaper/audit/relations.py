@@ -1,4 +1,4 @@
-"""Find columns that in most rows are a difference, ratio, change, sum or mean of other columns, and the other rows."""
+"""Find columns that are a difference, ratio, change, sum or mean of other columns in most rows, and report the rest."""
 
 import math
 import re
@@ -25,15 +25,16 @@ FORMULAS = {
     "lost": Formula("-({1} / {0} - 1)", lambda a, b: -(b / a - 1)),
     "mean": Formula("mean", lambda *parts: sum(parts[1:], parts[0]) * (1 / len(parts))),
 }
-_MORE = "delta gain improvement increase growth overhead decrease reduction drop change"
-_LESS = "decrease reduction drop change saving savings saved loss"
+_CHANGE_WORDS = "delta gain improvement increase growth overhead decrease reduction drop change"
+_LOSS_WORDS = "decrease reduction drop change saving savings saved loss"
 _HEADER_WORDS = {  # words in a header that suggest a formula
     "-": "difference diff delta drop gain change improvement increase decrease reduction gap loss margin",
     "/": "ratio speedup speed-up factor relative times x", "+": "total sum",
     "share": "share percent percentage ratio rate relative fraction",
-    "change": f"{_MORE} speedup diff", "relative": f"{_MORE} relative", "drop": _LESS, "lost": _LESS,
+    "change": f"{_CHANGE_WORDS} speedup diff", "relative": f"{_CHANGE_WORDS} relative",
+    "drop": _LOSS_WORDS, "lost": _LOSS_WORDS,
 }  # fmt: skip
-_SIGNED = ("-", "change", "relative", "drop", "lost")  # formulas whose result may be printed without its sign
+_SIGNED_FORMULAS = ("-", "change", "relative", "drop", "lost")  # formulas whose result may be printed without its sign
 _TOTAL_NAME = re.compile(
     r"(?:the |grand |macro[- ]?)?(?:(?P<sum>total|sum)|average|avg|mean|overall)\.?(?: \([^()]{1,20}\))?", re.IGNORECASE
 )
@@ -50,7 +51,7 @@ class ColumnRelation:
     formula: str
     columns: Columns  # the result, then its operands
     agreeing_rows: tuple[int, ...]
-    deviations: tuple[tuple[int, Interval], ...]  # the other rows, each with the expected interval
+    deviations: tuple[tuple[int, Interval], ...]  # the rows that disagree, each with the expected interval
     chance: float  # probability that as many rows agree by chance
     total: bool = False  # whether the result is a total or mean of all operands
 
@@ -60,7 +61,7 @@ class ColumnRelation:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield a finding for each deviation from a relation; it is a note unless it is alone and one digit repairs it."""
+    """Yield a finding for each deviation: a note, unless it is the only deviation and one digit repairs it."""
     for table in document.tables:
         seen: set[tuple[int, str]] = set()
         for fit in accepted(table):
@@ -72,7 +73,8 @@ def check(document: ReadDocument) -> Iterator[Finding]:
                 if seen.isdisjoint(cells) and not _is_explained(fit, row, expected):
                     finding = _finding_with_rows(fit, row, expected, FileLine(table.file, lines[0]))
                     if not is_slip:
-                        finding = replace(finding, level="note", why=f"{finding.why}; no digit mends it")
+                        explanation = f"{finding.explanation}; no change of one digit repairs it"
+                        finding = replace(finding, level="note", explanation=explanation)
                     yield finding
                 seen.add(cells[0])
 
@@ -82,33 +84,34 @@ def accepted(table: ReadTable) -> tuple[ColumnRelation, ...]:
     """Return the accepted relations of a table, between its columns and between its rows."""
     fits: list[ColumnRelation] = []
     split_table = table.split_counts()
-    for oriented in (split_table, split_table.transposed()) if table.kind == "table" else ():
-        totals = [*_totals(oriented), *_count_shares(oriented)]
-        agreements = {fit.columns[0].index: len(fit.agreeing_rows) for fit in totals}
+    for view in (split_table, split_table.transposed()) if table.kind == "table" else ():
+        totals = [*_totals(view), *_count_shares(view)]
+        counts = {fit.columns[0].index: len(fit.agreeing_rows) for fit in totals}
         fits += totals
-        fits += [fit for fit in _pairs(oriented) if len(fit.agreeing_rows) > agreements.get(fit.columns[0].index, 0)]
+        fits += [fit for fit in _pair_relations(view) if len(fit.agreeing_rows) > counts.get(fit.columns[0].index, 0)]
     return tuple(fits)
 
 
-def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
+def _pair_relations(table: ReadTable) -> Iterator[ColumnRelation]:
     """Yield the best accepted relation of each column to two others, first for columns whose header names a formula."""
     columns = table.columns if len(table.columns) <= MOST_COLUMNS else ()
-    named_formulas = {column.index: _named_formulas(column, columns) for column in columns}
-    for target in sorted(columns, key=lambda column: not named_formulas[column.index]):
-        named = named_formulas[target.index]
+    formulas_by_column = {column.index: _named_formulas(column, columns) for column in columns}
+    for target in sorted(columns, key=lambda column: not formulas_by_column[column.index]):
+        named_formulas = formulas_by_column[target.index]
         pairs = [pair for pair in permutations(columns, 2) if target not in pair]
         distances = [sum(abs(column.index - target.index) for column in pair) for pair in pairs]
-        limit = max(1, int((0.4 if named else 0.15) * len(table.rows)))
+        is_named = bool(named_formulas)
+        limit = max(1, int((0.4 if is_named else 0.15) * len(table.rows)))
         ranked: list[tuple[tuple[float, ...], ColumnRelation]] = []
-        formulas = named or (() if table.is_transposed else ("-", "/"))
+        formulas = named_formulas or (() if table.is_transposed else ("-", "/"))
         for formula, ((left, right), distance) in product(formulas, zip(pairs, distances, strict=True)):
-            if fit := fit_relation(table, formula, (target, left, right), limit=limit, is_named=bool(named)):
+            if fit := fit_relation(table, formula, (target, left, right), limit=limit, is_named=is_named):
                 rows = list(map(fit.cells, fit.agreeing_rows))
-                possible = sum(any(_units_fit(name, cells, False) for cells in rows) for name in named)
-                attempts = sum(other <= distance for other in distances) * (possible or 2)
-                is_header = _bare_name(target.name) == _bare_name(left.name + formula + right.name)
+                n_formulas = sum(any(_units_fit(name, cells, False) for cells in rows) for name in named_formulas)
+                attempts = sum(other <= distance for other in distances) * (n_formulas or 2)
+                is_spelled_out = _bare_name(target.name) == _bare_name(left.name + formula + right.name)
                 surplus = len(fit.agreeing_rows) - len(fit.deviations)
-                if (is_header and surplus >= 0) or _is_accepted(fit, attempts, bool(named)):
+                if (is_spelled_out and surplus >= 0) or _is_accepted(fit, attempts, is_named):
                     ranked.append(((surplus, -distance, -fit.chance), fit))
         if ranked:
             yield max(ranked, key=lambda pair: pair[0])[1]
@@ -120,14 +123,14 @@ def _count_shares(table: ReadTable) -> Iterator[ColumnRelation]:
         if total.name != ALL_OF + count.name:
             continue
         percents = [column for column in table.columns if any(cell and cell.unit == "%" for cell in column.numbers)]
-        siblings = [column for column in percents if column.name == f"share of {count.name}"]  # from the same cells
+        siblings = [column for column in percents if column.name == f"share of {count.name}"]  # `p` of `k of n (p %)`
         shares = siblings or [column for column in percents if not column.name.startswith("share of ")]
         fits = [fit for column in shares if (fit := fit_relation(table, "share", (column, count, total)))]
         best = min(fits, key=lambda fit: len(fit.deviations) - len(fit.agreeing_rows), default=None)
         if best is not None:
-            right, wrong = len(best.agreeing_rows), len(best.deviations)
-            is_slip = right >= wrong == 1 and best.chance < 0.1 and _slip_chance(best) <= 1
-            if is_slip or (right > max(1, 2 * wrong) and best.chance < 0.01):
+            n_right, n_wrong = len(best.agreeing_rows), len(best.deviations)
+            is_slip = n_right >= n_wrong == 1 and best.chance < 0.1 and _slip_chance(best) <= 1
+            if is_slip or (n_right > max(1, 2 * n_wrong) and best.chance < 0.01):
                 yield best
 
 
@@ -151,27 +154,26 @@ def _named_formulas(target: NumberColumn, columns: Sequence[NumberColumn]) -> li
 
 
 def _is_accepted(fit: ColumnRelation, attempts: int, is_named: bool) -> bool:
-    """Return whether more rows agree than by chance; if a wrong digit explains the deviation, fewer rows suffice."""
-    right, wrong, chance = len(fit.agreeing_rows), len(fit.deviations), fit.chance * attempts
-    fewest = max(3 if fit.table.is_transposed or wrong else 2 if is_named else 5, (3 if is_named else 5.6) * wrong)
-    if right >= fewest and chance <= (0.01 if is_named else 1e-6):
+    """Return whether more rows agree than by chance; fewer rows suffice if a wrong digit explains the deviation."""
+    n_right, n_wrong, chance = len(fit.agreeing_rows), len(fit.deviations), fit.chance * attempts
+    fewest = max(3 if fit.table.is_transposed or n_wrong else 2 if is_named else 5, (3 if is_named else 5.6) * n_wrong)
+    if n_right >= fewest and chance <= (0.01 if is_named else 1e-6):
         return True
-    if wrong != 1 or right < (3 if fit.table.is_transposed else 0) or right < (1 if is_named else 4):
+    if n_wrong != 1 or n_right < (3 if fit.table.is_transposed else 0) or n_right < (1 if is_named else 4):
         return False
     slip_chance = _slip_chance(fit)
     return slip_chance <= 1 and (chance * slip_chance <= 0.05 if is_named else chance <= 1e-6)
 
 
 def _slip_chance(fit: ColumnRelation) -> float:
-    """Return the probability that one changed digit, or two swapped, repair the deviation by chance; inf if none do."""
+    """Return the probability that changing or swapping digits repairs the deviation by chance; inf if nothing does."""
     row, expected = fit.deviations[0]
     cells = fit.cells(row)
     if cells[0].unit not in [row_cells[0].unit for row_cells in map(fit.cells, fit.agreeing_rows)]:
         return math.inf
     largest = max(abs(cell.value) for cell in fit.columns[0].numbers if cell)
-    repairs = [
-        (index, cell) for index, old in enumerate(cells) for text in _slips(old.text) if (cell := number.of_cell(text))
-    ]
+    repaired_texts = ((index, text) for index, old in enumerate(cells) for text in _repairs(old.text))
+    repairs = [(index, cell) for index, text in repaired_texts if (cell := number.of_cell(text))]
     for index, cell in repairs:
         result, *operands = [term.interval for term in (*cells[:index], cell, *cells[index + 1 :])]
         if (value := FORMULAS[fit.formula].of_intervals(operands)) and meets(value, result):
@@ -180,11 +182,11 @@ def _slip_chance(fit: ColumnRelation) -> float:
     return math.inf
 
 
-def _slips(text: str) -> Iterator[str]:
+def _repairs(text: str) -> Iterator[str]:
     """Yield a number with each digit changed to each other digit, and with each two neighbouring digits swapped."""
     for offset in (match.start() for match in re.finditer(r"\d", text)):
         before, digit, after = text[:offset], text[offset], text[offset + 1 :]
-        yield from (before + other + after for other in "0123456789" if other != digit)
+        yield from (before + new_digit + after for new_digit in "0123456789" if new_digit != digit)
         if after[:1].isdigit() and digit != after[0]:
             yield before + after[0] + digit + after[1:]
 
@@ -194,20 +196,21 @@ def fit_relation(
 ) -> ColumnRelation | None:
     """Return a relation of the first column to the others; None if too many rows deviate or agreement proves nothing.
 
-    `is_named` says whether the header of the first column names the formula.
+    A relation may deviate in at most `limit` rows. `is_named` says whether the header of the first column names the
+    formula; with `total`, the result is a sum or mean of all other columns.
     """
     results = [cell for cell in columns[0].numbers if cell]
     spread = max(cell.value for cell in results) - min(cell.value for cell in results) if results else 0.0
     are_factors = {cell.unit for cell in results} == {"x"}
-    if is_named and spread and (are_factors or formula in _SIGNED):  # few values: use distances from 0, not the range
-        second = sorted(abs(cell.value - are_factors) for cell in results)[-2]  # the largest value may be wrong
-        spread = second if are_factors else max(second, min(spread, 3 * second))
+    if is_named and spread and (are_factors or formula in _SIGNED_FORMULAS):  # distances from 0 (or 1) suit few values
+        distance = sorted(abs(cell.value - are_factors) for cell in results)[-2]  # the largest value may be wrong
+        spread = distance if are_factors else max(distance, min(spread, 3 * distance))
     elif spread and formula == "-" and not is_named and not total:  # an operand that hardly varies proves nothing
         values_by_column = [[cell.value for cell in column.numbers if cell] or [0.0] for column in columns]
         spread = max(1e-9, min(max(values) - min(values) for values in values_by_column))
-    has_no_sign = formula in _SIGNED and not any(cell.text[0] in "+-−" for cell in results)
-    agreeing_rows, deviations, swapped, copies = [], [], 0, 0
-    chance, exact_chance = 1.0, 2.0  # of agreement within the intervals, or to the digit, which is a second attempt
+    has_no_sign = formula in _SIGNED_FORMULAS and not any(cell.text[0] in "+-−" for cell in results)
+    agreeing_rows, deviations, n_swapped, n_copies = [], [], 0, 0
+    chance, exact_chance = 1.0, 2.0  # of agreement within the intervals, and of agreement to the last digit
     seen: set[tuple[float, ...]] = set()
     are_counts = columns[-1].name.startswith(ALL_OF)
     for row in range(len(table.rows) if spread or total else 0):
@@ -224,7 +227,7 @@ def fit_relation(
         if (expected := FORMULAS[formula].of_intervals(operands)) is None:
             continue
         if has_no_sign and expected.high < 0:
-            expected, swapped = -expected, swapped + 1
+            expected, n_swapped = -expected, n_swapped + 1
         if are_counts:  # a truncated percentage is up to a whole unit too small
             stated = Interval(stated.low, stated.high + stated.width / 2)
         differs = 2 * abs(expected.middle - stated.middle) > stated.width * (1 + 1e-9)
@@ -235,17 +238,17 @@ def fit_relation(
         elif (values[0] or total) and (not differs or formula != "+" or numbers[0].decimals):  # counts add up exactly
             agreeing_rows.append(row)
             is_copy = meets(operands[0], stated) and formula in ("+", "-", "*", "/", "share")
-            copies += not total and (is_copy or (values[1] == values[-1] and formula in "+-*/"))
+            n_copies += not total and (is_copy or (values[1] == values[-1] and formula in "+-*/"))
             if formula == "mean":
-                possible = max(values[1:]) - min(values[1:])
+                width = max(values[1:]) - min(values[1:])
             else:
-                possible = sum(map(abs, values[1:])) if total else spread
-            chance *= min(1.0, (expected.width + stated.width) / possible) if possible else 1.0
-            exact_chance *= math.inf if differs else min(1.0, stated.width / possible) if possible else 1.0
-    right, wrong = len(agreeing_rows), len(deviations)
-    if not (right or (total and wrong)) or 2 * swapped > right + wrong or 2 * copies > right:
-        return None  # if most are swapped, the other order of operands is the relation; copies prove nothing
-    if wrong and not total and right > 1:
+                width = sum(map(abs, values[1:])) if total else spread
+            chance *= min(1.0, (expected.width + stated.width) / width) if width else 1.0
+            exact_chance *= math.inf if differs else min(1.0, stated.width / width) if width else 1.0
+    n_right, n_wrong = len(agreeing_rows), len(deviations)
+    if not (n_right or (total and n_wrong)) or 2 * n_swapped > n_right + n_wrong or 2 * n_copies > n_right:
+        return None  # if most rows need swapped operands, the reverse is the relation; copies prove nothing
+    if n_wrong and not total and n_right > 1:
         agreeing_results = {(cell := columns[0].numbers[row]) and cell.value for row in agreeing_rows}
         if len(agreeing_results) == 1:
             return None  # a constant proves nothing either
@@ -268,16 +271,16 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
 
 
 def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
-    """Yield accepted relations of columns named total or mean to all other columns, or to those on one side."""
+    """Yield accepted relations of columns called total or mean to all other columns, or to the columns on one side."""
     totals = {column: match for column in table.columns if (match := _TOTAL_NAME.fullmatch(column.name.strip()))}
-    others = [column for column in table.columns if column not in totals]
+    parts = [column for column in table.columns if column not in totals]
     for target, match in totals.items():
         previous_total = max((column.index for column in totals if column.index < target.index), default=-1)
-        left = [column for column in others if column.index < target.index]
+        left = [column for column in parts if column.index < target.index]
         since_total = [column for column in left if column.index > previous_total]
-        right = [column for column in others if column.index > target.index]
+        right = [column for column in parts if column.index > target.index]
         fits = [
-            fit for operands in (others, left, since_total, right) if len(operands) > 1
+            fit for operands in (parts, left, since_total, right) if len(operands) > 1
             for formula in (("+", "mean") if match["sum"] else ("mean", "+"))
             if (fit := fit_relation(table, formula, (target, *operands), total=True))
         ]  # fmt: skip
@@ -287,34 +290,37 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
 
 
 def _is_accepted_total(fit: ColumnRelation) -> bool:
-    """Return whether enough rows satisfy a total, or the only row is nearly the sum of three or more counts."""
-    right, wrong, chance = len(fit.agreeing_rows), len(fit.deviations), fit.chance
-    if right:
-        return (chance < 0.01 and right >= 2 * wrong) or (chance < 0.1 and wrong == 1 and _slip_chance(fit) <= 1)
+    """Return whether enough rows agree, or the result of the only row is nearly the sum of three or more counts."""
+    n_right, n_wrong, chance = len(fit.agreeing_rows), len(fit.deviations), fit.chance
+    if n_right:
+        return (chance < 0.01 and n_right >= 2 * n_wrong) or (chance < 0.1 and n_wrong == 1 and _slip_chance(fit) <= 1)
     row, expected = fit.deviations[0]
     numbers = fit.cells(row)
     are_counts = fit.formula == "+" and len(numbers) > 3 and not any(cell.decimals or cell.unit for cell in numbers)
-    return wrong == 1 and are_counts and abs(expected.middle - numbers[0].value) <= 0.02 * abs(numbers[0].value)
+    return n_wrong == 1 and are_counts and abs(expected.middle - numbers[0].value) <= 0.02 * abs(numbers[0].value)
 
 
 def _finding_with_rows(fit: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:
     """Return a finding on a row, with the relation and the numbers of each complete row."""
     table, formula = fit.table, FORMULAS[fit.formula]
-    complete = {index: cells for index in range(len(table.rows)) if len(cells := fit.cells(index)) == len(fit.columns)}
-    row_names = number.distinct(table.names[index] or str(index + 1) for index in complete)
+    complete_rows = {
+        index: cells for index in range(len(table.rows)) if len(cells := fit.cells(index)) == len(fit.columns)
+    }
+    row_names = number.distinct(table.row_names[index] or str(index + 1) for index in complete_rows)
     names = number.distinct(column.name or "cell" for column in fit.columns)
-    relation = CellRelation(formula, names, tuple(zip(row_names, map(tuple, complete.values()), strict=True)))
-    printed, *operands = (cell.text for cell in complete[row])
-    listed = [*operands[:8], *["..."][: len(operands) > 8]]
-    meaning = f"the mean of {', '.join(listed)}" if fit.total and fit.formula == "mean" else formula.of(listed)
+    relation = CellRelation(formula, names, tuple(zip(row_names, map(tuple, complete_rows.values()), strict=True)))
+    result, *operands = (cell.text for cell in complete_rows[row])
+    terms = [*operands[:8], *["..."][: len(operands) > 8]]
+    meaning = f"the mean of {', '.join(terms)}" if fit.total and fit.formula == "mean" else formula.with_names(terms)
     if not fit.total:
-        meaning += f", which is {formula.of([column.name for column in fit.columns[1:]])}"
-    right, unit = len(fit.agreeing_rows), "columns" if table.is_transposed else "rows"
-    extent = f"so in {right} of {right + len(fit.deviations)} {unit}" if right else "alone"
-    name, row_name = fit.columns[0].name or "cell", table.names[row]
-    what, values = f"{name} = {printed}" + (f" of {row_name}" if row_name else ""), (name, row_name, printed, *operands)
-    kind, level, reason = "total" if fit.total else "relation", LEVELS[not right], f"it is {meaning}; {extent}"
-    return Finding(kind, level, place, what, reason, format_interval(expected), values, relation=relation)
+        meaning += f", which is {formula.with_names([column.name for column in fit.columns[1:]])}"
+    n_right, unit = len(fit.agreeing_rows), "columns" if table.is_transposed else "rows"
+    extent = f"so in {n_right} of {n_right + len(fit.deviations)} {unit}" if n_right else "alone"
+    name, row_name = fit.columns[0].name or "cell", table.row_names[row]
+    printed = f"{name} = {result}" + (f" of {row_name}" if row_name else "")
+    kind, level, values = "total" if fit.total else "relation", LEVELS[not n_right], (name, row_name, result, *operands)
+    expected_text = format_interval(expected)
+    return Finding(kind, level, place, printed, f"it is {meaning}; {extent}", expected_text, values, relation=relation)
 
 
 def _is_explained(fit: ColumnRelation, row: int, expected: Interval) -> bool:
@@ -325,16 +331,16 @@ def _is_explained(fit: ColumnRelation, row: int, expected: Interval) -> bool:
         return meets(FORMULAS["+"].apply(*intervals), result.interval)
     is_weak = fit.table.is_transposed or len(fit.agreeing_rows) < 3
     if is_weak and fit.total and fit.formula == "+" and result.value in [operand.value for operand in operands]:
-        return True  # it is the maximum or the minimum
+        return True  # the result may be the maximum or the minimum of the operands
     half_unit = math.copysign(result.interval.width / 2, result.value)
     truncated = result.interval + Interval(half_unit, half_unit)
     is_imprecise = expected.width > max(abs(expected.low), abs(expected.high))
     if fit.formula not in ("-", "+", "*", "mean") and (is_imprecise or meets(expected, truncated)):
-        return True  # it is truncated, or the whole numbers are too small to judge
-    if fit.formula in _SIGNED:
-        second = FORMULAS["change" if fit.formula == "-" else "-"].of_intervals(intervals)
-        is_precise = second and second.width <= 4 * result.interval.width
-        if second and is_precise and (meets(second, result.interval) or meets(-second, result.interval)):
+        return True  # the result is truncated, or the operands are too imprecise
+    if fit.formula in _SIGNED_FORMULAS:
+        value = FORMULAS["change" if fit.formula == "-" else "-"].of_intervals(intervals)
+        is_precise = value and value.width <= 4 * result.interval.width
+        if value and is_precise and (meets(value, result.interval) or meets(-value, result.interval)):
             return True
     if fit.formula not in ("+", "-"):
         return False

@@ -28,8 +28,8 @@ def as_json(findings: FindingsWithReasons, coverage: dict[str, int]) -> str:
         {
             "id": finding.id, "kind": finding.kind, "level": finding.level,
             "file": finding.place.file, "line": finding.place.line,
-            "printed": finding.what, "expected": finding.expected, "why": finding.why,
-            "other": vars(finding.other) if finding.other else None, "suppressed": reason,
+            "printed": finding.printed, "expected": finding.expected, "why": finding.explanation,
+            "other": vars(finding.other_place) if finding.other_place else None, "suppressed": reason,
         }
         for finding, reason in findings
     ]  # fmt: skip
@@ -41,11 +41,12 @@ def as_sarif(findings: FindingsWithReasons) -> str:
     results = []
     for finding, reason in findings:
         result: dict[str, Any] = {
-            "ruleId": finding.kind, "level": finding.level, "message": {"text": f"{finding.summary}: {finding.why}"},
+            "ruleId": finding.kind, "level": finding.level,
+            "message": {"text": f"{finding.summary}: {finding.explanation}"},
             "locations": [_location(finding.place)], "partialFingerprints": {"boundpaper/v1": finding.id},
         }  # fmt: skip
-        if finding.other:
-            result["relatedLocations"] = [_location(finding.other)]
+        if finding.other_place:
+            result["relatedLocations"] = [_location(finding.other_place)]
         if reason is not None:
             result["suppressions"] = [{"kind": "external", "justification": reason}]
         results.append(result)
@@ -70,15 +71,15 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
             place = FileLine(file, line)
             findings_here = [finding for finding in findings if finding.place == place]
             classes: list[str] = [finding.level for finding in findings_here]
-            classes += ["other" for finding in findings if finding.other == place]
+            classes += ["other" for finding in findings if finding.other_place == place]
             class_attribute = f' class="{classes[0]}"' if classes else ""
             elements.append(
                 f'<pre id="{html.escape(str(place))}"{class_attribute}>{html.escape(text) or "&nbsp;"}</pre>'
             )
             for finding in findings_here:
-                message = html.escape(f"[{finding.kind}] {finding.summary}. {finding.why} ({finding.id})")
-                target = html.escape(str(finding.other))
-                link = f' <a href="#{target}">{target}</a>' if finding.other else ""
+                message = html.escape(f"[{finding.kind}] {finding.summary}. {finding.explanation} ({finding.id})")
+                target = html.escape(str(finding.other_place))
+                link = f' <a href="#{target}">{target}</a>' if finding.other_place else ""
                 elements.append(f"<aside><b>{finding.level}</b> {message}{link}</aside>")
     return "\n".join(elements) + "\n"
 
@@ -105,8 +106,8 @@ PARTS = tuple(TABLE(row="{{row}}", metric=name) for name in {operands!r})
 
 
 def follows({", ".join(variables)}):
-    """What the cell follows from, of numbers as of their ranges."""
-    return {relation.formula.of(variables)}
+    """Return the cell that follows from numbers, or the range that follows from ranges."""
+    return {relation.formula.with_names(variables)}
 
 
 {stem}_{metric} = Cells(

@@ -21,7 +21,7 @@ _TEST = re.compile(
     rf"\s?=\s?(?P<value>{_VALUE})(?(bare)\s?|[^;()=<>]{{0,10}}(?:[a-zηω²_ ]{{1,12}}=[^;()=<>]{{1,14}})?)[,;(]\s?"
     rf"(?:[nN]\s?=\s?(?P<n>\d{{1,6}})\s?[,;]\s?)?{_P}(?(bare)(?:\s?[,;(]\s?[nN]\s?=\s?(?P<n2>\d{{1,6}})(?![\d.]))?)"
 )
-_ALONE = re.compile(rf"(?<![\w-]){_P}(?!\d|\s?[x×*·]\s?10\b)")
+_P_VALUE = re.compile(rf"(?<![\w-]){_P}(?!\d|\s?[x×*·]\s?10\b)")
 _INTERVAL = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_VALUE})(?P<unit>\s?[%x×])?\s?[,;(\[]\s?\(?(?P<share>9[059]|99\.9|80)\s?% "
     rf"(?:CI|confidence interval|credible interval)s?\s?[:=,]?\s?[\[(]?\s?(?P<low>{_VALUE})\s?[%x×]?\s?"
@@ -48,7 +48,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
         text = sentence.text
         for match in _TEST.finditer(text) if "p" in text and not _OTHER_P.search(text) else ():
             yield from _wrong_p_values(sentence, match)
-        for match in _ALONE.finditer(text):
+        for match in _P_VALUE.finditer(text):
             p = _interval(match["p"])
             if re.search(r"[.\u2212-]", match["p"]) and (p.low < p.high < 0 or (p.low > 1 and match["sign"] in "=>≥")):
                 yield _finding(sentence, match, "0 to 1", "a probability lies between 0 and 1")
@@ -76,7 +76,7 @@ def _finding(sentence: Sentence, match: re.Match[str], expected: str, reason: st
 
 
 def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """Yield a finding if no statistic in the rounding interval of a test's printed statistic gives its p-value."""
+    """Yield a finding if a test's printed statistic cannot give its p-value, whatever digits were rounded away."""
     statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
     test, n = match["test"] or match["bare"], match["n"] or match["n2"]
     df1, df2 = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
@@ -91,14 +91,14 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
         sizes = [size * math.sqrt(df1 / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
     from scipy import special  # loaded here, since most documents have no test
 
-    tail, df_count, tails = _TAILS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of z and t, else upper tails
-    ends = [-size if tails == 2 else size for size in sizes]
-    recomputed = Interval(*(tails * float(getattr(special, tail)(*(df1, df2)[:df_count], end)) for end in ends))
-    for possible in (recomputed, recomputed * 0.5) if _ONE_SIDED.search(sentence.text) else (recomputed,):
+    function, n_df, n_tails = _TAILS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of z and t, else upper tails
+    ends = [-size if n_tails == 2 else size for size in sizes]
+    recomputed = Interval(*(n_tails * float(getattr(special, function)(*(df1, df2)[:n_df], end)) for end in ends))
+    for p_interval in (recomputed, recomputed * 0.5) if _ONE_SIDED.search(sentence.text) else (recomputed,):
         if sign in "<≤":
-            agrees = possible.low <= p.middle
+            agrees = p_interval.low <= p.middle
         else:
-            agrees = possible.high >= p.middle if sign in ">≥" else meets(possible, p)
+            agrees = p_interval.high >= p.middle if sign in ">≥" else meets(p_interval, p)
         if agrees:
             return
     is_below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
@@ -110,7 +110,7 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
 
 
 def _wrong_percent(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
-    """Yield a finding if no count out of the stated total gives a percentage (the GRIM test)."""
+    """Yield a finding if no whole number out of the stated total gives the percentage (the GRIM test)."""
     n, percent, decimals = int(match["n"]), _interval(match["percent"]), len(match["percent"].partition(".")[2])
     low, high = percent.low * n / 100, percent.high * n / 100
     has_count = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)

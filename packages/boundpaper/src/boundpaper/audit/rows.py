@@ -41,23 +41,24 @@ class TableSentence:
 
     @cached_property
     def row_mentions(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Return where each mention of rows ends in the sentence, and the rows (several for `Pine 2 (3B/8B)`)."""
-        rows_by_name: dict[str, tuple[int, ...]] = {}  # by the first words of their keys, which several may share
-        for row, key in enumerate(self.table.keys):
+        """Return where each mention of rows ends in the sentence, and the rows (two for `Pine 2 (3B/8B)`)."""
+        rows_by_name: dict[str, tuple[int, ...]] = {}  # by the first words of row keys, which rows may share
+        for row, key in enumerate(self.table.row_keys):
             for name in {_bare_name(key[: word.end()]) for word in _PART.finditer(key)}:
                 rows_by_name[name] = (*rows_by_name.get(name, ()), row)
-        rows_by_name |= {_bare_name(key): (row,) for row, key in enumerate(self.table.keys)}
+        rows_by_name |= {_bare_name(key): (row,) for row, key in enumerate(self.table.row_keys)}
         mentions: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
-        for token, following in pairwise([*_TOKEN.finditer(text), None]):
+        for token, next_token in pairwise([*_TOKEN.finditer(text), None]):
             if token is None or (mentions and token.start() < mentions[-1][0]):
                 continue
-            for end in (following, token) if following and following[0][0].isdigit() else (token,):
+            for end in (next_token, token) if next_token and next_token[0][0].isdigit() else (token,):
                 name = _bare_name(text[token.start() : end.end()])
                 if len(name) > 2 and name[0].isalpha() and (rows := rows_by_name.get(name)):
                     sizes = _SIZES.match(text, end.end())
                     named_sizes = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
-                    row_sizes = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
+                    keys = self.table.row_keys
+                    row_sizes = ((row, re.search(rf"{_SIZE.pattern}$", keys[row].lower())) for row in rows)
                     rows_of_sizes = tuple(row for row, size in row_sizes if size and size[0] in named_sizes)
                     mentions.append((end.end(), rows_of_sizes or rows))
                     break
@@ -78,7 +79,7 @@ class TableSentence:
     def finding(self, quote: str, cells: Cells, cell: tuple[int, NumberColumn]) -> Finding:
         """Return a finding on the only one of `cells` that differs from a quotation from the sentence."""
         (row, column), text = cell, cells[cell].text
-        name, source = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
+        name, source = f"{column.name} of {self.table.row_names[row]}", FileLine(self.table.file, self.table.lines[row])
         reason = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
         return Finding("rows", "warning", self.sentence.place, quote.strip(), reason, text, (quote, name), source)
 
@@ -89,8 +90,8 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
             file, line = sentence.place.file, sentence.place.line
-            earlier = [other for other in document.sentences[max(0, index - 3) : index] if other.place.file == file]
-            context = [other.text for other in earlier if line - other.place.line <= 2]
+            previous = [s for s in document.sentences[max(0, index - 3) : index] if s.place.file == file]
+            context = [s.text for s in previous if line - s.place.line <= 2]
             nearest = sorted(tables, key=lambda table: (table.file != file, table.line > line, abs(table.line - line)))
             candidates = [TableSentence(sentence, table, " ".join(context)) for table in nearest]
             yield from filter(None, (next(search(candidates), None) for search in (_ranges, _factors)))
@@ -105,12 +106,12 @@ def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
             end_rows = [{row for (row, _), number in cells.items() if abs(number.value - end) <= unit} for end in ends]
             if not all(end_rows) or len(end_rows[0] | end_rows[1]) < 2:
                 continue
-            allowed = Interval(ends[0] - unit, ends[1] + unit)
-            outside = [cell for cell, number in cells.items() if not meets(number.interval, allowed)]
-            if not outside:
+            allowed_interval = Interval(ends[0] - unit, ends[1] + unit)
+            outside_cells = [cell for cell, number in cells.items() if not meets(number.interval, allowed_interval)]
+            if not outside_cells:
                 break
-            if len(outside) == 1 and column in candidate.columns:
-                findings.append(candidate.finding(match[0], cells, outside[0]))
+            if len(outside_cells) == 1 and column in candidate.columns:
+                findings.append(candidate.finding(match[0], cells, outside_cells[0]))
         else:
             yield from findings[:1]
 
@@ -128,24 +129,24 @@ def _named_cells(
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     """Yield findings on the only cell that differs from a factor of several rows, as in `both about 4x`."""
     sentence = candidates[0].sentence
-    stated = [number.loose_interval for number in sentence.numbers]
+    stated_intervals = [number.loose_interval for number in sentence.numbers]
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for candidate in candidates if number.unit == "x" and number.qualifier != "bound" else ():
             cells = _factor_cells(candidate)
             intervals = {cell: factor.loose_interval for cell, factor in cells.items()}
-            outside = [cell for cell, interval in intervals.items() if not meets(interval, number.loose_interval)]
-            is_stated = any(meets(intervals[cell], interval) for cell in outside for interval in stated)
-            if is_stated or (cells and not outside):
+            outside_cells = [cell for cell, interval in intervals.items() if not meets(interval, number.loose_interval)]
+            is_stated = any(meets(intervals[cell], interval) for cell in outside_cells for interval in stated_intervals)
+            if is_stated or (cells and not outside_cells):
                 break
-            if len(outside) == 1 < len(cells):
-                yield candidate.finding(number.text, cells, outside[0])
+            if len(outside_cells) == 1 < len(cells):
+                yield candidate.finding(number.text, cells, outside_cells[0])
 
 
 def _factor_cells(candidate: TableSentence) -> Cells:
-    """Return two or three factors (`x`) of rows whose words are in the sentence: one row, or two rows for `A/B`."""
+    """Return the two or three factors (`x`) of the row whose words are in the sentence, or of two rows for `A/B`."""
     text, table = candidate.sentence.text, candidate.table
     terms = words(text)
-    word_counts = {row: len(key_words) for row, key in enumerate(table.keys) if (key_words := words(key)) <= terms}
+    word_counts = {row: len(key_words) for row, key in enumerate(table.row_keys) if (key_words := words(key)) <= terms}
     most_words = max(word_counts.values(), default=0)
     rows = [row for row, count in word_counts.items() if count == most_words > 1]
     cells = {cell: number for column in table.columns for cell, number in candidate.cells(column, rows).items()}

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 
 from boundpaper.audit.documents import FileLine, ReadDocument, ReadTable
 from boundpaper.audit.finding import CellRelation, Finding, Formula
@@ -18,29 +18,29 @@ _GENERIC = re.compile(
     "number|all|each|we|per)s?"
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-FEWEST = 3  # distinct numbers of three digits on which two tables must at least agree
-MOST_TABLES, MOST_CELLS = 80, 400  # of a document, and of a table, that are compared
+FEWEST = 3  # fewest distinct numbers of three digits on which two tables must agree
+MOST_TABLES, MOST_CELLS = 80, 400  # most tables of a document, and most cells of a table, that are compared
 Words = frozenset[str]
 
 
-def listed(text: str) -> tuple[str, ...]:
+def ordered_words(text: str) -> tuple[str, ...]:
     """Return the significant words of a name in order; a word without a digit is cut to six letters."""
-    lowered = (word.lower() for word in _WORD.findall(text))
-    significant = (_ALIASES.get(word, word) for word in lowered if not _GENERIC.fullmatch(word))
-    return tuple(word if any(map(str.isdigit, word)) else word[:6].rstrip("s") or word for word in significant)
+    lower_words = (word.lower() for word in _WORD.findall(text))
+    significant_words = (_ALIASES.get(word, word) for word in lower_words if not _GENERIC.fullmatch(word))
+    return tuple(word if any(map(str.isdigit, word)) else word[:6].rstrip("s") or word for word in significant_words)
 
 
 def words(text: str) -> Words:
-    """Return the significant words of a name as a set, in the form that `listed` describes."""
-    return frozenset(listed(text))
+    """Return the significant words of a name, as `ordered_words` cuts them, as a set."""
+    return frozenset(ordered_words(text))
 
 
 @dataclass(frozen=True)
 class WordedNumber:
     """A number of a table, with the words of its row and column names."""
 
-    row: tuple[str, ...]
-    column: tuple[str, ...]
+    row: tuple[str, ...]  # words of the row's key
+    column: tuple[str, ...]  # words of the column's name
     number: Number
     place: FileLine
     name: str
@@ -62,12 +62,12 @@ class WordedTable:
     def __init__(self, table: ReadTable) -> None:
         self.kind = table.kind
         self.name = f"the {table.kind} at line {table.line}"
-        self.context = words(" ".join((table.caption, *table.path[-2:])))
-        row_words = list(map(listed, table.keys))
+        self.context = words(" ".join((table.caption, *table.headings[-2:])))
+        row_words = list(map(ordered_words, table.row_keys))
         self.cells = [
             WordedNumber(
-                row_words[row], listed(column.name), number, FileLine(table.file, table.lines[row]),
-                f"{table.names[row]}, {column.name}",
+                row_words[row], ordered_words(column.name), number, FileLine(table.file, table.lines[row]),
+                f"{table.row_names[row]}, {column.name}",
             )
             for column in table.columns
             for row, number in enumerate(column.numbers) if number and not number.qualifier and not number.has_mark
@@ -83,7 +83,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
-    """Yield pairs of cells of one quantity; a word of only one cell must occur in the context of the other's table."""
+    """Yield pairs of cells of one quantity; a word that only one cell has must be in the context of the other table."""
     right_cells: dict[Words, list[WordedNumber]] = {}
     for right in [cell for cell in second.cells if cell.words <= first.vocabulary][:MOST_CELLS]:
         right_cells.setdefault(right.words, []).append(right)
@@ -92,56 +92,59 @@ def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[W
         if left.words in right_cells:
             matches = [right for right in right_cells[left.words] if left.row in (right.row, right.column)]
         else:
-            similar = [
+            similar_terms = [
                 terms for terms in right_cells
                 if len(common := left.words & terms) > 1 and not common.isdisjoint(left.row)
                 and left.words - terms <= second.context and terms - left.words <= first.context
                 and (terms <= set(left.row) or not common.isdisjoint(left.column))
             ]  # fmt: skip
-            matches = right_cells[similar[0]] if len(similar) == 1 else []
+            matches = right_cells[similar_terms[0]] if len(similar_terms) == 1 else []
         if len(matches) == 1:
             pairs.append((left, matches[0]))
-    right_ids = Counter(id(right) for _, right in pairs)
+    right_counts = Counter(id(right) for _, right in pairs)
     for left, right in pairs:
-        if right_ids[id(right)] == 1 and len({left.number.unit, right.number.unit} - {""}) < 2:
+        if right_counts[id(right)] == 1 and len({left.number.unit, right.number.unit} - {""}) < 2:
             yield left, right
 
 
 def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
-    """Yield findings on cells that differ by a slip while most agree, and on a figure that differs from its table."""
+    """Yield findings on cells that differ by a digit while most agree, and on a figure that differs from its table."""
     pairs = list(_matching_cells(first, second))
-    agreeing = [(left, right) for left, right in pairs if meets(left.number.interval, right.number.interval)]
-    opposite = [(left, right) for left, right in pairs if meets(-left.number.interval, right.number.interval)]
-    is_negated = len(opposite) > len(agreeing)
-    agreeing = opposite if is_negated else agreeing
-    differing = [pair for pair in pairs if pair not in agreeing]
-    lines = {line for left, _ in agreeing for line in (left.row, left.column)}
+    agreeing_pairs = [(left, right) for left, right in pairs if meets(left.number.interval, right.number.interval)]
+    opposite_pairs = [(left, right) for left, right in pairs if meets(-left.number.interval, right.number.interval)]
+    is_negated = len(opposite_pairs) > len(agreeing_pairs)
+    agreeing_pairs = opposite_pairs if is_negated else agreeing_pairs
+    differing_pairs = [pair for pair in pairs if pair not in agreeing_pairs]
+    names = {name for left, _ in agreeing_pairs for name in (left.row, left.column)}
     has_columns = len({left.column for left, _ in pairs}) > 1
-    is_isolated = any(left.column not in lines or (has_columns and left.row not in lines) for left, _ in differing)
-    shared_values = {left.number.value for left, right in agreeing if min(left.digits, right.digits) > 2}
-    two_digit_agreements = sum(min(left.digits, right.digits) > 1 for left, right in agreeing)
-    points = next((len(table.cells) for table in (first, second) if table.kind == "figure"), 0)
-    are_slips = all(_is_slip(left.number.text, right.number.text) for left, right in differing)
-    if len(shared_values) >= max(FEWEST, 2 * len(differing)) and are_slips and not is_isolated:
-        names = distinct([left.name for left, _ in pairs])
-        rows = [(name, (right.number, left.number)) for name, (left, right) in zip(names, pairs, strict=True)]
+    differing_cells = [left for left, _ in differing_pairs]
+    is_isolated = any(cell.column not in names or (has_columns and cell.row not in names) for cell in differing_cells)
+    shared_values = {left.number.value for left, right in agreeing_pairs if min(left.digits, right.digits) > 2}
+    two_digit_agreements = sum(min(left.digits, right.digits) > 1 for left, right in agreeing_pairs)
+    n_points = next((len(table.cells) for table in (first, second) if table.kind == "figure"), 0)
+    are_slips = all(_is_slip(left.number.text, right.number.text) for left, right in differing_pairs)
+    if len(shared_values) >= max(FEWEST, 2 * len(differing_pairs)) and are_slips and not is_isolated:
+        cell_names = distinct([left.name for left, _ in pairs])
+        rows = [(name, (right.number, left.number)) for name, (left, right) in zip(cell_names, pairs, strict=True)]
         formula = Formula("-{0}", lambda a: -a) if is_negated else Formula("{0}", lambda a: a)
         relation = CellRelation(formula, distinct([second.name, first.name]), tuple(rows))
-        for left, right in differing:
-            left_text, right_text = left.number.text, right.number.text
-            reason = f"the {first.kind} at line {left.place.line} prints {left_text}; {len(agreeing)} other cells agree"
-            what, values = f"{left.name} = {right_text}", (left.name, left_text, right_text)
+        for left, right in differing_pairs:
+            name, left_text, right_text = values = left.name, left.number.text, right.number.text
+            prints = f"the {first.kind} at line {left.place.line} prints {left_text}"
+            reason = f"{prints}; {len(agreeing_pairs)} other cells agree"
+            printed = f"{name} = {right_text}"
             yield Finding(
-                "same-quantity", "warning", right.place, what, reason, left_text, values, left.place, relation
+                "same-quantity", "warning", right.place, printed, reason, left_text, values, left.place, relation
             )
-    elif differing and first.kind != second.kind and len(pairs) == points >= 4 and two_digit_agreements > 1:
-        left, right = differing[0]
-        parts = tuple(text for left, right in differing for text in (left.name, left.number.text, right.number.text))
-        cells = "; ".join(f"{left.name} = {left.number.text} and {right.number.text}" for left, right in differing)
+    elif differing_pairs and first.kind != second.kind and len(pairs) == n_points >= 4 and two_digit_agreements > 1:
+        left, right = differing_pairs[0]
+        texts = [(left.name, left.number.text, right.number.text) for left, right in differing_pairs]
+        cells = "; ".join(f"{name} = {left_text} and {right_text}" for name, left_text, right_text in texts)
         sign = ", with the other sign" if is_negated else ""
-        what = f"{len(differing)} of {len(pairs)} cells"
+        printed = f"{len(differing_pairs)} of {len(pairs)} cells"
         reason = f"the {first.kind} at line {left.place.line} differs{sign}: {cells}"
-        yield Finding("same-quantity", "warning", right.place, what, reason, "", parts, left.place)
+        all_texts = tuple(chain.from_iterable(texts))
+        yield Finding("same-quantity", "warning", right.place, printed, reason, "", all_texts, left.place)
 
 
 def _is_slip(left: str, right: str) -> bool:

@@ -9,7 +9,7 @@ from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import LEVELS, Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?P<titled>\.?\s+[^\W\d_])?")
-_SEVERAL = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}(?:,\s?\d{1,2})*+")  # `2, 5. Queues`
+_SEVERAL = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}(?:,\s?\d{1,2})*+")  # as in `2, 5. Queues`
 _CAPTION = re.compile(r"(?P<kind>Figure|Fig\.|Table)\s(?P<number>\d{1,3})\s?[.:|–—](?!\d)\s?(?=\S|$)")
 _CITED = re.compile(r"\b(?P<kind>Figures?|Figs?\.|Tables?)\s(?P<number>\d{1,3})(?![\d.]*\d|\w|-)(?P<after>.{0,40})")
 _ELSEWHERE = re.compile(
@@ -26,25 +26,25 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
-    """Yield findings on section numbers below the same parent that are repeated, skipped or out of order."""
+    """Yield findings on section numbers that are repeated, skipped or out of order below their parent section."""
     sections_by_parent: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
     headings = [sentence for sentence in document.sentences if sentence.level]
-    texts = [*document.hidden, *(heading.text for heading in headings)]
+    texts = [*document.code_headings, *(heading.text for heading in headings)]
     numbers = [number.strip() for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
     used_numbers = {prefix for number in numbers for prefix in accumulate(number.split("."), "{}.{}".format)}
     for heading in headings:
         match = _NUMBERED.match(heading.text)
-        if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
+        if match and match["titled"] and not any(map(_VERSIONS.search, heading.headings)):
             *outer_numbers, number = map(int, match["number"].split("."))
-            sections_by_parent.setdefault((heading.path, tuple(outer_numbers)), []).append((number, heading))
+            sections_by_parent.setdefault((heading.headings, tuple(outer_numbers)), []).append((number, heading))
     parent_counts = Counter((path, len(parent)) for path, parent in sections_by_parent)
     for (path, parent), sections in sections_by_parent.items():
         falls = [number for (previous_number, _), (number, _) in pairwise(sections) if previous_number > number]
         distinct_numbers = {number for number, _ in sections}
-        omitted, repeated = max(distinct_numbers) - len(distinct_numbers), len(sections) - len(distinct_numbers)
-        if len(sections) < max(3, 3 * (omitted + repeated + len(falls))) or parent_counts[path, len(parent)] > 1:
+        n_omitted, n_repeated = max(distinct_numbers) - len(distinct_numbers), len(sections) - len(distinct_numbers)
+        if len(sections) < max(3, 3 * (n_omitted + n_repeated + len(falls))) or parent_counts[path, len(parent)] > 1:
             continue  # numbers with so many faults are not section numbers
-        has_one_fall = len(falls) == 1 != falls[0] and not repeated
+        has_one_fall = len(falls) == 1 != falls[0] and not n_repeated
         for (previous_number, previous), (number, heading) in pairwise(sections):
             if number == previous_number:
                 reason = f"follows a section of the same number, {previous.text!r}"
@@ -67,11 +67,11 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
     captions, references = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
-        if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.aside:
+        if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.is_aside:
             captions.append((int(caption["number"]), sentence))
         for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
-            elsewhere = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
-            references += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not elsewhere else []
+            is_elsewhere = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
+            references += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not is_elsewhere else []
     if len(captions) < 2:
         return
     captions_by_number: dict[int, list[Sentence]] = {}

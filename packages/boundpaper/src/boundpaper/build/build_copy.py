@@ -1,7 +1,7 @@
 """Rebuild a project's results in a copy, so that the committed results stay unchanged.
 
-The copy, `out/aside`, links to the project's folders, but has its own results and its own `out`. Its files are kept for
-the next time, until the project itself has been built again; then the copy is filled from the project.
+The copy, `out/aside`, links to the project's folders, but has its own results and its own `out`. The next rebuild uses
+its files again, unless the project itself has been built since; then the copy is filled from the project.
 """
 
 import shutil
@@ -17,14 +17,14 @@ from boundpaper.store.files import digest, write
 
 COPY = "out/aside"
 RESULTS = "artifacts/results"
-LINKED = (*CODE_FOLDERS, "packages", "paper")
+LINKED_FOLDERS = (*CODE_FOLDERS, "packages", "paper")
 STATE = "out/state/state.json"
 FACTS = "out/state/facts.json"
 _SEED = "out/state/seed"  # the hash of the project's state from which the copy was filled
 
 
 def steps_of_results(graph: Graph) -> list[str]:
-    """Return the keys of steps that make results; steps that gather claims count only if there are claims."""
+    """Return the keys of steps that make results, without steps that gather claims if there are no claims."""
     has_claims = any(step.kind.name == "claim" for step in graph.steps.values())
     kinds = {"result", "ledger", "places", "inventory"} if has_claims else {"result"}
     return [key for key, step in graph.steps.items() if step.kind.name in kinds]
@@ -49,7 +49,7 @@ def build_in_copy(project: Session, *keys: str) -> Path:
 
 def _link_folders(root: Path, copy: Path) -> None:
     """Link the project's folders, and everything in `artifacts` except the results."""
-    targets = {copy / folder: root / folder for folder in LINKED if (root / folder).is_dir()}
+    targets = {copy / folder: root / folder for folder in LINKED_FOLDERS if (root / folder).is_dir()}
     targets |= {
         copy / "artifacts" / path.name: path for path in (root / "artifacts").iterdir() if path.name != "results"
     }
@@ -63,17 +63,17 @@ def _link_folders(root: Path, copy: Path) -> None:
 
 
 def _fill_copy(project: Session, copy: Path, keys: Iterable[str]) -> None:
-    """Copy what the project has built: results, outputs of the steps `keys`, and the build state."""
+    """Copy the project's results, the outputs of the steps `keys`, and the build state."""
     for folder in ("out", RESULTS):
         shutil.rmtree(copy / folder, ignore_errors=True)
     entries = project.engine.state.steps
-    removed = entries.keys() - project.graph.steps.keys()  # the copy must also remove results of removed steps
-    steps = {key: entry for key, entry in entries.items() if key in removed.union(keys)}
-    outputs = {path for entry in steps.values() for path in entry["outputs"]}
-    committed = {path.relative_to(project.root).as_posix() for path in (project.root / RESULTS).glob("*.csv")}
-    for path in sorted(outputs | committed | {FACTS}):
+    removed_keys = entries.keys() - project.graph.steps.keys()  # the copy must also remove results of removed steps
+    copied_entries = {key: entry for key, entry in entries.items() if key in removed_keys.union(keys)}
+    outputs = {path for entry in copied_entries.values() for path in entry["outputs"]}
+    committed_paths = {path.relative_to(project.root).as_posix() for path in (project.root / RESULTS).glob("*.csv")}
+    for path in sorted(outputs | committed_paths | {FACTS}):
         (copy / path).parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
             shutil.copy2(project.root / path, copy / path)
-    if steps:
-        keep_steps(copy / STATE, steps)
+    if copied_entries:
+        keep_steps(copy / STATE, copied_entries)

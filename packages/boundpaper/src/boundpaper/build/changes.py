@@ -23,7 +23,7 @@ PAGE = 45
 
 @dataclass(frozen=True)
 class Change:
-    """A cell, row or column of a result that differs; `location` says where it is in the result."""
+    """A cell, row or column of a result that differs; `location` names its row and column."""
 
     result: str
     location: str
@@ -40,7 +40,7 @@ class Change:
 
     @property
     def weight(self) -> tuple[int, float]:
-        """Return a sort key, largest first: verdicts, then added or removed cells, then relative changes."""
+        """Return a sort key, which is largest for verdicts, then for added or removed cells, then for large changes."""
         if self.result == "claims" and self.location.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:
@@ -61,30 +61,28 @@ class Change:
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """Return at most `most` lines on changes: one line each if all fit, else verdicts and one line per result."""
+    """Return at most `most` lines on changes: one line each if all fit, else verdicts and one line for each result."""
     ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
-    by_result: dict[str, list[Change]] = {}
+    changes_by_result: dict[str, list[Change]] = {}
     for change in ranked:
-        by_result.setdefault(change.result, []).append(change)
+        changes_by_result.setdefault(change.result, []).append(change)
     verdicts = [change for change in ranked if change.weight[0] == 3]
-    count = len(by_result)
-    lines = [
-        f"{len(changes)} difference{'s' * (len(changes) > 1)} in {count} result{'s' * (count > 1)}; "
-        f"{len(verdicts)} of verdicts"
-    ]
+    n_results = len(changes_by_result)
+    totals = f"{len(changes)} difference{'s' * (len(changes) > 1)} in {n_results} result{'s' * (n_results > 1)}"
+    lines = [f"{totals}; {len(verdicts)} of verdicts"]
     if len(changes) < most:
         return lines + [str(change) for change in changes]
     most_verdicts = most // 3
     lines += [str(change) for change in verdicts[:most_verdicts]]
     if len(verdicts) > most_verdicts:
-        hidden = len(verdicts) - most_verdicts
-        lines.append(f"... and {hidden} more verdicts; `python build.py claims --check` names them")
+        n_unlisted = len(verdicts) - most_verdicts
+        lines.append(f"... and {n_unlisted} more verdicts; `python build.py claims --check` names them")
     most_results = most - len(lines) - 1
-    for name, group in list(by_result.items())[:most_results]:
-        lines.append(f"result {name}: {len(group)} differences" if len(group) > 1 else str(group[0]))
-        if len(group) > 1 and group[0].weight[0] < 3:
-            lines[-1] += f", the largest {group[0].description}"
-    more = f"... and {count - most_results} more results; " if count > most_results else ""
+    for name, (largest, *smaller) in list(changes_by_result.items())[:most_results]:
+        lines.append(f"result {name}: {len(smaller) + 1} differences" if smaller else str(largest))
+        if smaller and largest.weight[0] < 3:
+            lines[-1] += f", the largest {largest.description}"
+    more = f"... and {n_results - most_results} more results; " if n_results > most_results else ""
     return [*lines, f"{more}--all lists every cell"]
 
 
@@ -94,15 +92,15 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     Raises DataError when the folder is not a git checkout, or the revision is unknown.
     """
     try:
-        commit = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        verification = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except FileNotFoundError:
         raise DataError("git is not installed; install it: apt-get install -y git") from None
-    if commit.returncode:
+    if verification.returncode:
         if _run_git(root, "rev-parse", "--git-dir").returncode == 0:
             raise DataError(f"no revision {revision!r}; `git log --oneline` lists them")
         raise DataError(f"{root} is not a git repository; create one: git init && git add -A && git commit -m 'Begin'")
-    file = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
-    return file.stdout if file.returncode == 0 else None
+    result = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
+    return result.stdout if result.returncode == 0 else None
 
 
 def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -130,12 +128,12 @@ def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterato
         if old is None or new is None:
             yield Change(name, "whole table", "" if old is None else "present", "" if new is None else "present")
         elif old != new:
-            yield from _frame_changes(name, _columns_of(old), _columns_of(new), tolerance)
+            yield from compare(name, old, new, tolerance)
 
 
 def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
     """Return the changes of a result, given its CSV text before and after."""
-    return list(_frame_changes(name, _columns_of(before), _columns_of(after), tolerance))
+    return list(_table_changes(name, _columns_of(before), _columns_of(after), tolerance))
 
 
 def _columns_of(text: str) -> Columns:
@@ -146,33 +144,33 @@ def _columns_of(text: str) -> Columns:
     return {name: list(cells) for name, *cells in columns}
 
 
-def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) -> Iterator[Change]:
+def _table_changes(result: str, old: Columns, new: Columns, tolerance: float) -> Iterator[Change]:
     for column in [name for name in old if name not in new]:
         yield Change(result, f"column {column}", "present", "")
     for column in [name for name in new if name not in old]:
         yield Change(result, f"column {column}", "", "present")
-    shared = [name for name in new if name in old]
-    keys = _key_columns({name: old[name] for name in shared}, {name: new[name] for name in shared})
+    shared_columns = [name for name in new if name in old]
+    keys = _key_columns({name: old[name] for name in shared_columns}, {name: new[name] for name in shared_columns})
     old_rows, new_rows = _rows_by_name(old, keys), _rows_by_name(new, keys)
     for key in old_rows:
         if key not in new_rows:
             yield Change(result, f"row {key}", "present", "")
-    common = [key for key in new_rows if key in old_rows]
-    cells: dict[str, list[Change]] = {key: [] for key in common}
-    for column in shared:
-        left = [old[column][old_rows[key]] for key in common]
-        right = [new[column][new_rows[key]] for key in common]
-        if left == right:
+    shared_rows = [key for key in new_rows if key in old_rows]
+    changes_by_row: dict[str, list[Change]] = {key: [] for key in shared_rows}
+    for column in shared_columns:
+        old_cells = [old[column][old_rows[key]] for key in shared_rows]
+        new_cells = [new[column][new_rows[key]] for key in shared_rows]
+        if old_cells == new_cells:
             continue
-        differs = ~same_cells(column, pd.Series(left, dtype=object), pd.Series(right, dtype=object), tolerance)
-        for key, before, after in itertools.compress(zip(common, left, right, strict=True), differs):
-            cells[key].append(Change(result, f"{key}, {column}", before, after))
+        differs = ~same_cells(column, pd.Series(old_cells, dtype=object), pd.Series(new_cells, dtype=object), tolerance)
+        for key, before, after in itertools.compress(zip(shared_rows, old_cells, new_cells, strict=True), differs):
+            changes_by_row[key].append(Change(result, f"{key}, {column}", before, after))
     for key in new_rows:
-        yield from cells[key] if key in old_rows else [Change(result, f"row {key}", "", "present")]
+        yield from changes_by_row[key] if key in old_rows else [Change(result, f"row {key}", "", "present")]
 
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:
-    """Return the fewest leading text columns, at most six, that identify the rows of both tables; else none."""
+    """Return the fewest leading text columns that identify the rows of both tables; empty if six do not."""
     text_columns = [name for name, cells in new.items() if not all(map(_is_number, cells))]
     for count in range(1, min(len(text_columns), 6) + 1):
         keys = text_columns[:count]
@@ -190,7 +188,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _rows_by_name(table: Columns, keys: list[str]) -> dict[str, int]:
-    """Map row names to indices; a name is the values of the key columns or, without key columns, the row number."""
+    """Return row indices by row name: the values of the key columns or, without key columns, the row number."""
     if not keys:
         return {str(i + 1): i for i in range(len(next(iter(table.values()))))}
     return {", ".join(values): i for i, values in enumerate(zip(*(table[name] for name in keys), strict=True))}

@@ -29,19 +29,19 @@ def report(root: Path) -> tuple[list[str], bool]:
     groups = {"": project["dependencies"], **project.get("optional-dependencies", {})}
     can_build = True
     for group, requirements in groups.items():
-        missing = [requirement for requirement in requirements if not _is_installed(requirement)]
+        absent = [requirement for requirement in requirements if not _is_installed(requirement)]
         title = f"[{group}]" if group else "light"
         purpose = f" ({purposes[group]})" if group in purposes else ""
-        if not missing:
+        if not absent:
             lines.append(f"ok       {title}: {len(requirements)} packages{purpose}")
             continue
         can_build = can_build and bool(group)
-        lines.append(f"missing  {title}: {', '.join(missing)}{purpose}")
+        lines.append(f"missing  {title}: {', '.join(absent)}{purpose}")
         lines.append(f"         {install_line(group)}")
-    absent = [program for program in PROGRAMS if not shutil.which(program)]
-    if absent:
+    absent_programs = [program for program in PROGRAMS if not shutil.which(program)]
+    if absent_programs:
         can_build = False
-        lines += [f"missing  TeX and poppler: {', '.join(absent)} (figures, paper)", f"         {TEX_INSTALL}"]
+        lines += [f"missing  TeX and poppler: {', '.join(absent_programs)} (figures, paper)", f"         {TEX_INSTALL}"]
     else:
         lines.append("ok       TeX and poppler")
     return lines, can_build

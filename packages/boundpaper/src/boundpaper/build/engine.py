@@ -1,8 +1,8 @@
 """Build the steps whose inputs or outputs have changed in content since their last build.
 
 This engine is used instead of doit, which only checks that targets exist, saves its state at the end, runs each action
-in a process that imports everything again, and misses an input that changes during its step. The public interface of
-doit allows none of these to be changed.
+in a process that imports everything again, and misses an input that changes during its step. Its public interface
+offers no way to change this.
 """
 
 import os
@@ -26,9 +26,9 @@ from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.cached_files import hash_bytes
 from boundpaper.store.files import write
 
-# Processes are started if the steps that they would run last took this many seconds, since imports take each a second.
+# Processes start if their steps took at least this long in earlier builds, since each process imports for a second.
 POOL_SECONDS = 4.0
-POOL_STEPS = 40  # so many steps that were never timed also start processes
+POOL_STEPS = 40  # processes start for as many steps that were never timed
 MOST_WORKERS = 8  # most processes; each needs about 400 MB
 
 Report = Callable[[str, str, str], None]
@@ -36,10 +36,9 @@ Report = Callable[[str, str, str], None]
 
 @dataclass
 class BuildOutcome:
-    """What a build did with each step, by key.
+    """The keys of the steps of a build, by what the build did with them.
 
-    `fresh` steps were up to date. `left_out` maps a step that was not built to the step that failed or was left out
-    before it.
+    `fresh` steps were up to date. `left_out` maps a step that was not built to the failed or left-out step it needs.
     """
 
     built: list[str] = field(default_factory=list)
@@ -68,9 +67,9 @@ class Engine:
         sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in order})
         sorter.prepare()
         chain_seconds = self._longest_chains(order)
-        serial: deque[str] = deque()
-        for_threads: list[str] = []
-        for_processes: list[str] = []
+        serial_keys: deque[str] = deque()
+        thread_keys: list[str] = []
+        process_keys: list[str] = []
         running: dict[Future[StepOutput], str] = {}
         input_hashes: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
@@ -81,42 +80,42 @@ class Engine:
             self._remove_old_outputs()
             while sorter.is_active():
                 for key in sorter.get_ready():
-                    (for_threads if self.graph.steps[key].kind.in_thread else serial).append(key)
-                for_threads.sort(key=chain_seconds.__getitem__)
-                while for_threads and len(running) < self.jobs and not (workers.begun and for_processes):
-                    key = for_threads.pop()
+                    (thread_keys if self.graph.steps[key].kind.in_thread else serial_keys).append(key)
+                thread_keys.sort(key=chain_seconds.__getitem__)
+                while thread_keys and len(running) < self.jobs and not (workers.begun and process_keys):
+                    key = thread_keys.pop()
                     hashes = self._hashes_if_due(self.graph.steps[key])
                     if hashes is None:
                         sorter.done(key)
                     else:
                         input_hashes[key] = hashes
                         running[pool.submit(self._run, self.graph.steps[key])] = key
-                if serial:
-                    key = serial.popleft()
+                if serial_keys:
+                    key = serial_keys.popleft()
                     step = self.graph.steps[key]
                     hashes = self._hashes_if_due(step)
                     if hashes is not None and step.kind.in_process and not step.fault:
                         input_hashes[key] = hashes
-                        for_processes.append(key)
+                        process_keys.append(key)
                     else:
                         if hashes is not None:
                             self._finish_step(step, partial(self._run, step), hashes)
                         sorter.done(key)
-                for_processes.sort(key=chain_seconds.__getitem__, reverse=True)
-                may_begin = self.jobs > 1 and not (serial or workers.begun or workers.broken)
-                if may_begin and sum(map(self._expected_seconds, for_processes)) >= POOL_SECONDS:
+                process_keys.sort(key=chain_seconds.__getitem__, reverse=True)
+                may_begin = self.jobs > 1 and not (serial_keys or workers.begun or workers.broken)
+                if may_begin and sum(map(self._expected_seconds, process_keys)) >= POOL_SECONDS:
                     workers.begin()
-                most = workers.number + 1 if preparation.done() else workers.number - 1  # one waits, unless TeX runs
-                while workers.begun and for_processes and len(running) < most:
-                    step = self.graph.steps[for_processes[0]]
-                    if call := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
-                        running[call] = for_processes.pop(0)
-                if for_processes and not workers.begun and not serial:
-                    key = for_processes.pop(0)
+                most_running = workers.number + (1 if preparation.done() else -1)  # one step waits, or one CPU runs TeX
+                while workers.begun and process_keys and len(running) < most_running:
+                    step = self.graph.steps[process_keys[0]]
+                    if future := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
+                        running[future] = process_keys.pop(0)
+                if process_keys and not workers.begun and not serial_keys:
+                    key = process_keys.pop(0)
                     step = self.graph.steps[key]
                     self._finish_step(step, partial(self._run, step), input_hashes.pop(key))
                     sorter.done(key)
-                is_busy = serial or (for_processes and not workers.begun)
+                is_busy = serial_keys or (process_keys and not workers.begun)
                 for future in wait(running, 0 if is_busy else 0.2, FIRST_COMPLETED).done if running else ():
                     key = running.pop(future)
                     self._finish_step(self.graph.steps[key], partial(workers.result, future), input_hashes.pop(key))
@@ -132,14 +131,14 @@ class Engine:
         return self.outcome
 
     def _prepare(self, order: Iterable[str]) -> None:
-        """Do what steps that were never built need from outside programs, while other steps run."""
+        """Call `prepare` of the kinds of steps that were never built, so that outside programs start early."""
         kinds = (self.graph.steps[key].kind for key in order if key not in self.state.steps)
-        for builder in dict.fromkeys(kind.prepare for kind in kinds if kind.prepare and self.jobs > 1):
-            with suppress(ThesisError):  # the step will raise it
-                function_named(builder)(self.root)
+        for name in dict.fromkeys(kind.prepare for kind in kinds if kind.prepare and self.jobs > 1):
+            with suppress(ThesisError):  # the step will raise the same error
+                function_named(name)(self.root)
 
     def _longest_chains(self, order: Sequence[str]) -> dict[str, float]:
-        """Return the expected seconds of the longest chain of steps that begins with each step, by key."""
+        """Return for each step, by key, the expected seconds of the longest chain of steps that begins with it."""
         seconds = dict.fromkeys(order, 0.0)
         for key in reversed(order):
             seconds[key] += self._expected_seconds(key)
@@ -179,15 +178,15 @@ class Engine:
         entry = self.state.steps.get(step.key)
         if entry is None:
             return ["never built here"]
-        present = hashes if hashes is not None else self._hashes(step)
-        recorded = entry["inputs"]
+        new = hashes if hashes is not None else self._hashes(step)
+        old = entry["inputs"]
         reasons: list[str] = []
-        if present and not recorded:
+        if new and not old:
             reasons.append("its last build failed")
-        elif present != recorded:
-            reasons += [f"{path} changed" for path in present if recorded.get(path, present[path]) != present[path]]
-            reasons += [f"{path} is new" for path in present if path not in recorded]
-            reasons += [f"{path} is gone" for path in recorded if path not in present]
+        elif new != old:
+            reasons += [f"{path} changed" for path in new if old.get(path, new[path]) != new[path]]
+            reasons += [f"{path} is new" for path in new if path not in old]
+            reasons += [f"{path} is gone" for path in old if path not in new]
         for path, output_hash in entry["outputs"].items():
             digest = self.reader.digest(path)
             if digest != output_hash:
@@ -205,7 +204,7 @@ class Engine:
         return run_builder(self._job_of(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
-        """Say from which artifacts the results are computed that a step's error names; empty if it names none."""
+        """Return the artifacts from which the results named in a step's error are computed; empty if it names none."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
         sources = (", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results)
         return "".join(f"; {name} is computed from {names}" for name, names in zip(results, sources, strict=True))
@@ -236,9 +235,9 @@ class Engine:
             return
         outputs = dict(entry["outputs"])
         for path in outputs:
-            before = self.reader.digest(path)  # the hash from when the step was found out of date
+            old_digest = self.reader.digest(path)  # from when the step was found out of date
             self.reader.forget(path)
-            if (digest := self.reader.digest(path)) != before:
+            if (digest := self.reader.digest(path)) != old_digest:
                 outputs[path] = digest
         if outputs != entry["outputs"]:
             self.state.record(step.key, {**entry, "inputs": {}, "outputs": outputs})
@@ -246,16 +245,16 @@ class Engine:
     def _store_outputs(self, step: Step, contents: Contents, hashes: dict[str, str], seconds: float) -> None:
         for path in hashes:
             self.reader.forget(path)
-        changed = [path for path, digest in hashes.items() if self.reader.digest(path) != digest]
-        if changed:
-            raise ThesisError(f"{', '.join(changed)} changed while {step.key} was being built; run the command again")
+        changed_paths = ", ".join(path for path, digest in hashes.items() if self.reader.digest(path) != digest)
+        if changed_paths:
+            raise ThesisError(f"{changed_paths} changed while {step.key} was being built; run the command again")
         entry = self.state.steps.get(step.key, {"outputs": {}})
         outputs = {}
         for path, content in contents.items():
-            before, recorded = self.reader.digest(path), entry["outputs"].get(path, "")
+            old_digest, built_digest = self.reader.digest(path), entry["outputs"].get(path, "")
             is_written = write(self.root / path, content.encode() if isinstance(content, str) else content)
-            if is_written and before and recorded and before != recorded:  # no edit is lost if the content is the same
-                self.report("rewritten", step.key, path)
+            if is_written and old_digest and built_digest and old_digest != built_digest:
+                self.report("rewritten", step.key, path)  # an edit by hand is lost
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)
         for path in entry["outputs"].keys() - outputs.keys():
@@ -267,11 +266,11 @@ class Engine:
         return float(self.state.steps.get(key, {}).get("seconds", 0)) or POOL_SECONDS / POOL_STEPS
 
     def _remove_old_outputs(self) -> None:
-        """Remove outputs of steps that no longer exist; none if the graph has faults, which may hide steps."""
-        removed = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
-        for key in removed:
-            for path, recorded in self.state.steps[key]["outputs"].items():
-                if self.reader.digest(path) == recorded:
+        """Remove outputs of steps that no longer exist, unless the graph has faults, which may hide steps."""
+        removed_keys = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
+        for key in removed_keys:
+            for path, built_digest in self.state.steps[key]["outputs"].items():
+                if self.reader.digest(path) == built_digest:
                     (self.root / path).unlink()
                     self.reader.forget(path)
             self.report("note", key, "no longer exists; its outputs were removed")

@@ -19,7 +19,7 @@ Facts = dict[str, Any]
 _FORMAT = 4
 _STEP_CLASSES = {kind.declared for kind in KINDS if kind.declared}
 _ARTIFACT_CLASS = "Artifact"  # a declaration names an artifact by a call: Artifact("heights")
-SETTLED = 2_000_000_000  # ns
+SETTLED = 2_000_000_000  # the age of a file in ns from which its time stamps prove that it has not changed
 
 
 @lru_cache(1024)
@@ -46,9 +46,7 @@ def python_facts(text: str) -> Facts:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             imports += [node.module, *names, *(f"{name}.*" for name in names)]
-    functions = [
-        _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    ]
+    functions = [_function_facts(n) for n in tree.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
     declared = list(_declarations(tree))
     return {"imports": sorted(set(imports)), "functions": functions, "declared": declared, "error": ""}
 
@@ -61,11 +59,10 @@ def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             yield from _statements(getattr(node, name, ()))
 
 
-def _function(node: ast.FunctionDef) -> Facts:
-    positional = [*node.args.posonlyargs, *node.args.args]
-    without_default = len(positional) - len(node.args.defaults)
-    required = [argument.arg for argument in positional[:without_default]]
-    optional = [argument.arg for argument in positional[without_default:]]
+def _function_facts(node: ast.FunctionDef) -> Facts:
+    positional = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+    n_required = len(positional) - len(node.args.defaults)
+    required, optional = positional[:n_required], positional[n_required:]
     for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
         (required if default is None else optional).append(argument.arg)
     doc = " ".join((ast.get_docstring(node) or "").strip().split("\n\n")[0].split())
@@ -95,7 +92,7 @@ def _called_name(node: ast.AST) -> str:
 
 
 def _first_text(call: ast.AST) -> list[str]:
-    """Return a list of the first argument of a call if it is a string literal, else an empty list."""
+    """Return the first argument of a call, in a list; the list is empty if the argument is no string literal."""
     arguments = call.args[:1] if isinstance(call, ast.Call) else []
     return [node.value for node in arguments if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
@@ -129,7 +126,7 @@ class FactReader:
     """Reader of facts that hashes each file once per run, and keeps facts by content hash in a file `cache`, if any.
 
     A forgotten file is read again only if its time stamps, size or inode differ, or if it was younger than `SETTLED`
-    when it was read: a change in the same moment would not show in its stamps.
+    when it was read, since its stamps would not show a second change in the same moment.
     """
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
@@ -150,18 +147,17 @@ class FactReader:
     def digest(self, path: str) -> str:
         """Return the content hash of a file, memoised for this run."""
         if path not in self._hashes:
-            self._hashes[path] = self._digest(
-                os.path.join(self._root_path, path)
-            )  # thousands of calls: no path objects
+            full_path = os.path.join(self._root_path, path)  # for thousands of files, path objects are slow
+            self._hashes[path] = self._digest(full_path)
         return self._hashes[path]
 
-    def _digest(self, place: str) -> str:
-        now, stamp = time.time_ns(), status_stamp(place)
-        if stamp and (known := self._settled.get(place)) and known[0] == stamp:
+    def _digest(self, full_path: str) -> str:
+        now, stamp = time.time_ns(), status_stamp(full_path)
+        if stamp and (known := self._settled.get(full_path)) and known[0] == stamp:
             return known[1]
-        content_hash = digest(place)
+        content_hash = digest(full_path)
         if stamp and max(stamp[:2]) < now - SETTLED:
-            self._settled[place] = stamp, content_hash
+            self._settled[full_path] = stamp, content_hash
         return content_hash
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
@@ -178,7 +174,7 @@ class FactReader:
         return self._cached_facts(path, "", python_facts)
 
     def calls(self, path: str, reader: str) -> Facts:
-        """Return a template's facts: `error`, and the `calls` (function, name, line) that `reader` finds."""
+        """Return a template's `error` and `calls` (function, name, line), as the function named `reader` reads them."""
 
         def parse(text: str) -> Facts:
             try:
@@ -190,8 +186,8 @@ class FactReader:
 
     def _cached_facts(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
         entry = self._facts.get(path)
-        stamp = f"{self.digest(path)} {reader}"
-        if not entry or entry["stamp"] != stamp:
+        digest_and_reader = f"{self.digest(path)} {reader}"
+        if not entry or entry["stamp"] != digest_and_reader:
             try:
                 facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
             except UnicodeDecodeError as error:
@@ -199,7 +195,7 @@ class FactReader:
                 location = str(line) if reader else f"line {line}"
                 fault = f"{location}: not UTF-8 (byte {error.start}); save the file in that encoding"
                 facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": fault}
-            entry = self._facts[path] = {"stamp": stamp, **facts}
+            entry = self._facts[path] = {"stamp": digest_and_reader, **facts}
             self._changed = True
         return entry
 

@@ -25,8 +25,8 @@ _TABLES = "boundpaper.store.paper_vocabulary:tables_named"
 class Step:
     """A step: its artifacts, the steps it needs, its files and its builder.
 
-    The key is `kind:name`. `artifacts` maps parameters that name artifacts to their files or folders, `needs` has the
-    keys of steps to build first, and `inputs` are further files that the step depends on.
+    The key is `kind:name`. `artifacts` has the file or folder of each artifact that the step reads, by name; `needs`
+    has the keys of steps to build first; `inputs` are further files that the step depends on.
     """
 
     key: str
@@ -87,24 +87,24 @@ class Graph:
 
         Raises SpecError when steps need each other in a circle.
         """
-        done: dict[str, None] = {}
-        path: list[str] = []
+        ordered: dict[str, None] = {}
+        chain: list[str] = []  # from a target to the step that is visited
 
         def visit(key: str) -> None:
-            if key in done:
+            if key in ordered:
                 return
-            if key in path:
-                circle = " -> ".join([*path[path.index(key) :], key])
+            if key in chain:
+                circle = " -> ".join([*chain[chain.index(key) :], key])
                 raise SpecError(f"steps depend on each other in a circle: {circle}; remove one of these dependencies")
-            path.append(key)
+            chain.append(key)
             for need in self.steps[key].needs:
                 visit(need)
-            path.pop()
-            done[key] = None
+            chain.pop()
+            ordered[key] = None
 
         for target in targets:
             visit(target)
-        return list(done)
+        return list(ordered)
 
 
 def load(root: Path, reader: FactReader) -> Graph:
@@ -117,7 +117,7 @@ def load(root: Path, reader: FactReader) -> Graph:
 
 
 def outline_nodes(steps: Iterable[Step]) -> list[Node]:
-    """Return nodes for a graph's steps; a step that follows another (a figure's picture) shares its node."""
+    """Return a node for each step, except for steps that follow another (a figure's picture) and share its node."""
     return [
         Node(
             key=step.key,
@@ -162,7 +162,7 @@ class _Loader:
         folder = self.root / kind.folder
         for path in folder.glob(kind.pattern):
             is_hidden = any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
-            if not is_hidden and path.is_dir() == kind.folders:
+            if not is_hidden and path.is_dir() == kind.is_folder:
                 yield path.relative_to(self.root).as_posix()
 
     def _steps_in_file(self, kind: Kind, path: str) -> Iterator[Step]:
@@ -202,8 +202,8 @@ class _Loader:
         self.steps[step.key] = step
         if step.kind.artifact:
             if step.name in self.makers:
-                other = self.steps[self.makers[step.name]].file
-                self.faults.append(f"{step.file}:{step.line}: the artifact name {step.name!r} is taken by {other}")
+                file = self.steps[self.makers[step.name]].file
+                self.faults.append(f"{step.file}:{step.line}: the artifact name {step.name!r} is taken by {file}")
                 return
             self.makers[step.name] = step.key
             self.artifacts[step.name] = step.kind.artifact.format(name=step.name)
@@ -212,7 +212,7 @@ class _Loader:
                 self._add_step(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
 
     def _connect(self, step: Step) -> Step:
-        """Fill in the step's needs, inputs and faults, now that every name is known."""
+        """Return the step with its needs, inputs and faults, when the names of all steps are known."""
         kind = step.kind
         faults = [step.fault] if step.fault else []
         needs: dict[str, None] = {}
@@ -232,9 +232,8 @@ class _Loader:
         artifacts = {}
         for name in reads:
             if name not in self.makers:
-                hint = suggest(name, self.makers)
-                fault = f"{step.key} reads {name!r}, but no artifact has this name; {hint}".rstrip("; ")
-                faults.append(f"{step.file}:{reads[name] or step.line}: {fault}")
+                fault = f"{step.key} reads {name!r}, but no artifact has this name; {suggest(name, self.makers)}"
+                faults.append(f"{step.file}:{reads[name] or step.line}: {fault.rstrip('; ')}")
                 continue
             artifacts[name] = self.artifacts[name]
             needs[self.makers[name]] = None
@@ -245,10 +244,10 @@ class _Loader:
         return replace(step, artifacts=artifacts, needs=tuple(needs), inputs=inputs, fault="\n".join(faults))
 
     def _input_files(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
-        files = {*self._closures.of_module(step.kind.builder_module)} if step.kind.builder else set()
+        files = {*self._closures.of_module(step.kind.builder.partition(":")[0])} if step.kind.builder else set()
         if step.file.endswith(".py") and step.function:
             files |= self._closures.of(step.file)
-        elif not step.kind.follows and step.file and not step.kind.folders:
+        elif not step.kind.follows and step.file and not step.kind.is_folder:
             files.add(step.file)
         if step.kind.checks:
             files |= {SCHEMA, DOCUMENTS, PLACES, *self._matching_files(VOCABULARY_TABLES)}
@@ -256,12 +255,12 @@ class _Loader:
             files |= self._matching_files(pattern)
         if SCHEMA in files:
             files |= {f"{folder}/{TABLES}" for folder in self._closures.folders.values()}
-        for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
+        for path in [*artifacts.values(), *([step.file] if step.kind.is_folder else [])]:
             files |= self._tables_at(path, step.kind.checks)
         return tuple(sorted(files))
 
     def _matching_files(self, pattern: str) -> frozenset[str]:
-        """Return the files that match a pattern; cached, since hundreds of steps use the same pattern."""
+        """Return the files that match a pattern, from a cache, since hundreds of steps use the same pattern."""
         if pattern not in self._matches and pattern == VOCABULARY_TABLES:
             facts = self._vocabulary_facts()
             self._matches[pattern] = frozenset(path for _, path, _ in facts["calls"]) if facts else frozenset()
@@ -274,11 +273,11 @@ class _Loader:
         return self._matches[pattern]
 
     def _vocabulary_facts(self) -> Facts | None:
-        """Return the tables that the paper's vocabulary names, as calls, and the fault of the vocabulary, if any."""
+        """Return the facts of the vocabulary, whose `calls` are the tables that it names; None without a vocabulary."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
     def _tables_at(self, path: str, with_manifests: bool) -> frozenset[str]:
-        """Return the tables of a folder, and their manifests if requested; for a file, return only that file."""
+        """Return the tables in a folder, and their manifests on request; for a file, return that file alone."""
         if (path, with_manifests) not in self._tables:
             tables = frozenset({path})
             if (self.root / path).is_dir():

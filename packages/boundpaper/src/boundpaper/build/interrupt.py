@@ -26,7 +26,7 @@ _is_program = threading.Event()
 
 
 def reset() -> None:
-    """Mark the command as not interrupted, even if an earlier command in this process was."""
+    """Mark the command as not interrupted, even if an earlier command in this process was interrupted."""
     if _is_announced.locked():
         _is_announced.release()
 

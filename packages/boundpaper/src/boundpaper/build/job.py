@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"[^'\"\[\](),]+")
 
-MOST_NAMED = 5  # artifacts that a message names
-TYPESETTING = frozenset({"table", "figure", "chapter"})
-EXAMINING = frozenset({"result", "claim"})
+MOST_NAMED = 5  # most artifacts that a message names
+_TYPESETTING_KINDS = frozenset({"table", "figure", "chapter"})
+_EXAMINING_KINDS = frozenset({"result", "claim"})
 
 
 def _ignore_note(text: str) -> None:
@@ -58,10 +58,10 @@ class Job:
         from boundpaper.store.reader import read
         from boundpaper.typeset import armour
 
-        by_name = {name: read(self.root, name) for name in self.artifacts}
-        if self.kind in TYPESETTING:
-            return {name: armour.frame(frame) for name, frame in by_name.items()}
-        return self._examined_rows(by_name) if self.kind in EXAMINING else by_name
+        frames = {name: read(self.root, name) for name in self.artifacts}
+        if self.kind in _TYPESETTING_KINDS:
+            return {name: armour.frame(frame) for name, frame in frames.items()}
+        return self._examined_rows(frames) if self.kind in _EXAMINING_KINDS else frames
 
     def _examined_rows(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Return the frames without source rows that only concern other documents; results keep all rows."""
@@ -80,7 +80,7 @@ class Job:
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""
-        put_steps_first(self.root)  # in worker processes too
+        put_steps_first(self.root)  # needed again in each worker process
         module = importlib.import_module(self.file.removesuffix(".py").replace("/", "."))
         try:
             function = getattr(module, self.function)
@@ -112,20 +112,20 @@ class Job:
             raise
 
     def artifact_with(self, message: str) -> str:
-        """Name the artifact that contains a text quoted in a message; empty if none does or the message names it."""
+        """Return which artifact contains a text that a message quotes; empty if the message names an artifact."""
         from boundpaper.store.reader import read
 
         if not self.function or any(name in message for name in self.artifacts):
             return ""
-        quoted = set(re.findall(r"'([^']+)'", message))
-        columns = set(re.findall(r"\b(\w+)='", message))  # quoted by `pick` for an absent row
+        quoted_texts = set(re.findall(r"'([^']+)'", message))
+        columns = set(re.findall(r"\b(\w+)='", message))  # `pick` quotes them if a row is absent
         for name in self.artifacts:
             with suppress(ThesisError):
                 frame = read(self.root, name)
                 if columns and not columns <= {*frame.columns}:
                     continue
                 for column in frame.select_dtypes(exclude="number"):
-                    if common := quoted & set(map(str, frame[column].unique())):
+                    if common := quoted_texts & set(map(str, frame[column].unique())):
                         return f" ({min(common)!r} is in {name}, column {column})"
         return ""
 
@@ -137,10 +137,10 @@ def _artifact_list(frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
-    """Return a note with the columns of the frame that has a name near to the missing one, or of the only frame."""
-    missing = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
+    """Return a note with the columns of the frame that has a column like the missing one, or of the only frame."""
+    missing_words = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
-    for word in missing:
+    for word in missing_words:
         for column in similar_names(word, itertools.chain(*columns.values()), most=1):
             name = next(name for name, names in columns.items() if column in names)
             return f"; {name} has the columns {', '.join(columns[name])}; did you mean {column!r}?"

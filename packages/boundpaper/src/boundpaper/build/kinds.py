@@ -37,21 +37,21 @@ class Kind:
     single : str
         For a kind with one step: its file, or the dotted name of the module that makes it.
     step : str
-        The name of that step.
+        For a kind with one step: its name.
     gathers : tuple of str
         Kinds whose steps must all be built before a step of this kind. An unreadable file of these kinds is a fault of
-        the step, which would otherwise gather too little.
-    folders : bool
+        the step, which would otherwise lack some of these steps.
+    is_folder : bool
         Whether a step is a folder instead of a file.
     checks : bool
-        Whether steps check an artifact against the data package, on whose files they depend.
+        Whether steps check an artifact against the data package, and so depend on its files.
     in_thread : bool
         Whether steps may run in a thread beside others (only if an outside program does the work).
     in_process : bool
         Whether steps may run in other processes: the builder has no effect but its return value.
     prepare : str
-        `module:function`, called with the paper's folder as soon as a build begins in which such a step is built for
-        the first time: it does what outside programs can do before the step's turn.
+        `module:function`, called with the paper's folder when a build with a first step of this kind begins, to run
+        outside programs early.
     """
 
     name: str
@@ -68,16 +68,11 @@ class Kind:
     single: str = ""
     step: str = ""
     gathers: tuple[str, ...] = ()
-    folders: bool = False
+    is_folder: bool = False
     checks: bool = False
     in_thread: bool = False
     in_process: bool = False
     prepare: str = ""
-
-    @property
-    def builder_module(self) -> str:
-        """Return the module that defines the builder."""
-        return self.builder.partition(":")[0]
 
 
 KINDS = (
@@ -98,7 +93,7 @@ KINDS = (
         pattern="*",
         targets=("out/checked/{name}.json",),
         artifact="artifacts/measurements/{name}",
-        folders=True,
+        is_folder=True,
         checks=True,
         in_process=True,
     ),

@@ -13,22 +13,22 @@ from boundpaper.store.files import unwritable_message
 
 @contextmanager
 def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; if another build has the lock, call `waiting` once with its holder.
+    """Hold an exclusive lock on `path`; if another process holds it, call `waiting` once with its id, and wait.
 
     Programs that `boundpaper.build.process` starts inherit the lock, which lasts until all of them have ended.
     """
-    stream = _open_locked(path, waiting)
+    descriptor = _open_locked(path, waiting)
     try:
         try:
-            os.ftruncate(stream, 0)
-            os.write(stream, f"process {os.getpid()}\n".encode())
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()}\n".encode())
         except OSError as error:
             raise ThesisError(unwritable_message(path, error)) from error
-        with process.inherited(stream):
+        with process.inherited(descriptor):
             yield
-        fcntl.flock(stream, fcntl.LOCK_UN)  # releases every copy of the descriptor
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # releases every copy of the descriptor
     finally:
-        os.close(stream)
+        os.close(descriptor)
 
 
 def _open_locked(path: Path, waiting: Callable[[str], None]) -> int:
@@ -37,21 +37,21 @@ def _open_locked(path: Path, waiting: Callable[[str], None]) -> int:
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise ThesisError(unwritable_message(path, error)) from error
         try:
             try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if not is_announced:
-                    waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
+                    waiting(os.pread(descriptor, 100, 0).decode(errors="replace").strip() or "unknown")
                 is_announced = True
-                fcntl.flock(stream, fcntl.LOCK_EX)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(stream), os.stat(path)):
-                    return stream
+                if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                    return descriptor
         except BaseException:
-            os.close(stream)
+            os.close(descriptor)
             raise
-        os.close(stream)
+        os.close(descriptor)

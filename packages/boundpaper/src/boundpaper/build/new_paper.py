@@ -9,12 +9,12 @@ from pathlib import Path
 
 import boundpaper
 from boundpaper.errors import SpecError
-from boundpaper.places import MARK
+from boundpaper.places import project_above
 from boundpaper.store.files import new_folder, write
 
 FRAME = Path(boundpaper.__file__).parent / "frame"
-HIDDEN = {"gitignore": ".gitignore", "pyproject.in": "pyproject.toml"}
-"""Files of the frame that are stored under another name, since their real name would have an effect here."""
+REAL_NAMES = {"gitignore": ".gitignore", "pyproject.in": "pyproject.toml"}
+"""Names in a paper of files that have another name in the frame, where the real name would have an effect."""
 
 
 def new_paper(folder: Path, title: str, date: str) -> list[str]:
@@ -23,9 +23,9 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
     `title` and `date` go on the title page. Raises SpecError when the folder exists and is not empty, or is inside
     another paper.
     """
-    if paper := next((parent for parent in folder.resolve().parents if (parent / MARK).is_file()), None):
+    if paper := project_above(folder.resolve().parent):
         raise SpecError(f"{folder}: is inside the paper {paper}; name a folder outside it")
-    files = {HIDDEN.get(name, name): text for name, text in _frame_files(title, date).items()}
+    files = {REAL_NAMES.get(name, name): text for name, text in _frame_files(title, date).items()}
     with new_folder(folder) as frame:
         for name, text in sorted(files.items()):
             write(frame / name, text.encode())
@@ -34,12 +34,12 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
 
 def _frame_files(title: str, date: str) -> dict[str, str]:
     """Return the files of an empty paper by path, with title, date and other values filled in."""
-    cell = io.StringIO()
-    csv.writer(cell, lineterminator="").writerow([title])
+    csv_cell = io.StringIO()
+    csv.writer(csv_cell, lineterminator="").writerow([title])
     replacements = {
         "@title@": json.dumps(title, ensure_ascii=False),  # quoted as one line of YAML or TOML
         "@plain@": title,
-        "@cell@": cell.getvalue(),
+        "@cell@": csv_cell.getvalue(),
         "@name@": _package_name(title),
         "@date@": date,
         "@version@": boundpaper.__version__,

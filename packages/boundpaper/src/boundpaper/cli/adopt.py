@@ -63,7 +63,7 @@ def build(check: bool, force: bool, quiet: bool) -> None:
     if check and result.changed:
         raise SystemExit(1)
     if not quiet:
-        click.echo(f"{counted(result.values, 'bound place')}, {counted(len(result.changed), 'file')} written", err=True)
+        click.echo(f"{counted(result.uses, 'bound place')}, {counted(len(result.changed), 'file')} written", err=True)
 
 
 @click.command()
@@ -114,32 +114,32 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
         elif interactive:
             if (candidate := _ask_for_cell(finding)) is not None:
                 bindings.append((finding.numeral, candidate))
-        elif finding.candidates or finding.stale or every:
+        elif finding.candidates or finding.stale_cell or every:
             click.echo(str(finding))
     for file, text in bind_numbers(paper, bindings).items():
         files.write(file.path, file.encoded(text))
         click.echo(f"{file.shown}: written", err=True)
     if bindings:
         generate.build(folder)
-    unmatched = sum(not (finding.candidates or finding.stale) for finding in findings)
-    certain = sum(finding.is_certain for finding in findings)
-    outcome = f"{len(bindings)} bound" if fix or interactive else f"{certain} that --fix binds"
-    click.echo(f"{counted(len(findings), 'typed number')}, {unmatched} of them match no cell, {outcome}", err=True)
-    bound = {id(numeral) for numeral, _ in bindings}
-    if any((finding.is_certain or finding.stale) and id(finding.numeral) not in bound for finding in findings):
+    n_unmatched = sum(not (finding.candidates or finding.stale_cell) for finding in findings)
+    n_certain = sum(finding.is_certain for finding in findings)
+    outcome = f"{len(bindings)} bound" if fix or interactive else f"{n_certain} that --fix binds"
+    click.echo(f"{counted(len(findings), 'typed number')}, {n_unmatched} of them match no cell, {outcome}", err=True)
+    bound_ids = {id(numeral) for numeral, _ in bindings}
+    if any((finding.is_certain or finding.stale_cell) and id(finding.numeral) not in bound_ids for finding in findings):
         raise SystemExit(1)
 
 
 def _ask_for_cell(finding: NumberFinding) -> Candidate | None:
-    """Return the cell that the author chooses for a number; None to leave the number as typed."""
+    """Ask the author for the cell of a number, and return it; None to leave the number as typed."""
     if not finding.candidates:
         return None
     numeral = finding.numeral
-    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
+    line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first_line].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
     for number, candidate in enumerate(finding.candidates[:9], 1):
         cell = candidate.cell
-        click.echo(f"  {number}  \\{finding.macro}{{{candidate.key}}}  {cell.text}  ({cell.file}: {cell.place})")
+        click.echo(f"  {number}  \\{finding.macro}{{{candidate.key}}}  {cell.text}  ({cell.file}: {cell.position})")
     click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()
     if answer == "q":
@@ -211,7 +211,7 @@ html = _convert_command(
 @click.argument("revision")
 @click.option("--pdf", is_flag=True, help="Write only NAME-changes.pdf, with changed numbers marked.")
 def diff(revision: str, pdf: bool) -> None:
-    """List the bound numbers that print differently at a git REVISION, with their places."""
+    """List the bound numbers that were printed differently at a git REVISION, with their places."""
     from boundpaper.adopt import export, generate
     from boundpaper.adopt import revision as git
     from boundpaper.store import files
@@ -249,7 +249,7 @@ def claims(check: bool) -> None:
     rows = judged.judge_claims(folder, cells.load_data(folder))
     for row in rows.values():
         click.echo(str(row))
-    if check and any(row.verdict in judged.FALSE for row in rows.values()):
+    if check and any(row.verdict in judged.UNSUPPORTED for row in rows.values()):
         raise SystemExit(1)
 
 
@@ -269,7 +269,7 @@ def watch() -> None:
     run_after_changes(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, needs_build=is_input)
 
 
-OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
+OUTSIDE_COMMANDS = (init, build, lint, flatten, zip_up, docx, html)
 """Commands that exist outside a project that is built from chapters."""
 ADOPTED_COMMANDS = (diff, trace, claims, watch)
 """Commands that exist only in the folder of an adopted paper."""

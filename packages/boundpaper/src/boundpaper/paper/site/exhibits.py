@@ -43,7 +43,7 @@ def exhibit_list(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield `exhibits.html`, the list of all exhibits; `labels` and `captions` are by key."""
     exhibits = [(project.outline.nodes[key], label, captions[key]) for key, label in labels.items()]
-    chapters = {key: project.outline.up[key] for key in labels}
+    chapters = {key: project.outline.users[key] for key in labels}
     values = {"exhibits": exhibits, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 

@@ -28,7 +28,7 @@ def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
             in_order = (f"chapter:{chapter.name}" for chapter in project.chapters)
             groups = [(NAMES["chapter"], node_links(project, in_order))]
         columns.append((title, groups))
-    edges = {key: list(below) for key, below in project.outline.down.items()}
+    edges = {key: list(inputs) for key, inputs in project.outline.inputs.items()}
     yield "graph.html", page("graph.html.j2", "graph.html", title="The graph", columns=columns, edges=embedded(edges))
 
 

@@ -59,9 +59,9 @@ def neighbours(project: SiteProject, key: str) -> dict[str, Any]:
     only through other nodes.
     """
     outline = project.outline
-    below, above = outline.down[key], outline.up[key]
-    data = [other for other in outline.below(key) if outline.nodes[other].kind in ("source", "measurement")]
-    chapters = [other for other in outline.above(key) if outline.nodes[other].kind == "chapter"]
+    below, above = outline.inputs[key], outline.users[key]
+    data = [other for other in outline.all_inputs(key) if outline.nodes[other].kind in ("source", "measurement")]
+    chapters = [other for other in outline.all_users(key) if outline.nodes[other].kind == "chapter"]
     return {
         "below": links_by_kind(project, below),
         "above": links_by_kind(project, above),
