@@ -1,8 +1,8 @@
 """Make numbers canonical, so that they are written, compared and hashed equally on every processor.
 
 BLAS kernels sum in different orders. The last digits of a result therefore differ between processors, as do all digits
-of a number that should be zero. A column is rounded to `DIGITS` significant digits, and numbers smaller than
-`FLOOR` times its largest number become zero, except p-values, which may be tiny.
+of a number that should be zero. So every number is rounded to `DIGITS` significant digits, and becomes zero if it is
+smaller than `FLOOR` times the largest number in its column. P-values may be tiny and never become zero.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def largest_magnitude(values: Floats) -> float:
 def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
     """Return a column's numbers rounded to `digits` significant digits; noise and -0 become 0, and NaN stays.
 
-    A column of probabilities, recognised by name, keeps tiny numbers. `floor` is the fraction of the column's scale
-    below which a number becomes zero.
+    Noise is up to `floor` times the largest magnitude in the column, or 0 for p-values (`is_probability`).
     """
     noise = 0.0 if is_probability(column) else floor * largest_magnitude(values)
     rounded = [0.0 if abs(value) <= noise else float(f"{value:.{digits}g}") for value in values.tolist()]
@@ -64,8 +63,7 @@ def canonical_frame(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
 def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
     """Return a mask of the rows in which two columns differ by at most `tolerance` of the larger number, or by noise.
 
-    Noise is up to ten times `FLOOR` of the columns' scale, or 0 for p-values. Two missing numbers are equal, but a
-    missing and a present number are not.
+    Noise is up to 10 `FLOOR` times the largest magnitude in the columns, or 0 for p-values. NaN only equals NaN.
     """
     noise = 0.0 if is_probability(column) else 10 * FLOOR * max(largest_magnitude(left), largest_magnitude(right))
     with np.errstate(invalid="ignore"):
@@ -99,8 +97,7 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
 def content_hash(text: str) -> tuple[int, str]:
     """Return the number of rows in a CSV, without header, and the hash of its content, 32 hexadecimal digits.
 
-    The cells are hashed with floats rounded to `HASHED_DIGITS` digits, so that the processor, line ends and quoting do
-    not change the hash.
+    Floats are rounded to `HASHED_DIGITS` digits before hashing. Line ends and quoting do not change the hash.
     """
     return records_hash(csv.reader(io.StringIO(text, newline="")))
 
@@ -127,7 +124,7 @@ def _hashed_cells(column: tuple[str, ...]) -> list[str]:
     are_floats = np.array(has_point, dtype=bool) & np.isfinite(numbers)
     noise = 0.0 if is_probability(name) else 10 * FLOOR * largest_magnitude(numbers)
     denoised = np.where(np.abs(numbers) <= noise, 0.0, numbers)
-    rounded = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(denoised.tolist())).splitlines()  # one call for all
+    rounded = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(denoised.tolist())).splitlines()  # faster than cell by cell
     triples = zip(cells, rounded, are_floats.tolist(), strict=True)
     return [name, *(number if is_float else cell for cell, number, is_float in triples)]
 

@@ -1,4 +1,4 @@
-"""Read families: the looks and order of related entities in figures.
+"""Read families: groups of related subjects, with the order and look of each group in figures.
 
 A paper's vocabulary names the tables. The first has a row per family and the second a row per member. An optional third
 table has the names of members in figures, and the entities whose looks they share.
@@ -93,14 +93,14 @@ def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
     member_rows = _rows(root, table.table, table.key, table.name, column)
     make_member = _member_maker(root, vocabulary)
     found_families = []
-    for looks in _rows(root, settings["table"], *COLUMNS):
-        name = looks.pop("family")
+    for row_of_family in _rows(root, settings["table"], *COLUMNS):
+        name = row_of_family.pop("family")
         members = tuple(make_member(row[table.key], row[table.name]) for row in member_rows if row[column] == name)
         for look_key in ("color", "mark", "dash", "hatch"):
-            if broken := LOOK[look_key](looks[look_key]):
+            if broken := LOOK[look_key](row_of_family[look_key]):
                 raise DataError(f"{_table_path(settings['table'])}: {look_key} of {name!r}: {broken.words}")
-        order = _whole_number(looks.pop("order"), settings["table"])
-        found_families.append(Family(name=name, order=order, members=members, **looks))
+        order = _whole_number(row_of_family.pop("order"), settings["table"])
+        found_families.append(Family(name=name, order=order, members=members, **row_of_family))
     return tuple(sorted(found_families, key=lambda family: family.order))
 
 
@@ -120,7 +120,7 @@ def _member_maker(root: Path, vocabulary: Vocabulary) -> Callable[[str, str], Me
         entity = row.get(like, "") if like else ""
         if entity and entity not in vocabulary.entities:
             raise DataError(
-                f"{_table_path(settings['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
+                f"{_table_path(settings['table'])}: {key!r} has the look of {entity!r}, which is not an entity of "
                 f"the vocabulary{or_known(entity, vocabulary.entities)}"
             )
         return Member(key, name, row.get(settings["label"], ""), entity)
@@ -133,7 +133,7 @@ def _table_path(table: str) -> str:
 
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
-    """Return the rows of a source table, with the given columns."""
+    """Return the rows of a source table, reduced to `columns`; a missing cell is an empty text."""
     selected_rows = []
     for _, row in rows(root / _table_path(table)):
         try:

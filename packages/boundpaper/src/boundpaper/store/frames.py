@@ -55,7 +55,7 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
 
 
 def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """Return the only row of a frame that has the values `where` in these columns.
+    """Return the only row of a frame in which the columns named in `where` have the given values.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     for name, value in where.items():
         cells = frame[name]
         if isinstance(value, str) and getattr(cells.dtype, "na_value", None) is np.nan:
-            mask &= cells.to_numpy() == value  # texts as the store reads them: same result, four times as fast
+            mask &= cells.to_numpy() == value  # four times as fast for texts that the store has read
         else:
             mask &= (cells == value).to_numpy(dtype=bool, na_value=False)
     positions = np.flatnonzero(mask)

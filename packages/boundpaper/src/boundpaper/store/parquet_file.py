@@ -75,7 +75,7 @@ def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
 
 
 def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] | None:
-    """Return a file's columns with the pandas `types`; None if a column has none, or is stored as another type.
+    """Return a file's columns with the pandas `types`; None if a column has no type, or is stored as another type.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -96,7 +96,7 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
 def rows_that_fit(
     path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with a cell whose text `fits` or whose number is `fits_number`, numbered with the header as 1.
+    """Yield the rows with a cell whose text satisfies `fits`, or whose number satisfies `fits_number`, from row 2.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -141,13 +141,13 @@ def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return a column's numbers, with arbitrary numbers for empty cells; pyarrow's own function would import pandas."""
     import numpy as np
 
-    kind = column.type.to_pandas_dtype()
+    dtype = np.dtype(column.type.to_pandas_dtype())
     arrays = [
-        np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * np.dtype(kind).itemsize)
+        np.frombuffer(chunk.buffers()[1], dtype, len(chunk), chunk.offset * dtype.itemsize)
         for chunk in column.chunks
         if len(chunk)
     ]
-    return np.concatenate([*arrays, np.empty(0, kind)])
+    return np.concatenate([*arrays, np.empty(0, dtype)])
 
 
 @functools.lru_cache(maxsize=2)
@@ -178,7 +178,7 @@ def _table(path: Path) -> pa.Table:
 
 @contextmanager
 def _as_data_errors(path: Path) -> Iterator[None]:
-    """Convert the errors of the block for an unreadable, truncated or damaged file to DataError."""
+    """Raise DataError instead of the block's errors on an unreadable, truncated or damaged file."""
     import pyarrow as pa
 
     try:

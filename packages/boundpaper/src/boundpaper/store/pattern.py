@@ -12,10 +12,10 @@ UNBOUNDED = 4  # most unbounded repeats: each may multiply the time by the lengt
 
 
 def pattern_fault(pattern: str) -> str:
-    """Return the reason why a pattern must not be used; empty if it may be.
+    """Return the reason why a pattern must not be used; empty if it may be used.
 
-    If the content of an unbounded repeat can match several lengths, or has two alternatives with the same beginning,
-    matching may take time that doubles with every letter: `(a+)+`, `(a|ab)*`.
+    The time of matching may double with every letter if the content of an unbounded repeat can match several lengths,
+    as in `(a+)+`, or has two alternatives with the same beginning, as in `(a|ab)*`.
     """
     try:
         tree = _parser.parse(pattern)

@@ -110,9 +110,7 @@ SCHEMA: Mapping[str, Rule] = {
     **_ABOUT,
     "$schema": _STANDARD_PROFILE,
     "fields": anything,  # read field by field
-    "fieldsMatch": either(
-        one_of("exact", ["exact"], mend="a header names the fields exactly, in their order; describe every column")
-    ),
+    "fieldsMatch": one_of("exact", ["exact"], mend="a header has all fields in their order; describe every column"),
     "missingValues": _check_missing_values,
     "primaryKey": _NAMES,
     "uniqueKeys": listed(listed(text)),
@@ -128,8 +126,8 @@ DIALECT: Mapping[str, Rule] = {
     "type": one_of("delimited", mend=_COMMAS),
     "delimiter": one_of(",", mend=_COMMAS),
     "quoteChar": one_of('"', mend=_COMMAS),
-    "doubleQuote": one_of(True, mend="save a double quote in a cell as two"),
-    "escapeChar": one_of(None, mend="save a double quote in a cell as two, and no other mark before it"),
+    "doubleQuote": one_of(True, mend="write a double quote in a cell twice"),
+    "escapeChar": one_of(None, mend="write a double quote in a cell twice, without an escape character"),
     "lineTerminator": one_of("\n", "\r\n", mend="end lines with line feeds"),
     "header": one_of(True, mend="put the names of the columns into the first line"),
     "headerRows": one_of([1], mend="put the column names into the first line, with nothing above it"),
@@ -166,7 +164,7 @@ RESOURCE: Mapping[str, Rule] = {
         r"((md5|sha1|sha256|sha512):)?[0-9a-fA-F]{32,128}",
         "is not a hash; write md5:..., sha1:..., sha256:... or sha512:...",
     ),
-    "dialect": either(mapping(DIALECT)),
+    "dialect": mapping(DIALECT),
     "schema": anything,  # read by the descriptor
     # Not in the standard, but in this project; the head of the data package explains them:
     "kind": anything,

@@ -24,8 +24,8 @@ from boundpaper.store.table_file import records
 from boundpaper.typeset.plural import counted
 
 QUOTES = "a comma in a cell needs quotes around it"
-Check = Callable[[Any, str], str]
-Limit = Callable[[Any, str], Check]
+Check = Callable[[Any, str], str]  # returns the fault of a cell, from its value and its text
+Limit = Callable[[Any, str], Check]  # makes a check from a constraint's value and the type of the column
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}")
 _NUMBERS = re.compile(r"(?:[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?\n)*+")
@@ -67,7 +67,7 @@ def _check_pattern(pattern: str, kind: str) -> Check:
 
 
 def _check_bound(compare: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
-    """Return a maker of checks that compare a number, or with `lengths` the length of a text, with a bound."""
+    """Return a maker of checks that compare a number (or with `lengths` the length of a text) with a bound."""
 
     def make_check(bound: Any, kind: str) -> Check:
         if lengths != (kind == "string") or kind == "boolean":
@@ -98,8 +98,8 @@ LIMITS: Mapping[str, Limit] = {
 class CheckedField:
     """A field of a schema, with the checks of its cells.
 
-    The cells that mean a missing value are those of the field, else of `schema`. Raises DataError for an invalid
-    constraint, and for a type or constraint that is not supported.
+    `schema` lists the cells that mean a missing value, if `field` does not. Raises DataError for an invalid constraint,
+    and for a type or constraint that is not supported.
     """
 
     def __init__(self, field: Mapping[str, Any], schema: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -160,7 +160,7 @@ class CheckedField:
             return f"{cut_to_line(spelled_out(cell))} looks like {first}, but is spelled differently; use one spelling"
         return ""
 
-    def deciding(self, cells: Collection[str]) -> Collection[str]:
+    def decisive_cells(self, cells: Collection[str]) -> Collection[str]:
         """Return the cells that suffice to find any fault: the least and the greatest if numbers only have bounds."""
         numbers = [cell for cell in cells if cell not in self.missing]
         text = "\n".join([*numbers, ""])
@@ -250,7 +250,7 @@ def _is_valid(
     values, texts = [], []  # of the columns in keys: the values, and the cells with "" for a missing value
     for index, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
         distinct = dict.fromkeys(cells)
-        checked_cells = distinct if index in key_indices else column.deciding(distinct)
+        checked_cells = distinct if index in key_indices else column.decisive_cells(distinct)
         results = {cell: column.read(cell) for cell in checked_cells}
         if any(fault or column.spelling(cell, 0, index in key_indices) for cell, (_, fault) in results.items()):
             return False

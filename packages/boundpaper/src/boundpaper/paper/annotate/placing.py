@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.paper.annotate.copies import DocumentCopy
-from boundpaper.store.sentences import DocumentSentence, anchor_of, shared_share
+from boundpaper.store.sentences import DocumentSentence, anchor_of, share_of_words
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
 CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
@@ -104,7 +104,7 @@ def _replacement(
         return next((sentence for sentence in sentences if sentence.text.startswith("|")), None)
     anchor = anchor_of({**_texts_of_row(row), "kind": "statement"}, document)
     nearest = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
-    return nearest if nearest and shared_share(str(row["statement"]), nearest.text) >= NEAR else None
+    return nearest if nearest and share_of_words(str(row["statement"]), nearest.text) >= NEAR else None
 
 
 def _texts_of_row(row: Mapping[str, Any]) -> dict[str, str]:
