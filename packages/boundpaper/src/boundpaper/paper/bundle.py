@@ -41,7 +41,7 @@ def bundle_files(out: Path) -> list[str]:
 def make(out: Path, *, flat: bool = True) -> bytes:
     """Return the bundle, with sorted files and fixed times, owners and modes.
 
-    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Another bundle is a `.zip` for an editor, in which
+    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Else the bundle is a `.zip` for an editor, in which
     files keep their paths, with `references.bib`. `out` is the output folder of a compiled thesis. Raises SpecError
     when the thesis has not been compiled, two files would get the same name, or a text contains the path of a folder
     on this machine.
@@ -108,16 +108,16 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**pictures, "thesis.tex": text.encode()}
 
 
-def _inline_inputs(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
-    if name in above:
-        raise SpecError(f"{name}: inputs itself through {' and '.join(above)}")
+def _inline_inputs(name: str, texts: Mapping[str, str], parents: tuple[str, ...]) -> str:
+    if name in parents:
+        raise SpecError(f"{name}: inputs itself through {' and '.join(parents)}")
 
     def inlined(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
         if file not in texts:
             return match[0]
         # TeX adds a line end after a file, so the rest of the line follows on a new line.
-        return _inline_inputs(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
+        return _inline_inputs(file, texts, (*parents, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
 
     return _INPUT.sub(inlined, texts[name])
 
@@ -129,7 +129,7 @@ _SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
 
 
 def converters_text(text: str) -> str:
-    """Return a flattened thesis without the commands that converters do not know: no links, and verdicts as signs."""
+    """Return a flattened thesis for converters to other formats: without links, and with verdicts as signs."""
     preamble, begin, body = text.partition("\\begin{document}")
     signs = dict(_SIGN.findall(preamble))
 

@@ -172,9 +172,11 @@ def chapters(root: Path) -> dict[str, str]:
 
 def _check_chapters(root: Path, metadata: Metadata) -> None:
     template_names = templates(root)
-    listed = [*metadata.chapters, *metadata.appendices]
-    for name in listed:
+    chapter_names = [*metadata.chapters, *metadata.appendices]
+    for name in chapter_names:
         if name not in template_names:
             raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, template_names)}")
-        if listed.count(name) > 1 or name == "abstract":
-            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (`abstract` is added by itself)")
+        if name == "abstract":
+            raise SpecError(f"{FILE}: the chapter 'abstract' is listed; remove it there, since it is always printed")
+        if chapter_names.count(name) > 1:
+            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice; remove one")

@@ -150,7 +150,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
 
 
 def row_reader(frame: pd.DataFrame, artifact: str, conditions: dict[str, Any]) -> Callable[..., Row]:
-    """Return a function that returns rows of one artifact that satisfy some `conditions`, which are values by column.
+    """Return a function like `row` for the rows of one artifact that satisfy `conditions`, which are values by column.
 
     Raises SpecError at once if a column or its value does not exist.
     """

@@ -273,7 +273,7 @@ class DescribedField(NamedTuple):
 
 
 def _full_field(entry: Any, number: int, columns: dict[str, dict[str, Any]], place: str) -> DescribedField:
-    """Return a field in full; `entry` is a column's name, changes of a column (`{height: text, unit: mm}`), or a field."""
+    """Return a field in full; `entry` is a column's name, a column with changes (`{height: text}`), or a field."""
     if isinstance(entry, str):
         name, mark = _split_mark(entry)
         if name not in columns:

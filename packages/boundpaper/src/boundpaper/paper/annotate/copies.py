@@ -33,7 +33,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; give the folder with your copies of the documents")
-    found: dict[str, DocumentCopy] = {}
+    copy_by_key: dict[str, DocumentCopy] = {}
     other_files = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
         text = "\n".join(text_of(Path(), str(path)).splitlines())
@@ -41,21 +41,22 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
         key = _document_with_sentences(copy, anchors) or _document_in_name(path.name, anchors)
         if not key:
             other_files.append(path.name)
-        elif key in found:
-            raise DataError(f"{folder}: {found[key].file} and {path.name} are both document {key}; keep one of them")
+        elif key in copy_by_key:
+            raise DataError(
+                f"{folder}: {copy_by_key[key].file} and {path.name} are both document {key}; keep one of them"
+            )
         else:
-            found[key] = replace(copy, document=key)
-    if not found:
+            copy_by_key[key] = replace(copy, document=key)
+    if not copy_by_key:
         names = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
         raise DataError(f"{folder}: no file here is a judged document; those are {names}")
-    return [found[key] for key in anchors if key in found], other_files
+    return [copy_by_key[key] for key in anchors if key in copy_by_key], other_files
 
 
 def _document_with_sentences(copy: DocumentCopy, anchors: Mapping[str, Collection[str]]) -> str:
     hashes = {sentence.anchor for sentence in copy.sentences}
-    shares = {
-        key: len(hashes.intersection(recorded)) / len(set(recorded)) for key, recorded in anchors.items() if recorded
-    }
+    recorded_hashes = {key: set(anchors_of_key) for key, anchors_of_key in anchors.items() if anchors_of_key}
+    shares = {key: len(hashes & recorded) / len(recorded) for key, recorded in recorded_hashes.items()}
     best = max(shares, key=lambda key: shares[key], default="")
     return best if best and shares[best] >= SHARE else ""
 

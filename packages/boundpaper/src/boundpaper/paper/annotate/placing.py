@@ -88,10 +88,10 @@ def _searched_place(
 ) -> PlacedRow:
     anchor = anchor_of(_texts_of_row(row), document)
     line = int(anchor["line"] or 0) or None
-    placed = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": line}
+    row = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": line}
     if line is None:
-        return PlacedRow(placed, HEADING if anchor["heading"] else NOWHERE)
-    return PlacedRow(placed, SAME, next(found for found in by_hash[anchor["anchor"]] if found.line == line))
+        return PlacedRow(row, HEADING if anchor["heading"] else NOWHERE)
+    return PlacedRow(row, SAME, next(sentence for sentence in by_hash[anchor["anchor"]] if sentence.line == line))
 
 
 def _replacement(

@@ -4,7 +4,14 @@ import calendar
 import re
 from collections.abc import Mapping
 
-from boundpaper.paper.bibliography.terms import ACCEPTED, ARCHIVES, KINDS, OTHER_KINDS, PRINTED, RENAMED
+from boundpaper.paper.bibliography.terms import (
+    ARCHIVES,
+    FIELD_ALIASES,
+    KIND_ALIASES,
+    KINDS,
+    OTHER_FIELDS,
+    PRINTED_FIELDS,
+)
 from boundpaper.suggestions import or_known, similar_names
 
 _DATE = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
@@ -28,16 +35,20 @@ def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]
     """
     fields = {name: value for name, value in fields.items() if value.strip()}
     for name in fields:
-        if not (name in PRINTED or name in RENAMED or name in ACCEPTED or name.startswith(("opt", "alt"))):
-            close = similar_names(name, PRINTED | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
-            if close and close[0] not in fields and abs(len(close[0]) - len(name)) <= 2:
-                raise WordFault(f"unknown field {name!r}; did you mean {close[0]!r}?", name)
-    if kind not in KINDS and kind not in OTHER_KINDS:
-        raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
-    bib = {name: value for name, value in fields.items() if name in PRINTED}
-    for name, other in RENAMED.items():
-        if other and name in fields:
-            bib.setdefault(other, fields[name])
+        if not (
+            name in PRINTED_FIELDS or name in FIELD_ALIASES or name in OTHER_FIELDS or name.startswith(("opt", "alt"))
+        ):
+            similar = similar_names(
+                name, PRINTED_FIELDS | FIELD_ALIASES.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79
+            )
+            if similar and similar[0] not in fields and abs(len(similar[0]) - len(name)) <= 2:
+                raise WordFault(f"unknown field {name!r}; did you mean {similar[0]!r}?", name)
+    if kind not in KINDS and kind not in KIND_ALIASES:
+        raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | KIND_ALIASES.keys()))}")
+    bib = {name: value for name, value in fields.items() if name in PRINTED_FIELDS}
+    for alias, name in FIELD_ALIASES.items():
+        if name and alias in fields:
+            bib.setdefault(name, fields[alias])
     kind = _bibtex_kind(kind, fields, bib)
     _join_titles(fields, bib)
     _fill_date(fields, bib)
@@ -49,7 +60,7 @@ def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]
 
 
 def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> str:
-    """Return the BibTeX kind of an entry; add to `bib` what the kind no longer says, as in `Research report`."""
+    """Return the BibTeX kind of an entry; add to `bib` what this kind does not say, such as `Research report`."""
     if kind == "thesis":
         thesis_type = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         thesis = next((name for begin, name in _THESES.items() if thesis_type.startswith(begin)), "")
@@ -64,7 +75,7 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> s
         bib["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
     if kind in ("software", "dataset") and "version" in fields:
         _append_words(bib, "note", f"Version {fields['version']}")
-    return OTHER_KINDS.get(kind, kind)
+    return KIND_ALIASES.get(kind, kind)
 
 
 def _move_issuer(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:

@@ -77,7 +77,7 @@ class LogMessage:
 
     @property
     def hint(self) -> str:
-        """Return a semicolon and how to correct the error; empty if this is unknown."""
+        """Return the end of a message, `; ADVICE`, or an empty text if there is no advice."""
         advice = hint(self.kind, self.message)
         return f"; {advice}" if advice else ""
 
@@ -160,10 +160,10 @@ def origin(text: str, line: int) -> str:
     the line names the source, else the first comment below it. `line` counts from 1, and is 0 when unknown.
     """
     source = ""
-    for number, row in enumerate(text.splitlines(), 1):
+    for number, text_line in enumerate(text.splitlines(), 1):
         if source and number > line:
             break
-        if match := _SOURCE_COMMENT.match(row):
+        if match := _SOURCE_COMMENT.match(text_line):
             source = match["source"]
     return source
 
@@ -177,13 +177,13 @@ def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", document)
-    # Text in the preamble causes all errors after it.
+    # Text in the preamble causes all later errors.
     count = next((number for number, error in enumerate(log.errors, 1) if NO_PREAMBLE in error.message), None)
-    first, *further = log.errors[:count]
+    first, *further_errors = log.errors[:count]
     message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
-    message = "\n".join([message, *(f"out/{error}" if error.file else str(error) for error in further[:SHOWN])])
-    if len(further) > SHOWN:
-        message += f"\nand {len(further) - SHOWN} more errors"
+    message = "\n".join([message, *(f"out/{error}" if error.file else str(error) for error in further_errors[:SHOWN])])
+    if len(further_errors) > SHOWN:
+        message += f"\nand {len(further_errors) - SHOWN} more errors"
     return LatexError(message, f"out/{first.file}" if first.file else document, first.line, first.source)
 
 
@@ -218,12 +218,12 @@ def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[
     return LogMessage("error", " ".join(filter(None, message_lines)), file, number, context=context), position
 
 
-def _overfull(match: re.Match[str], following: list[str], file: str, page: int) -> LogMessage:
+def _overfull(match: re.Match[str], next_lines: list[str], file: str, page: int) -> LogMessage:
     first, last = match["line"], match["last"]
     excess = f"{match['size']} pt too {'wide' if match['box'] == 'hbox' else 'high'}"
     lines = f", lines {first}-{last}" if last and last != first else ""
     # The text of the box, without TeX's font switches.
-    text = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", following[0]) if following else ""
+    text = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", next_lines[0]) if next_lines else ""
     message = f"\\{match['box']} {excess}{lines}, sheet {page} of the PDF"
     return LogMessage("overfull box", message, file, int(first or 0), context=" ".join(text.split())[:80])
 
@@ -251,7 +251,7 @@ def _current_file(stack: list[str]) -> str:
 
 def _with_sources(messages: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
     """Return the distinct messages, each with the source of its file."""
-    sourced = []
+    messages_with_source = []
     for message in dict.fromkeys(messages):
         source = ""
         if folder and message.file and not Path(message.file).is_absolute() and (folder / message.file).is_file():
@@ -259,5 +259,5 @@ def _with_sources(messages: list[LogMessage], folder: Path | None) -> tuple[LogM
             source = origin(text, message.line)
             if message.line:
                 source = _with_template_line(folder.parent, source, text, message.line)
-        sourced.append(replace(message, source=source))
-    return tuple(sourced)
+        messages_with_source.append(replace(message, source=source))
+    return tuple(messages_with_source)

@@ -58,8 +58,8 @@ class SearchedNumber:
             return None
         return cls(digits[0], number.low, number.high, text.rstrip().endswith("%"))
 
-    def fits(self, text: str) -> int:
-        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
+    def match_rank(self, text: str) -> int:
+        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0 if not."""
         numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0
@@ -67,27 +67,27 @@ class SearchedNumber:
             return SAME
         if float(numeral.text) == float(self.text):
             return EQUAL
-        return ROUNDED if self.holds(float(numeral.text)) else 0
+        return ROUNDED if self.may_print(float(numeral.text)) else 0
 
-    def holds(self, value: float) -> bool:
+    def may_print(self, value: float) -> bool:
         """Return whether a value may be printed as this number, directly or as a percentage."""
         return bool(self._is_within(value))
 
-    def near(self, values: Any) -> Any:
+    def may_equal(self, values: Any) -> Any:
         """Return whether a value equals this number or may be printed as it; for an array, return a mask."""
         return (values == float(self.text)) | self._is_within(values)
 
     @cached_property
     def may_fit(self) -> Callable[[str], bool]:
-        """Return a quick test of texts, to be used before `fits`: if it is false, the text does not match."""
+        """Return a quick test of texts, to be used before `match_rank`: if it is false, the text does not match."""
         return cache(self._may_fit)
 
     def _may_fit(self, text: str) -> bool:
-        return bool(self.near(number_in(text)))
+        return bool(self.may_equal(number_in(text)))
 
-    def may_be_in(self, printed: str) -> bool:
+    def may_be_in(self, latex: str) -> bool:
         """Return a quick test of whether a LaTeX file prints the number: if it is false, the file does not."""
-        digits = printed.replace("{,}", "").replace(",", "")
+        digits = latex.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 
     def _is_within(self, values: Any) -> Any:
