@@ -28,7 +28,7 @@ AUTHOR = mapping(
 )
 
 
-FIELDS: Rule = mapping(
+FIELDS: Rule = mapping(  # rule for the content of the file
     {
         **dict.fromkeys(("title", "subtitle", "institution", "date", "version", "licence", "publisher"), text),
         "author": either(text, listed(either(text, AUTHOR))),
@@ -37,7 +37,6 @@ FIELDS: Rule = mapping(
         "site": text,
     }
 )
-"""Rule for the content of the file."""
 
 CLASS_KEYS = ("class", "documentclass", "document_class", "journal", "venue", "style")
 CLASS_ADVICE = (

@@ -19,8 +19,7 @@ _BEGINNINGS = (
     (b"\xfe\xff", "is UTF-16", "save it in UTF-8"),
     (b"version https://git-lfs.github.com/spec/", "is a pointer to a file of Git LFS", "run `git lfs pull`"),
 )
-START = 400
-"""Number of bytes at the beginning of a file that identify its format."""
+START = 400  # number of bytes at the beginning of a file that identify its format
 _HTML_BEGINNINGS = ("<!doctype html", "<html")
 
 

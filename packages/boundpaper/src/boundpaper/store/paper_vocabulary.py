@@ -48,7 +48,7 @@ _LABELS = mapping({"table": _TABLE, "key": text, "label": text, "like": text}, (
 _FAMILIES = mapping(
     {"table": _TABLE, "members": _TABLE, "column": text, "labels": _LABELS}, ("table", "members", "column")
 )
-RULE: Rule = mapping(
+RULE: Rule = mapping(  # rule for the content of the file
     {
         "words": by_name(by_name(text)),
         "numbers": by_name(number),
@@ -60,7 +60,6 @@ RULE: Rule = mapping(
         "families": _FAMILIES,
     }
 )
-"""Rule for the content of the file."""
 
 
 @dataclass(frozen=True)

@@ -58,11 +58,6 @@ def flag(value: Any) -> BrokenRule | None:
     return None if isinstance(value, bool) else BrokenRule("", f"{quoted(value)} is neither true nor false")
 
 
-def whole(value: Any) -> BrokenRule | None:
-    """Check that the value is a whole number of at least 0 (a rule)."""
-    return at_least(0)(value)
-
-
 def at_least(minimum: int) -> Rule:
     """Return a rule for whole numbers of at least `minimum`."""
 
@@ -71,6 +66,9 @@ def at_least(minimum: int) -> Rule:
         return None if is_valid else BrokenRule("", f"{quoted(value)} is not a whole number of at least {minimum}")
 
     return rule
+
+
+whole = at_least(0)
 
 
 def number(value: Any) -> BrokenRule | None:
@@ -142,12 +140,8 @@ def either(*rules: Rule) -> Rule:
     """Return a rule for values that satisfy any of `rules`; if none is satisfied, the fault of the last is reported."""
 
     def rule(value: Any) -> BrokenRule | None:
-        broken = None
-        for alternative in rules:
-            broken = alternative(value)
-            if broken is None:
-                return None
-        return broken
+        broken_rules = [alternative(value) for alternative in rules]
+        return None if None in broken_rules else broken_rules[-1]
 
     return rule
 

@@ -209,8 +209,7 @@ PACKAGE: Mapping[str, Rule] = {
 }
 field = mapping(FIELD, ("name",), with_colon=True)
 RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is not [low, high]"))
-LIMITS = mapping(dict.fromkeys(_BOUNDS, number), any_key=True)
-"""Rule for the constraints of a column of numbers."""
+LIMITS = mapping(dict.fromkeys(_BOUNDS, number), any_key=True)  # rule for the constraints of a column of numbers
 
 schema = mapping(SCHEMA, with_colon=True)
 resource = mapping(RESOURCE, ("name",), with_colon=True)

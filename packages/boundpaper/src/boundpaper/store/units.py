@@ -6,8 +6,7 @@ from pathlib import Path
 
 from boundpaper.store.descriptor import resource
 
-NONE = ("1", "as ", "see ")
-"""Beginnings of the values of `unit` that mean "no unit", or that the unit differs by row."""
+NONE = ("1", "as ", "see ")  # beginnings of the values of `unit` that mean "no unit", or that the unit differs by row
 
 _UNIT_BY_NAME = {
     name: unit

@@ -85,14 +85,13 @@ _BOUNDS: Mapping[str, Limit] = {
     "exclusiveMinimum": _check_bound(operator.gt, "is not more than {}"),
     "exclusiveMaximum": _check_bound(operator.lt, "is not less than {}"),
 }
-LIMITS: Mapping[str, Limit] = {
+LIMITS: Mapping[str, Limit] = {  # constraints of single cells, except `required`; `unique` is a constraint of a column
     "enum": _check_enum,
     "pattern": _check_pattern,
     **_BOUNDS,
     "minLength": _check_bound(operator.ge, "has fewer than {} letters", lengths=True),
     "maxLength": _check_bound(operator.le, "has more than {} letters", lengths=True),
 }
-"""Constraints of single cells, except `required`; `unique` is a constraint of a column."""
 
 
 class CheckedField:

@@ -8,10 +8,8 @@ from boundpaper.paper.annotate.copies import DocumentCopy
 from boundpaper.store.sentences import DocumentSentence, anchor_of, share_of_words
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
-CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
-"""States that are reported as a change, the most serious first."""
-NEAR = 0.5
-"""Least fraction of a statement's words that a sentence must contain to count as its replacement."""
+CHANGED = (ALTERED, GONE, NOWHERE, MOVED)  # states that are reported as a change, the most serious first
+NEAR = 0.5  # least fraction of a statement's words that a sentence must contain to count as its replacement
 
 
 @dataclass(frozen=True)

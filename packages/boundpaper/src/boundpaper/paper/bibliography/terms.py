@@ -1,10 +1,8 @@
 """List the entry kinds and fields that BibTeX's styles support, and their names in other programs."""
 
 KINDS = frozenset(
-    {
-        *("article", "book", "booklet", "inbook", "incollection", "inproceedings", "manual", "mastersthesis", "misc"),
-        *("phdthesis", "proceedings", "techreport", "unpublished"),
-    }
+    "article book booklet inbook incollection inproceedings manual mastersthesis misc phdthesis proceedings techreport "
+    "unpublished".split()
 )
 KIND_ALIASES = {  # kinds of other programs, and the kinds that they become
     "conference": "inproceedings", "online": "misc", "electronic": "misc", "www": "misc", "webpage": "misc",

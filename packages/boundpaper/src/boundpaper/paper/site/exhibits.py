@@ -133,7 +133,7 @@ def _picture(project: SiteProject, name: str) -> bytes:
         raise DataError(f"{pdf.relative_to(project.root)} is missing; run `python build.py figure {name}`")
     if not svg.is_file() or svg.stat().st_mtime_ns < pdf.stat().st_mtime_ns:
         convert(pdf, svg)
-        svg.touch()  # an equal picture is not written again
+        svg.touch()  # `convert` does not write an equal picture again
     return svg.read_bytes()
 
 

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 EXHIBITS = ("table", "figure")
 KINDS = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
 KINDS |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
-"""What the first argument of each function of `boundpaper.paper.calls` names."""
+"""The kind of thing that the first argument of each function in a template names (`boundpaper.paper.calls`)."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
 _NAME = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim

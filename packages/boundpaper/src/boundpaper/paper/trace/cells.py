@@ -60,9 +60,8 @@ def rows_of_files(
 ) -> Iterator[TracedRow]:
     """Yield the rows of an artifact's files; with `numeral`, only the rows with a cell that may match it."""
     for file in paths:
-        numbered_rows = (
-            rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.may_equal)
-        )
+        path = root / file
+        numbered_rows = rows(path) if numeral is None else rows_with(path, numeral.may_fit, numeral.may_equal)
         for line, cells in numbered_rows:
             texts = {column: text or "" for column, text in cells.items() if column is not None}
             yield TracedRow(name, f"{file}:{line}", texts)

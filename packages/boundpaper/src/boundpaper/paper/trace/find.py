@@ -128,7 +128,7 @@ def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumb
 
 
 def _printed_values(project: TracedProject, step: Step) -> list[dict[str, Any]]:
-    """Return the values that a chapter prints: from the record of its last build if up to date, else by rendering it."""
+    """Return the values that a chapter prints, from the record of its build if up to date, else by rendering it."""
     from boundpaper.paper.chapter import render
 
     if project.is_built(step):

@@ -67,23 +67,16 @@ class SearchedNumber:
             return SAME
         if float(numeral.text) == float(self.text):
             return EQUAL
-        return ROUNDED if self.may_print(float(numeral.text)) else 0
-
-    def may_print(self, value: float) -> bool:
-        """Return whether a value may be printed as this number, directly or as a percentage."""
-        return bool(self._is_within(value))
+        return ROUNDED if self._is_within(float(numeral.text)) else 0
 
     def may_equal(self, values: Any) -> Any:
-        """Return whether a value equals this number or may be printed as it; for an array, return a mask."""
+        """Return whether a value equals this number, or may be printed as this number; for an array, return a mask."""
         return (values == float(self.text)) | self._is_within(values)
 
     @cached_property
     def may_fit(self) -> Callable[[str], bool]:
         """Return a quick test of texts, to be used before `match_rank`: if it is false, the text does not match."""
-        return cache(self._may_fit)
-
-    def _may_fit(self, text: str) -> bool:
-        return bool(self.may_equal(number_in(text)))
+        return cache(lambda text: bool(self.may_equal(number_in(text))))
 
     def may_be_in(self, latex: str) -> bool:
         """Return a quick test of whether a LaTeX file prints the number: if it is false, the file does not."""
