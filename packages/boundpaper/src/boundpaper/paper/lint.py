@@ -94,8 +94,8 @@ def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: It
     prose = words_of(text)
     patterns = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name must not be part of a longer number: 2-D does not allow 12-D, nor 2026 allow 2026.5.
-    allowed = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)})(?![\w%]|[.,]\d)")
-    for match in _WORD.finditer(allowed.sub(_blank_match, prose)):
+    allowed_words = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)})(?![\w%]|[.,]\d)")
+    for match in _WORD.finditer(allowed_words.sub(_blank_match, prose)):
         if _DIGIT.search(match[0]):
             fault = _typed_fault(match[0].strip("()[]{},.;:'`~"))
             findings.append(ChapterFault(file, line_of(text, match.start()), fault))

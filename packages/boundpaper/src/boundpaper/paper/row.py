@@ -138,8 +138,8 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
         names = [name for name in frame.columns if name not in keys and name != "study" and _has_names(frame[name])]
         matches = [name for name in names if cells_equal(frame[name], word).any()]
         if not matches:
-            known = dict.fromkeys(str(cell) for name in names for cell in frame[name])
-            raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
+            known_words = dict.fromkeys(str(cell) for name in names for cell in frame[name])
+            raise SpecError(f"{artifact} has no {word!r}{or_known(word, known_words)}")
         if len(matches) > 1:
             conditions = " or ".join(f"{name}={word!r}" for name in matches)
             raise SpecError(f"{artifact} has {word!r} in {len(matches)} columns: write {conditions}")
@@ -158,8 +158,8 @@ def row_reader(frame: pd.DataFrame, artifact: str, conditions: dict[str, Any]) -
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
         if not cells_equal(frame[column], value).any():
-            known = dict.fromkeys(str(cell) for cell in frame[column])
-            raise SpecError(f"{artifact} has no {column} {str(value)!r}{or_known(str(value), known)}")
+            known_words = dict.fromkeys(str(cell) for cell in frame[column])
+            raise SpecError(f"{artifact} has no {column} {str(value)!r}{or_known(str(value), known_words)}")
     return lambda *words, **where: row(frame, artifact, words, {**conditions, **where})
 
 

@@ -22,10 +22,10 @@ def is_source(root: Path, path: str) -> bool:
     file = Path(path)
     if not file.is_relative_to(root):
         return False
-    relative = file.relative_to(root)
-    is_hidden = any(name.startswith(".") or name == "__pycache__" for name in relative.parts)
+    relative_path = file.relative_to(root)
+    is_hidden = any(name.startswith(".") or name == "__pycache__" for name in relative_path.parts)
     is_draft = file.name.endswith(DRAFT_ENDINGS) or file.name.startswith("#") or not (file.suffix or file.is_dir())
-    return not is_hidden and not is_draft and not any(map(relative.is_relative_to, OUTPUTS))
+    return not is_hidden and not is_draft and not any(map(relative_path.is_relative_to, OUTPUTS))
 
 
 def watch(
@@ -72,5 +72,5 @@ def _run_build(root: Path, command: Sequence[str], say: Callable[[str], None]) -
 
 
 def _some_names(names: Iterable[str], limit: int = 4) -> str:
-    ordered = sorted(names)
-    return ", ".join(ordered[:limit]) + (f" and {len(ordered) - limit} more" if len(ordered) > limit else "")
+    first, others = sorted(names)[:limit], sorted(names)[limit:]
+    return ", ".join(first) + (f" and {len(others)} more" if others else "")

@@ -34,8 +34,8 @@ def is_probability(column: str) -> bool:
 
 def largest_magnitude(values: Floats) -> float:
     """Return the largest finite magnitude in a column, 0 if it has no finite number."""
-    finite = np.abs(values[np.isfinite(values)])
-    return float(finite.max()) if len(finite) else 0.0
+    magnitudes = np.abs(values[np.isfinite(values)])
+    return float(magnitudes.max()) if len(magnitudes) else 0.0
 
 
 def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
@@ -67,18 +67,18 @@ def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = T
     """
     noise = 0.0 if is_probability(column) else 10 * FLOOR * max(largest_magnitude(left), largest_magnitude(right))
     with np.errstate(invalid="ignore"):
-        is_close = np.abs(left - right) <= np.maximum(tolerance * np.maximum(np.abs(left), np.abs(right)), noise)
-    return np.asarray(is_close | (np.isnan(left) & np.isnan(right)) | (left == right))
+        are_close = np.abs(left - right) <= np.maximum(tolerance * np.maximum(np.abs(left), np.abs(right)), noise)
+    return np.asarray(are_close | (np.isnan(left) & np.isnan(right)) | (left == right))
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
     """Return a mask of the rows in which two text columns are equal as text or by `equal_numbers`."""
-    equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
-    if equal.all():
-        return equal
+    are_equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
+    if are_equal.all():
+        return are_equal
     left_numbers, right_numbers = (_as_numbers(cells) for cells in (left, right))
     are_finite = np.isfinite(left_numbers) & np.isfinite(right_numbers)
-    return np.asarray(equal | (are_finite & equal_numbers(column, left_numbers, right_numbers, tolerance)))
+    return np.asarray(are_equal | (are_finite & equal_numbers(column, left_numbers, right_numbers, tolerance)))
 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
@@ -117,16 +117,16 @@ def _hashed_cells(column: tuple[str, ...]) -> list[str]:
     import pandas as pd
 
     name, *cells = column
-    has_point = ["." in cell or "e" in cell or "E" in cell for cell in cells]
-    if not any(has_point):
+    have_point = ["." in cell or "e" in cell or "E" in cell for cell in cells]
+    if not any(have_point):
         return [name, *cells]
     numbers = _as_numbers(pd.Series(cells, dtype=object))
-    are_floats = np.array(has_point, dtype=bool) & np.isfinite(numbers)
+    are_floats = np.array(have_point, dtype=bool) & np.isfinite(numbers)
     noise = 0.0 if is_probability(name) else 10 * FLOOR * largest_magnitude(numbers)
     denoised = np.where(np.abs(numbers) <= noise, 0.0, numbers)
     rounded = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(denoised.tolist())).splitlines()  # faster than cell by cell
-    triples = zip(cells, rounded, are_floats.tolist(), strict=True)
-    return [name, *(number if is_float else cell for cell, number, is_float in triples)]
+    cells_with_numbers = zip(cells, rounded, are_floats.tolist(), strict=True)
+    return [name, *(number if is_float else cell for cell, number, is_float in cells_with_numbers)]
 
 
 def _as_numbers(cells: pd.Series) -> Floats:

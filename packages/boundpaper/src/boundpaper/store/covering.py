@@ -29,11 +29,11 @@ def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
         key = row[covers["key"]]
         if not is_selected or key in messages or scope.is_foreign(row.get("source", "")):
             continue
-        missing = [value for value in covers["values"] if value not in values_by_key.get(key, set())]
-        if missing:
+        missing_values = [value for value in covers["values"] if value not in values_by_key.get(key, set())]
+        if missing_values:
             condition = " and ".join(covers["when"].values())
             messages[key] = (
-                f"no {covers['field']} {', '.join(missing)} of {key!r}, which {other_path}, row {number}, "
+                f"no {covers['field']} {', '.join(missing_values)} of {key!r}, which {other_path}, row {number}, "
                 f"{f'says is {condition}' if condition else 'has'}; add the rows, with a reason for unknown values"
             )
     return list(messages.values())

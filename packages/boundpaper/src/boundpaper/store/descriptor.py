@@ -81,10 +81,9 @@ def files(root: Path, name: str) -> list[str]:
 
     Raises DataError when a measurement exists as both CSV and Parquet.
     """
-    single_files = [f"artifacts/{folder}/{name}.csv" for folder in ("sources", "results")]
-    present = [path for path in single_files if (root / path).is_file()]
-    if present:
-        return present
+    paths = [f"artifacts/{folder}/{name}.csv" for folder in ("sources", "results")]
+    if single_files := [path for path in paths if (root / path).is_file()]:
+        return single_files
     folder = root / "artifacts/measurements" / name
     tables = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}"))
     for path in tables:
@@ -112,7 +111,7 @@ def standard_package(root: Path) -> dict[str, Any]:
     without the names of the models. Tables without files are omitted.
     """
     package = {"$schema": PROFILE, **full_package(root)}
-    resources = [standard for full in package["resources"] for standard in _standard_resources(root, full)]
+    resources = [resource for full in package["resources"] for resource in _standard_resources(root, full)]
     return {**{key: value for key, value in package.items() if key not in NOTATION_KEYS}, "resources": resources}
 
 
@@ -302,8 +301,8 @@ def _full_field(entry: Any, number: int, columns: dict[str, dict[str, Any]], pla
     return DescribedField(entry)
 
 
-def _split_mark(word: str) -> tuple[str, str]:
-    return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
+def _split_mark(marked_name: str) -> tuple[str, str]:
+    return (marked_name[:-1], marked_name[-1]) if marked_name.endswith(MARKS) else (marked_name, "")
 
 
 def _build_column(name: str, description: dict[str, Any], mark: str, place: str) -> DescribedField:

@@ -72,10 +72,10 @@ def judged_sources(root: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DocumentScope:
-    """The keys of the documents whose rows a step receives, and of all judged documents (`known`)."""
+    """The keys of the documents whose rows a step receives, and of all judged documents."""
 
-    received: frozenset[str]
-    known: frozenset[str]
+    received_keys: frozenset[str]
+    judged_keys: frozenset[str]
 
     def is_foreign(self, source: object) -> bool:
         """Return whether a `source` cell such as `005 T1` names a document whose rows the step does not receive.
@@ -83,7 +83,7 @@ class DocumentScope:
         A three-digit code that is not in the table counts as such a document; a path in `data/` does not.
         """
         code = str(source).partition(" ")[0]
-        return code not in self.received and (code in self.known or bool(_CODE.fullmatch(code)))
+        return code not in self.received_keys and (code in self.judged_keys or bool(_CODE.fullmatch(code)))
 
     def foreign_keys(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
         """Return the cells of the column `key` in the rows whose `source` cell `is_foreign`."""
@@ -97,13 +97,13 @@ class DocumentScope:
         Left out are rows whose `source` cell `is_foreign`, and rows with a key in `foreign_keys`, which maps columns to
         keys.
         """
-        keep = pd.Series(True, index=frame.index)
+        mask = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
-            keep &= ~frame["source"].map(self.is_foreign).astype(bool)
+            mask &= ~frame["source"].map(self.is_foreign).astype(bool)
         for column, keys in foreign_keys.items():
             if keys and column in frame.columns:
-                keep &= ~frame[column].isin(keys)
-        return frame if keep.all() else frame[keep].reset_index(drop=True)
+                mask &= ~frame[column].isin(keys)
+        return frame if mask.all() else frame[mask].reset_index(drop=True)
 
 
 def document_scope(root: Path, document: str = THESIS) -> DocumentScope:

@@ -85,7 +85,7 @@ def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
+def _read_families(root: Path, stamps: tuple[Stamp, ...]) -> tuple[Family, ...]:
     vocabulary = read(root)
     settings = vocabulary.families
     table = next(table for table in vocabulary.named if table.table == settings["members"])
@@ -109,15 +109,15 @@ def _member_maker(root: Path, vocabulary: Vocabulary) -> Callable[[str, str], Me
     settings = vocabulary.families.get("labels")
     if not settings:
         return Member
-    like = settings.get("like")
+    like_column = settings.get("like")
     row_by_key = {
         row[settings["key"]]: row
-        for row in _rows(root, settings["table"], settings["key"], settings["label"], *filter(None, [like]))
+        for row in _rows(root, settings["table"], settings["key"], settings["label"], *filter(None, [like_column]))
     }
 
     def member(key: str, name: str) -> Member:
         row = row_by_key.get(key, {})
-        entity = row.get(like, "") if like else ""
+        entity = row.get(like_column, "") if like_column else ""
         if entity and entity not in vocabulary.entities:
             raise DataError(
                 f"{_table_path(settings['table'])}: {key!r} has the look of {entity!r}, which is not an entity of "

@@ -101,8 +101,9 @@ def contradiction(root: Path, table: str) -> str:
     if seal.get(FACTS, _facts_hash(content)) != _facts_hash(content):
         return f"{file} was changed since it was sealed; restore it from version control"
     if seal.get("blake2") != table_hash(root / table):
-        count, sealed = sum(1 for _ in rows(root / table)), seal.get("rows")
-        change = f"{count} rows of {sealed}" if count != sealed else f"cells of its {count} rows were changed"
+        count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
+        same_count = count == sealed_count
+        change = f"cells of its {count} rows were changed" if same_count else f"{count} rows of {sealed_count}"
         return (
             f"not the measured table ({change}, according to the seal in {file}); restore it from version control, or "
             "measure again"

@@ -16,7 +16,7 @@ from boundpaper.store.manifest import SEAL, manifest, manifest_text
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
 from boundpaper.store.table_file import table_hash, table_text
 
-MOST = 150  # most rows of a CSV
+MOST_ROWS = 150  # most rows of a CSV
 FOLDER = "artifacts/measurements"
 
 
@@ -34,7 +34,7 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
     """
     from boundpaper.store.parquet_file import pack_table
 
-    is_large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
+    is_large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST_ROWS + 1
     path = root / FOLDER / name / f"{model}{PARQUET if is_large else CSV}"
     types = _column_types(root, name) if is_large else {}
     try:

@@ -244,5 +244,5 @@ def _csv_cell(value: object) -> str:
     """Return the text of a cell in CSV."""
     if not isinstance(value, float):
         return "" if value is None else str(value)
-    short = f"{value:.{DIGITS}g}"  # as the store writes numbers
-    return short if float(short) == value or value != value else repr(value)
+    rounded = f"{value:.{DIGITS}g}"  # as the store writes numbers
+    return rounded if float(rounded) == value or value != value else repr(value)

@@ -72,10 +72,10 @@ def _check_file(root: Path, description: dict[str, Any], path: str) -> list[Faul
     if fault:
         return [Fault(path, 1, column, f"{fault}; correct the header, or the schema in {SCHEMA}")]
     try:
-        foreign, unreadable = _foreign_cells(root, description)
-        if unreadable:
-            return [Fault(path, 0, field, words) for field, words in unreadable.items()]
-        cell_faults = [Fault(path, *problem) for problem in faults(root / path, fields, description["schema"], foreign)]
+        foreign, table_faults = _foreign_cells(root, description)
+        if table_faults:
+            return [Fault(path, 0, field, message) for field, message in table_faults.items()]
+        cell_faults = [Fault(path, *fault) for fault in faults(root / path, fields, description["schema"], foreign)]
     except DataError as error:
         return [Fault(SCHEMA, 0, description["name"], str(error))]
     except csv.Error as error:
@@ -162,11 +162,11 @@ def _sign_of_damage(text: str, awaits: str) -> str:
 def _additional_checks(root: Path, description: dict[str, Any], path: str) -> Iterator[Fault]:
     schema = description["schema"]
     markers = {field["name"]: missing_markers(field, schema) for field in schema["fields"]}
-    no_reason_needed = {name for name, cells in markers.items() if "" not in cells} | {"reason", "note"}
-    no_reason_needed |= {field["name"] for field in schema["fields"] if field.get("optional")}
+    columns_without_reason = {name for name, cells in markers.items() if "" not in cells} | {"reason", "note"}
+    columns_without_reason |= {field["name"] for field in schema["fields"] if field.get("optional")}
     document_keys = {document.key for document in documents(root)} if path == PLACES else set()
     header, *rows = records(root / path)
-    positions = [position for position, name in enumerate(header) if name not in no_reason_needed]
+    positions = [position for position, name in enumerate(header) if name not in columns_without_reason]
     must_check_every_row = not {"printed", "source"}.isdisjoint(header)
     for number, cells in enumerate(rows, 2):
         if not must_check_every_row and "" not in map(cells.__getitem__, positions):

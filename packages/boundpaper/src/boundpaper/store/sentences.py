@@ -185,8 +185,8 @@ def table_row_of(row: Mapping[str, str], section: Iterable[DocumentSentence]) ->
 def only_sentence(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the only sentence that prints the reported value of a check; None if there is not exactly one."""
     reported = _normalised(row["reported"])
-    found = [sentence for sentence in section if reported and _cell_prints(_normalised(sentence.text), reported)]
-    return found[0] if len(found) == 1 else None
+    matches = [sentence for sentence in section if reported and _cell_prints(_normalised(sentence.text), reported)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _cell_prints(cell: str, reported: str) -> bool:

@@ -109,8 +109,7 @@ class CheckedField:
                 f"{self.name}: `type` {self.kind!r} or its format is not supported; types are {', '.join(TYPES)}"
             )
         self.missing = missing_markers(field, schema)
-        unknown = [name for name in constraints if name not in (*LIMITS, "required", "unique")]
-        if unknown:
+        if unknown := [name for name in constraints if name not in (*LIMITS, "required", "unique")]:
             raise DataError(
                 f"{self.name}: unknown constraint {unknown[0]!r}; constraints are required, unique, {', '.join(LIMITS)}"
             )
@@ -221,8 +220,8 @@ def faults(
             key_values = tuple(values[index] for index in key)
             if any(value is not None for value in key_values):
                 if key_values in seen:
-                    repeat = ", ".join(cells[index] for index in key)
-                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeat)})"
+                    text = ", ".join(cells[index] for index in key)
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(text)})"
                 seen.add(key_values)
         for key, names, table, cells_there in references:
             cells_here = tuple("" if values[index] is None else cells[index] for index in key)
@@ -248,8 +247,8 @@ def _is_valid(
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
     values, texts = [], []  # of the columns in keys: the values, and the cells with "" for a missing value
     for index, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
-        distinct = dict.fromkeys(cells)
-        checked_cells = distinct if index in key_indices else column.decisive_cells(distinct)
+        distinct_cells = dict.fromkeys(cells)
+        checked_cells = distinct_cells if index in key_indices else column.decisive_cells(distinct_cells)
         results = {cell: column.read(cell) for cell in checked_cells}
         if any(fault or column.spelling(cell, 0, index in key_indices) for cell, (_, fault) in results.items()):
             return False
@@ -269,11 +268,11 @@ def _is_valid(
 
 def _advice_on_missing(cells_here: tuple[str, ...], cells_there: Collection[tuple[str, ...]]) -> str:
     """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
-    look = [looks(cell) for cell in cells_here]
-    alike = next((cells for cells in cells_there if [looks(cell) for cell in cells] == look), None)
-    if alike is None:
+    look_here = [looks(cell) for cell in cells_here]
+    similar_cells = next((cells for cells in cells_there if [looks(cell) for cell in cells] == look_here), None)
+    if similar_cells is None:
         return "; add it there or correct the name"
-    return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; use one spelling"
+    return f", which has {cut_to_line(', '.join(map(spelled_out, similar_cells)))}; use one spelling"
 
 
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:

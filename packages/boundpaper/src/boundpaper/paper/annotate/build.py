@@ -80,23 +80,24 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
     names = [re.compile(pattern) for pattern in read_metadata(root).names]
     titles = {document.key: document.title for document in documents(root)}
     sources = list(sources)
-    annotated = []
+    annotated_copies = []
     for copy in document_copies:
         rows = tuple(place_rows(rows_by_document[copy.document], copy))
         data = printed_numbers(root, sources, copy.document, copy.sentences)
-        annotated.append(AnnotatedCopy(copy, titles[copy.document], rows, coverage(copy, rows, data, names)))
-    write_files(root / FOLDER, _annotation_pages(annotated, other_files, (root / "out/site/ledger.html").is_file()))
-    return annotated, other_files
+        annotated_copies.append(AnnotatedCopy(copy, titles[copy.document], rows, coverage(copy, rows, data, names)))
+    has_site = (root / "out/site/ledger.html").is_file()
+    write_files(root / FOLDER, _annotation_pages(annotated_copies, other_files, has_site))
+    return annotated_copies, other_files
 
 
 def _annotation_pages(
-    annotated: Sequence[AnnotatedCopy], other_files: Sequence[str], has_site: bool
+    annotated_copies: Sequence[AnnotatedCopy], other_files: Sequence[str], has_site: bool
 ) -> Iterator[tuple[str, bytes]]:
     yield from page_assets().items()
-    common: dict[str, Any] = {"documents": annotated, "site": SITE if has_site else "", "addresses": addresses}
+    common: dict[str, Any] = {"documents": annotated_copies, "site": SITE if has_site else "", "addresses": addresses}
     title = "Annotated sources"
     yield "index.html", page("annotated.html.j2", "index.html", title=title, other_files=other_files, **common)
-    for document in annotated:
+    for document in annotated_copies:
         title = f"{document.copy.document}: {document.title}"
         blocks = list(copy_blocks(document.copy, document.coverage))
         values = {"title": title, "document": document, "blocks": blocks, "verdicts": VERDICTS, **common}

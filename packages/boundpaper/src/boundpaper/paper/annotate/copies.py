@@ -57,8 +57,8 @@ def _document_with_sentences(copy: DocumentCopy, anchors: Mapping[str, Collectio
     hashes = {sentence.anchor for sentence in copy.sentences}
     recorded_hashes = {key: set(anchors_of_key) for key, anchors_of_key in anchors.items() if anchors_of_key}
     shares = {key: len(hashes & recorded) / len(recorded) for key, recorded in recorded_hashes.items()}
-    best = max(shares, key=lambda key: shares[key], default="")
-    return best if best and shares[best] >= SHARE else ""
+    best_key = max(shares, key=lambda key: shares[key], default="")
+    return best_key if best_key and shares[best_key] >= SHARE else ""
 
 
 def _document_in_name(name: str, keys: Collection[str]) -> str:

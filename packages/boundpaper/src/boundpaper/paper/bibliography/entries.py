@@ -160,8 +160,8 @@ def _name_faults(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFau
     works_by_citation: dict[tuple[str, str], list[BibliographyEntry]] = {}
     for entry in entries:
         people = entry.fields.get("author", entry.fields.get("editor", entry.fields.get("key", ""))).split(" and ")
-        families = [name.partition(",")[0] for name in people]
-        authors = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
+        family_names = [name.partition(",")[0] for name in people]
+        authors = " and ".join(family_names) if len(family_names) < 3 else f"{family_names[0]} et al."
         works_by_citation.setdefault((authors, entry.fields.get("year", "")), []).append(entry)
     return [
         BibliographyFault(
@@ -216,9 +216,9 @@ class _EntryConverter:
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
         """Return an entry with BibTeX's kind and fields; without fields if one of these has no counterpart."""
-        inherited = self._with_inherited(raw, ())
+        fields_with_inherited = self._with_inherited(raw, ())
         try:
-            kind, fields = vocabulary.to_bibtex(raw.kind, inherited)
+            kind, fields = vocabulary.to_bibtex(raw.kind, fields_with_inherited)
         except vocabulary.WordFault as error:
             self.faults.append(BibliographyFault(raw.lines.get(error.field, raw.line), f"{raw.key}: {error}"))
             return BibliographyEntry(raw.key, "misc", raw.line, {})
@@ -280,8 +280,8 @@ class _EntryConverter:
             self._note_fault(raw, "", "has nothing to print; give at least a title")
         if kind not in KINDS_WITH_EDITOR and "author" not in fields and "editor" in fields:
             fields["author"] = fields.pop("editor")
-        missing = [names.replace("|", " or ") for names in REQUIRED[kind] if fields.keys().isdisjoint(names.split("|"))]
-        if missing:
+        required = (names.split("|") for names in REQUIRED[kind])
+        if missing := [" or ".join(names) for names in required if fields.keys().isdisjoint(names)]:
             self.gaps.append(BibliographyFault(raw.line, f"{raw.key}: @{kind} without {', '.join(missing)}"))
         if "year" not in fields:
             fields["year"] = UNDATED

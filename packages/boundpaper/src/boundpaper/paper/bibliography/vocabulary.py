@@ -113,10 +113,10 @@ def _join_titles(fields: Mapping[str, str], bib: dict[str, str]) -> None:
 def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
     """Set the year and the name of the month, from `date` if there is no year."""
     if "date" in fields and "year" not in fields:
-        first, slash, last = fields["date"].partition("/")
-        match = _DATE.fullmatch(first)
-        has_end = last not in ("", "..")
-        end = _DATE.fullmatch(last) if has_end else None
+        start_date, slash, end_date = fields["date"].partition("/")
+        match = _DATE.fullmatch(start_date)
+        has_end = end_date not in ("", "..")
+        end = _DATE.fullmatch(end_date) if has_end else None
         if not match or (has_end and not end):
             if fields["date"].strip() in ("n.d.", "nodate") or not any(char.isdigit() for char in fields["date"]):
                 bib["year"] = fields["date"]
@@ -127,7 +127,7 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
                 "date",
             )
         bib["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
-        if slash and not last:
+        if slash and not end_date:
             bib["year"] += "--"
         if match["month"] and not end:
             number = int(match["month"])

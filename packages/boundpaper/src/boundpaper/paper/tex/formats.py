@@ -70,8 +70,8 @@ def ensure(out: Path, text: str, document: str, log_copy: str, timeout: float) -
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
         files.write(formats / f"{name}.fmt", _unpacked_content(out / scratch / f"{name}.fmt"))
         with _locks_lock:
-            for old in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-MOST_FORMATS]:
-                old.unlink()
+            for old_format in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-MOST_FORMATS]:
+                old_format.unlink()
         shutil.rmtree(out / scratch)
     return name
 

@@ -101,7 +101,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
     `folder` is the output folder; with it, messages name the source from which a file was generated.
     """
     errors: list[LogMessage] = []
-    fatal: list[LogMessage] = []
+    fatal_errors: list[LogMessage] = []
     warnings: list[LogMessage] = []
     stack: list[str] = []
     lines = text.splitlines()
@@ -111,7 +111,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
         position += 1
         if match := _ERROR.match(line) or _BARE_ERROR.match(line):
             error, position = _read_error(match, lines, position)
-            (fatal if _FATAL.search(error.message) else errors).append(error)
+            (fatal_errors if _FATAL.search(error.message) else errors).append(error)
         elif match := _OVERFULL.match(line):
             if float(match["size"]) > OVERFULL_LIMIT:
                 warnings.append(_overfull(match, lines[position : position + 1], _current_file(stack), pages + 1))
@@ -137,10 +137,11 @@ def parse(text: str, folder: Path | None = None) -> Log:
                     warnings.append(LogMessage(kind, match["name"], _current_file(stack), int(number or 0)))
             _follow_files(line, stack)
             pages += len(_SHIPPED_PAGE.findall(line))
-    if fatal and errors and not errors[-1].file:  # the place of a missing file is only in the fatal error after it
-        errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
+    # the place of a missing file is only in the fatal error after it
+    if fatal_errors and errors and not errors[-1].file:
+        errors[-1] = replace(errors[-1], file=fatal_errors[0].file, line=fatal_errors[0].line)
     rerun = any(_RERUN.search(line) for line in lines)
-    return Log(_with_sources(errors or fatal, folder), _with_sources(warnings, folder), rerun)
+    return Log(_with_sources(errors or fatal_errors, folder), _with_sources(warnings, folder), rerun)
 
 
 def read(out: Path, path: str, copy: str) -> Log:
@@ -179,12 +180,12 @@ def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
         return LatexError(f"LaTeX failed without an error in its log: {tail}", document)
     # Text in the preamble causes all later errors.
     count = next((number for number, error in enumerate(log.errors, 1) if NO_PREAMBLE in error.message), None)
-    first, *further_errors = log.errors[:count]
-    message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
+    error, *further_errors = log.errors[:count]
+    message = (f"{error.message} near: {error.context}" if error.context else error.message) + error.hint
     message = "\n".join([message, *(f"out/{error}" if error.file else str(error) for error in further_errors[:SHOWN])])
     if len(further_errors) > SHOWN:
         message += f"\nand {len(further_errors) - SHOWN} more errors"
-    return LatexError(message, f"out/{first.file}" if first.file else document, first.line, first.source)
+    return LatexError(message, f"out/{error.file}" if error.file else document, error.line, error.source)
 
 
 def _with_template_line(root: Path, source: str, text: str, line: int) -> str:

@@ -141,9 +141,9 @@ def _page_faults(layout: _Layout, index: int, limits: Limits) -> Iterator[str]:
     lines = layout.body(page)
     text_count = sum(map(layout.is_text, lines))
     if not page.is_landscape:
-        least = limits.last_fill if is_last else limits.fill
-        if (fill := layout.fill(page)) < least:
-            yield f"{fill:.0%} of its height is used, at least {least:.0%}"
+        minimum = limits.last_fill if is_last else limits.fill
+        if (fill := layout.fill(page)) < minimum:
+            yield f"{fill:.0%} of its height is used, at least {minimum:.0%}"
     has_float = layout.exhibits(page) and not layout.has_long_table(page)
     if has_float and 0 < text_count < limits.text_lines and not is_last:
         yield f"{text_count} lines of text beside floats, at least {limits.text_lines}"

@@ -49,13 +49,13 @@ def first_passes(out: Path, document: str, state: str, *, fmt: str, formats: str
 def _input_texts(out: Path, document: str) -> list[str]:
     """Return the texts of the document and of every file that it inputs, each once."""
     texts: dict[str, str] = {}
-    unread = [document]
-    while unread:
-        name = unread.pop()
+    unread_files = [document]
+    while unread_files:
+        name = unread_files.pop()
         path = out / (name if name.endswith(".tex") else f"{name}.tex")
         if name not in texts and path.is_file():
             texts[name] = path.read_text(encoding="utf-8")
-            unread += INPUT.findall(texts[name])
+            unread_files += INPUT.findall(texts[name])
     return list(texts.values())
 
 
