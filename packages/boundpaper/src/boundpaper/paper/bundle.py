@@ -92,7 +92,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""Return a `thesis.tex` in which files replace every `\input`, and the pictures beside it."""
+    r"""Return the files of a flat bundle: a `thesis.tex` with the texts of all inputs, and the pictures."""
     texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
     pictures: dict[str, bytes] = {}
     flat_names: dict[str, str] = {}
@@ -155,7 +155,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
         report = log.parse(text, folder)
         if run.returncode or report.errors:
             raise log.latex_failure(report, "thesis.tex", run.output)
-        if not report.rerun and not any(warning.kind.startswith("undefined") for warning in report.warnings):
+        if not report.needs_rerun and not any(warning.kind.startswith("undefined") for warning in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
     faults = "\n".join(map(str, report.warnings)) or "LaTeX still requests another pass"
     raise LatexError(f"the bundle is not complete after {MAX_PASSES} passes:\n{faults}", "thesis.tex")

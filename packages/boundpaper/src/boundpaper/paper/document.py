@@ -191,7 +191,7 @@ def _run_single_pass(out: Path, fmt: str) -> process.CompletedProgram | None:
     report = log.parse(log_file.read_text(encoding="utf-8", errors="replace"), out)
     after = _auxiliary_hashes(state)
     is_unchanged = all(after.get(path) == digest for path, digest in before.items())
-    return run if is_unchanged and not report.errors and not report.rerun else None
+    return run if is_unchanged and not report.errors and not report.needs_rerun else None
 
 
 def _auxiliary_hashes(state: Path) -> dict[Path, str]:

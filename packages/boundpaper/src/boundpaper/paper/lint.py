@@ -57,7 +57,7 @@ def check_chapters(
 
 
 def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
-    r"""Find percent signs that are separated from their number, unlike those of number formats (`27.0\%`)."""
+    r"""Find percent signs after a blank; number formats print them directly after the number (`27.0\%`)."""
     fault = "a space before \\%: put the percent sign directly after its number"
     matches = _SPACED_PERCENT.finditer(without_hidden(text))
     return [ChapterFault(file, line_of(text, match.start()), fault) for match in matches]

@@ -82,7 +82,7 @@ def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float 
 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
-    """Return whether two CSV texts have the same columns and rows, with cells equal by `same_cells`."""
+    """Return whether two CSV texts have the same columns, as many rows, and cells that are equal by `same_cells`."""
     import pandas as pd
 
     try:

@@ -33,7 +33,7 @@ def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
         if missing_values:
             condition = " and ".join(covers["when"].values())
             messages[key] = (
-                f"no {covers['field']} {', '.join(missing_values)} of {key!r}, which {other_path}, row {number}, "
-                f"{f'says is {condition}' if condition else 'has'}; add the rows, with a reason for unknown values"
+                f"no {covers['field']} {', '.join(missing_values)} of {key!r}, required by {other_path}, row {number}"
+                f"{f' ({condition})' if condition else ''}; add the rows, with a reason for unknown values"
             )
     return list(messages.values())

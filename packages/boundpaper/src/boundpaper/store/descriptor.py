@@ -254,7 +254,7 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], place: str) -> dict[st
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a property of Table Schema that is one name, a list of names or absent (None) as a list of names."""
+    """Return the list of names in a property of Table Schema, which may be a name, a list or absent (None)."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 

@@ -107,7 +107,7 @@ class DocumentScope:
 
 
 def document_scope(root: Path, document: str = THESIS) -> DocumentScope:
-    """Return the scope of the steps about `document`: they receive the rows of the documents in its group.
+    """Return the scope of steps about `document`, which receive the rows of all documents in its group.
 
     Raises DataError when the table has no such document.
     """

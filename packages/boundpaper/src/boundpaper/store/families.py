@@ -74,7 +74,7 @@ def families(root: Path) -> tuple[Family, ...]:
 
 
 def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
-    """Return (time of change, size) of each table that the vocabulary names; a cache is valid until one changes."""
+    """Return (time of change, size) of each table that the vocabulary names, by which a cache notices changes."""
     stamps = []
     for path in read(root).tables():
         try:

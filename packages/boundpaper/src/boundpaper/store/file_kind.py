@@ -24,7 +24,7 @@ _HTML_BEGINNINGS = ("<!doctype html", "<html")
 
 
 def foreign_kind(content: bytes) -> str:
-    """Return the format of bytes that are not UTF-8 text, and what to do about it; empty if they may be such text."""
+    """Return the format of bytes that are not UTF-8 text, with advice; empty if they may be UTF-8 text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"

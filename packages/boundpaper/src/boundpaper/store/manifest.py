@@ -68,7 +68,7 @@ def manifest_text(content: dict[str, Any]) -> bytes:
 
 
 def _value_text(value: Any, depth: int, start: str) -> str:
-    """Return the text `start` followed by the JSON of a value, which is wrapped if the line would be too long."""
+    """Return `start` and the JSON of a value, wrapped if the line would be too long."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line

@@ -120,7 +120,7 @@ def _wrong_size_or_hash(path: Path, description: dict[str, Any]) -> str:
 def _foreign_cells(
     root: Path, description: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """Return the name and the cells of the table that each foreign key names, and the faults of unreadable tables.
+    """Return the name and the cells of each table that a foreign key names, and the faults of unreadable tables.
 
     The keys of both mappings are the fields of the foreign key. A fault is thus reported once per key, not per row.
     """

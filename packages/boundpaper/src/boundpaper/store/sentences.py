@@ -124,7 +124,7 @@ def _word_stems(text: str) -> set[str]:
 
 
 def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
-    """Return a row of the table of anchors: where the document makes the claim of one row of the ledger.
+    """Return the place where a document makes the claim of a ledger row, as a row of the table of anchors.
 
     `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`. The reported value is searched for in
     `text`, the unchanged document.
@@ -151,10 +151,10 @@ def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text
 
 
 def table_row_of(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """Return the table row that prints the reported value of a cell check; None if it is not clear which.
+    """Return the table row that prints the reported value of a cell check; None if no row or several rows fit best.
 
-    Of the rows with this value, the row is returned whose first cell and column heading share most words with the
-    check. Rows whose first cell shares no word do not count, and if two rows tie, the result is None.
+    A row fits if it has the value, and if its first cell shares words with the check. It fits the better, the more
+    words its first cell and its column heading share with the check.
     """
     reported = _normalised(row["reported"])
     if not reported:

@@ -1,9 +1,9 @@
 """List every property of the Data Package standard, and whether it is used, passed on, or rejected.
 
 The properties are those of Data Package, Data Resource, Table Dialect (formerly CSV Dialect) and Table Schema, versions
-1 and 2 (https://datapackage.org/standard/). A property that would change the meaning of a table, but is not supported
-here, is rejected with advice, unless its value is what is assumed here anyway (`delimiter: ","`). Properties that only
-describe the data are passed on by `publish`, as are keys with a colon, which belong to other vocabularies.
+1 and 2 (https://datapackage.org/standard/). Unsupported properties that would change the meaning of a table are refused
+with advice, unless they have the assumed value (`delimiter: ","`). Properties that only describe the data are passed on
+by `publish`, as are keys with a colon, which belong to other vocabularies.
 """
 
 from collections.abc import Mapping

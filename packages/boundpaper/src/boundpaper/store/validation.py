@@ -1,8 +1,8 @@
 """Validate a table's cells against the fields, constraints and keys of its schema, as defined by Table Schema.
 
-https://datapackage.org/standard/table-schema/ defines the types and constraints. Only those in `TYPES` and `LIMITS` are
-supported; a schema with another is an error. Beyond the standard, a word must not occur in two spellings that look
-alike (`boundpaper.store.spelling`).
+https://datapackage.org/standard/table-schema/ defines the types and constraints. Only the types in `TYPES` and the
+constraints in `LIMITS` are supported; any other is an error. Beyond the standard, a word must not have two spellings
+that look alike (`boundpaper.store.spelling`).
 """
 
 import csv
@@ -66,15 +66,15 @@ def _check_pattern(pattern: str, kind: str) -> Check:
     return lambda value, cell: "" if regex.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
-def _check_bound(compare: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
-    """Return a maker of checks that compare a number (or with `lengths` the length of a text) with a bound."""
+def _check_bound(compare: Callable[[float, float], bool], words: str, of_length: bool = False) -> Limit:
+    """Return a maker of checks that compare a number (or with `of_length` the length of a text) with a bound."""
 
     def make_check(bound: Any, kind: str) -> Check:
-        if lengths != (kind == "string") or kind == "boolean":
-            raise TypeError(f"a column of type {kind} has no {'length' if lengths else 'minimum or maximum'}")
-        number = float(bound)
+        if of_length != (kind == "string") or kind == "boolean":
+            raise TypeError(f"a column of type {kind} has no {'length' if of_length else 'minimum or maximum'}")
+        limit = float(bound)
         fault = words.format(bound)
-        return lambda value, cell: "" if compare(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
+        return lambda value, cell: "" if compare(len(cell) if of_length else value, limit) else f"{short(cell)} {fault}"
 
     return make_check
 
@@ -89,8 +89,8 @@ LIMITS: Mapping[str, Limit] = {  # constraints of single cells, except `required
     "enum": _check_enum,
     "pattern": _check_pattern,
     **_BOUNDS,
-    "minLength": _check_bound(operator.ge, "has fewer than {} letters", lengths=True),
-    "maxLength": _check_bound(operator.le, "has more than {} letters", lengths=True),
+    "minLength": _check_bound(operator.ge, "has fewer than {} letters", of_length=True),
+    "maxLength": _check_bound(operator.le, "has more than {} letters", of_length=True),
 }
 
 
@@ -143,10 +143,9 @@ class CheckedField:
         return value, next((fault for check in self.checks if (fault := check(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
-        """Return the fault in the spelling of a cell that is met for the first time; empty if there is none.
+        """Return the fault of a new cell that looks like an earlier cell but is spelled differently; empty if none.
 
-        A fault is a spelling that looks like an earlier one. With `is_key`, cells belong to a key and must also be
-        `clean`.
+        With `is_key`, the cell belongs to a key, and must also be `clean`.
         """
         if self.kind != "string" or cell in self.missing:
             return ""
@@ -238,7 +237,7 @@ def _is_valid(
     unique: Sequence[Sequence[int]],
     references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
 ) -> bool:
-    """Return whether a table has no fault, quickly: check each distinct cell of a column once, and count keys.
+    """Return whether a table has no fault; quick, since it checks each distinct cell of a column once and counts keys.
 
     `key_indices`, `unique` and `references` give columns by their indices.
     """

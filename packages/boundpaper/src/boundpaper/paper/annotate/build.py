@@ -1,4 +1,4 @@
-"""Write annotated copies: one page for each document, and an overview of all."""
+"""Write annotated copies: a page for each document, and an overview of all documents."""
 
 import re
 from collections import Counter
@@ -56,7 +56,7 @@ class AnnotatedCopy:
 
     @property
     def words(self) -> str:
-        """Return one line on the rows of the document, what changed, and the share of judged numbers."""
+        """Return one line of text: the number of ledger rows, what changed, and the share of judged numbers."""
         counts, states = self.coverage.counts, self.states
         share = (
             f"{100 * counts['judged'] / self.coverage.total:.0f}% of {self.coverage.total} numbers judged"

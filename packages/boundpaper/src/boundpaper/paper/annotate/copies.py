@@ -26,10 +26,10 @@ class DocumentCopy:
 def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[DocumentCopy], list[str]]:
     """Return the documents among the files of a folder, and the names of the other files.
 
-    A file is recognised as the document of which it contains the largest fraction of recorded statements, if this is at
-    least `SHARE`; else as the document whose key begins the file's name. `anchors` has the hashes of the recorded
-    statements by the document's key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files
-    are the same document, or no file is a document.
+    A file is recognised by its text if it contains at least the fraction `SHARE` of a document's recorded statements,
+    else by its name, if this begins with a document's key. `anchors` has the hashes of the recorded statements by the
+    document's key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files are the same
+    document, or no file is a document.
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; give the folder with your copies of the documents")

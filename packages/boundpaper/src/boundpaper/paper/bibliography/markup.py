@@ -255,7 +255,7 @@ class _MarkupReader:
         return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
 
     def _expand_macro(self, name: str) -> str:
-        """Replace a command that the file defines by its definition, which is then read."""
+        """Insert the definition of a command, so that it is read next; return an empty text."""
         self.expansions += 1
         if self.expansions > 100:
             raise MarkupFault(f"uses \\{name}, whose definition never ends")

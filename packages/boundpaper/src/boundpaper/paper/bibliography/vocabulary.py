@@ -177,7 +177,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str])
 
 
 def _fill_note(fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Add the date of a visit to an address, for which BibTeX has no field, to the note, and set `eid`."""
+    """Add the date at which an address was visited to the note, and set `eid`."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in bib or "howpublished" in bib) and fields[name] not in bib.get("note", ""):
             _append_words(bib, "note", f"Visited on {fields[name]}")

@@ -338,7 +338,7 @@ class ChapterReader:
         return f'<h{html_level}{style} id="{escape(identifier)}">{targets}{html}</h{html_level}>', position
 
     def items(self, kind: str, text: str, offset: int) -> str:
-        """Return the HTML of a list; the items of nested lists stay in their lists."""
+        """Return the HTML of a list."""
         starts = [match.start() for match in re.finditer(r"\\item\b", text) if not _inside(text, match.start())]
         if text[: starts[0] if starts else len(text)].strip():
             self.fault(f"text before the first \\item of {kind!r}", offset)
@@ -396,7 +396,7 @@ class ChapterReader:
         return f'<table class="exhibit">{title}<thead>{head}</thead><tbody>{body}</tbody></table>'
 
     def formula(self, tex: str, offset: int, *, block: bool = False) -> str:
-        """Return a formula as MathML, but a single sign, or raised or lowered digits, as characters."""
+        """Return a formula as MathML; a single sign and raised or lowered digits are returned as characters."""
         if (sign := "+" if tex == "+" else _COMMAND_TEXTS.get(f"${tex.strip()}$")) and not block:
             return sign
         if script := _SCRIPT.fullmatch(tex):

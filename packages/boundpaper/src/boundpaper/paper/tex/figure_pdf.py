@@ -57,7 +57,7 @@ def compile_figure(out: Path, name: str) -> bytes:
             raise _timeout_error(text, document)
         if run.returncode or report.errors:
             raise log.latex_failure(report, f"out/{document}", run.output)
-        if not report.rerun:
+        if not report.needs_rerun:
             break
     if losses := [str(warning) for warning in report.warnings if warning.kind in LOSSES]:
         raise LatexError("\n".join(losses), f"out/{document}", 0, log.origin(text, 0))

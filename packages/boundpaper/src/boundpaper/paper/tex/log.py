@@ -86,13 +86,13 @@ class LogMessage:
 class Log:
     """The content of a log.
 
-    `errors` and `warnings` are in the order of the log, without repeats. `rerun` says whether LaTeX asks for another
-    pass.
+    `errors` and `warnings` are in the order of the log, without repeats. `needs_rerun` says whether LaTeX asks for
+    another pass.
     """
 
     errors: tuple[LogMessage, ...]
     warnings: tuple[LogMessage, ...]
-    rerun: bool
+    needs_rerun: bool
 
 
 def parse(text: str, folder: Path | None = None) -> Log:
@@ -189,7 +189,7 @@ def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
 
 
 def _with_template_line(root: Path, source: str, text: str, line: int) -> str:
-    """Return a source and, if it is a LaTeX template, the line in it that corresponds to a line of the text."""
+    """Return a source; if it is a LaTeX template, add the line that corresponds to a line of the generated text."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source

@@ -38,13 +38,13 @@ class SearchedNumber:
     """A printed number.
 
     `text` has the digits, with a plain sign and without thousands commas. `low` and `high` are the ends of the range of
-    values that are rounded to it. `percent` says whether it may be a percentage, 100 times the value of a cell.
+    values that are rounded to it. `may_be_percent` says whether it may be a percentage, 100 times the value of a cell.
     """
 
     text: str
     low: float
     high: float
-    percent: bool = False
+    may_be_percent: bool = False
 
     @classmethod
     def read(cls, text: str) -> SearchedNumber | None:
@@ -79,10 +79,12 @@ class SearchedNumber:
         return cache(lambda text: bool(self.may_equal(number_in(text))))
 
     def may_be_in(self, latex: str) -> bool:
-        """Return a quick test of whether a LaTeX file prints the number: if it is false, the file does not."""
+        """Return whether a LaTeX text may contain the number; this quick test is never wrongly false."""
         digits = latex.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 
     def _is_within(self, values: Any) -> Any:
         is_within = (self.low <= values) & (values <= self.high)
-        return is_within | (self.low <= 100 * values) & (100 * values <= self.high) if self.percent else is_within
+        if self.may_be_percent:
+            is_within |= (self.low <= 100 * values) & (100 * values <= self.high)
+        return is_within
