@@ -76,7 +76,7 @@ def zip_files(members: Mapping[str, bytes]) -> bytes:
         for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
             member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system, member.external_attr = 3, 0o100644 << 16  # of Unix, whatever system packs it
+            member.create_system, member.external_attr = 3, 0o100644 << 16  # as on Unix, whatever the system
             archive.writestr(member, content)
     return buffer.getvalue()
 

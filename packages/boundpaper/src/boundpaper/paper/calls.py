@@ -22,7 +22,7 @@ _END_OF_RAW = re.compile(r"<%[-+]?\s*endraw\s*[-+]?%>")
 _CALL = re.compile(
     rf"""(?<![\w.])(?P<function>{"|".join(FUNCTIONS)})\b
          (?: \s*\(\s*(?P<name>{_STRING})\s*(?=[,)])   # a call with a literal first argument
-           | (?!\s*=(?!=)) )                            # any other use but as a keyword argument
+           | (?!\s*=(?!=)) )                            # any other use, except as a keyword argument
          | {_STRING}""",
     re.VERBOSE | re.DOTALL,
 )

@@ -28,7 +28,7 @@ _BARE_NUMBER = re.compile(
 _STATED_VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
 _SPACED_PERCENT = re.compile(r"(?:>>|\d|\$)(?:[ ~\n]|\\[,;: ])+\\%")
 _LITERAL = re.compile(r"\s*[-+]?\d")
-_PREFIXES = {"table": "tab", "figure": "fig"}  # of the labels of exhibits
+_PREFIXES = {"table": "tab", "figure": "fig"}  # prefixes of the labels of exhibits
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,11 @@ def _unknown_reference(key: str, labels: set[str]) -> str:
 
 def _without_code(text: str) -> str:
     """Return a template with blanks for comments, verbatim parts and expressions; line numbers stay the same."""
-    return without_hidden(_without_tags(text))
+    pieces, position = [], 0
+    for _, start, end in calls.tags(text):
+        pieces += [text[position : start - 2], blank_out(text[start - 2 : end + 2])]
+        position = end + 2
+    return without_hidden("".join([*pieces, text[position:]]))
 
 
 def words_of(text: str) -> str:
@@ -219,14 +223,6 @@ def words_of(text: str) -> str:
     text = _MATH.sub(_blank_match, _without_code(text))
     text = CITE.sub(_blank_match, text)  # also the notes, in which `Table 2` is a part of the cited work
     return without_commands(_LENGTH.sub(_blank_match, text), SILENT)
-
-
-def _without_tags(text: str) -> str:
-    pieces, position = [], 0
-    for _, start, end in calls.tags(text):
-        pieces += [text[position : start - 2], blank_out(text[start - 2 : end + 2])]
-        position = end + 2
-    return "".join([*pieces, text[position:]])
 
 
 def _blank_match(match: re.Match[str]) -> str:

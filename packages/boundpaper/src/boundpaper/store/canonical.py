@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    import pandas as pd  # imported only where needed
+    import pandas as pd  # imported in functions, since its import is slow
 
 DIGITS = 8
 FLOOR = 1e-13

@@ -125,7 +125,7 @@ def _standard_resources(root: Path, description: dict[str, Any]) -> Iterator[dic
         name = f"{description['name']}-{Path(path).stem}".lower() if is_measurement else description["name"]
         file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
         resource = {**description, "name": name, "path": file, "schema": schema}
-        resource.pop("awaits", None)  # the table has rows
+        resource.pop("awaits", None)  # which says what a table without rows awaits
         if "range" in description:  # JSON has no infinity: an open end is null
             resource["range"] = {
                 metric: [end if math.isfinite(end) else None for end in ends]

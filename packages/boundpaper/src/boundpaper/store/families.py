@@ -99,7 +99,11 @@ def _read_families(root: Path, stamps: tuple[Stamp, ...]) -> tuple[Family, ...]:
         for look_key in ("color", "mark", "dash", "hatch"):
             if broken := LOOK[look_key](row_of_family[look_key]):
                 raise DataError(f"{_table_path(settings['table'])}: {look_key} of {name!r}: {broken.words}")
-        order = _whole_number(row_of_family.pop("order"), settings["table"])
+        cell = row_of_family.pop("order")
+        try:
+            order = int(cell or 0)
+        except ValueError:
+            raise DataError(f"{_table_path(settings['table'])}: {cell!r} is not a whole number") from None
         found_families.append(Family(name=name, order=order, members=members, **row_of_family))
     return tuple(sorted(found_families, key=lambda family: family.order))
 
@@ -141,10 +145,3 @@ def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
         except KeyError as error:
             raise DataError(f"{_table_path(table)}: no column {error}; it has {', '.join(map(str, row))}") from None
     return selected_rows
-
-
-def _whole_number(cell: str, table: str) -> int:
-    try:
-        return int(cell or 0)
-    except ValueError:
-        raise DataError(f"{_table_path(table)}: {cell!r} is not a whole number") from None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BEGINNING = b"PAR1"  # the first bytes of every Parquet file
 LEVEL = 19  # zstd level: high, since a table is written once
 _BOOLEANS = {"True": True, "False": False}
+_PARSERS: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
 
 
 def pack_table(text: str, types: Mapping[str, str]) -> bytes:
@@ -56,7 +57,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
         stream,
         compression="zstd",
         compression_level=LEVEL,
-        use_byte_stream_split=floats,  # a sixth smaller, since the first bytes of floats are similar
+        use_byte_stream_split=floats,  # makes the file a sixth smaller, since the first bytes of floats are similar
         use_dictionary=[name for name in header if name not in floats],
         write_statistics=False,
         write_page_checksum=True,
@@ -201,18 +202,14 @@ def _typed_column(cells: list[str], kind: str) -> pa.Array:
     import pyarrow as pa
 
     try:
-        values: Sequence[Any] = [_typed_value(cell, kind) if cell else None for cell in cells]
+        parse = _PARSERS.get(kind, str)
+        values: Sequence[Any] = [parse(cell) if cell else None for cell in cells]
         if kind != "string" and [_csv_cell(value) for value in values] == cells:
             arrow_type = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_()}[kind]
             return pa.array(values, arrow_type)
     except (ValueError, KeyError, OverflowError, pa.ArrowException):
         pass
     return pa.array([cell or None for cell in cells], pa.string())
-
-
-def _typed_value(cell: str, kind: str) -> object:
-    parsers: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
-    return parsers[kind](cell) if kind in parsers else cell
 
 
 def _columns(path: Path, table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:

@@ -126,7 +126,7 @@ def _foreign_cells(
     """
     cells_by_fields, problems = {}, {}
     for key in description["schema"].get("foreignKeys", []):
-        name = key["reference"].get("resource", "")  # the same table is "" in version 1, and omitted in version 2
+        name = key["reference"].get("resource", "")  # for the same table, "" in version 1, absent in version 2
         target = resource(root, name) if name else description
         if target is None:
             raise DataError(f"a foreign key names {name!r}, which no resource describes")

@@ -94,7 +94,9 @@ def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)
-    chains = list(dict.fromkeys(sentence.headings for sentence in document if sentence.headings))  # with parents
+    chains = list(
+        dict.fromkeys(sentence.headings for sentence in document if sentence.headings)
+    )  # each heading after its parents
     if number:
         return next((chain[-1] for chain in chains if chain[-1].partition(" ")[0].rstrip(".") == number[0]), "")
     if figure:

@@ -98,7 +98,7 @@ FIELD: Mapping[str, Rule] = {
     "categoriesOrdered": unsupported("give the order in a column of numbers"),
     "delimiter": unsupported(f"it is for lists in cells; {_AS_TEXT}"),
     "itemType": unsupported(f"it is for lists in cells; {_AS_TEXT}"),
-    # Not in the standard, but in this project:
+    # Properties of this project, which the standard lacks:
     "unit": text,
     "optional": flag,
     "cites": flag,  # whether the cells are keys of the bibliography
@@ -115,7 +115,7 @@ SCHEMA: Mapping[str, Rule] = {
     "primaryKey": _NAMES,
     "uniqueKeys": listed(listed(text)),
     "foreignKeys": listed(FOREIGN_KEY),
-    # Not in the standard, but in this project:
+    # Properties of this project, which the standard lacks:
     "key": _NAMES,
     "refers": by_name(text),
 }
@@ -166,7 +166,7 @@ RESOURCE: Mapping[str, Rule] = {
     ),
     "dialect": mapping(DIALECT),
     "schema": anything,  # read by the descriptor
-    # Not in the standard, but in this project; the head of the data package explains them:
+    # Properties of this project, which the standard lacks; the head of the data package explains them:
     "kind": anything,
     "fields": anything,
     "key": _NAMES,
@@ -193,7 +193,7 @@ PACKAGE: Mapping[str, Rule] = {
     "sources": _SOURCES,
     "contributors": listed(mapping(_PERSON, with_colon=True)),
     "resources": anything,  # read one by one
-    # Not in the standard, but in this project:
+    # Properties of this project, which the standard lacks:
     "columns": by_name(
         mapping(
             {

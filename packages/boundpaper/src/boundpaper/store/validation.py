@@ -201,7 +201,7 @@ def faults(
     key_indices = {index for key, *_ in (*unique, *references) for index in key}
     if _is_valid(columns, rows, key_indices, [key for key, _ in unique], references):
         return
-    columns = [CheckedField(field, schema) for field in fields]  # anew, since `_is_valid` has already read the cells
+    columns = [CheckedField(field, schema) for field in fields]  # new, since `_is_valid` has already read the cells
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             is_short = len(cells) < len(columns)
@@ -244,7 +244,7 @@ def _is_valid(
     if any(len(cells) != len(columns) for cells in rows):
         return False
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
-    values, texts = [], []  # of the columns in keys: the values, and the cells with "" for a missing value
+    values, texts = [], []  # only of columns in keys; in `texts`, a missing value is ""
     for index, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
         distinct_cells = dict.fromkeys(cells)
         checked_cells = distinct_cells if index in key_indices else column.decisive_cells(distinct_cells)

@@ -99,7 +99,8 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             at_sign = self.pos - 1
             line_start = self.text.rfind("\n", 0, at_sign) + 1
             if self.text[line_start:at_sign].lstrip().startswith("%"):
-                self._skip_line()
+                end = self.text.find("\n", self.pos)
+                self._move_to(end if end >= 0 else self.end_pos)
                 continue
             if at_sign and self.text[at_sign - 1].isalnum() and not re.match(r"\w+\s*[{(]", self.text[self.pos :]):
                 continue
@@ -192,7 +193,3 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
     def _skip_comment_lines(self) -> None:
         while match := _COMMENT_LINE.match(self.text, self.pos):
             self._move_to(match.end())
-
-    def _skip_line(self) -> None:
-        end = self.text.find("\n", self.pos)
-        self._move_to(end if end >= 0 else self.end_pos)

@@ -131,7 +131,7 @@ class _MarkupReader:
         if end >= len(self.text):
             if is_display:
                 raise MarkupFault("has a $$ that is not closed")
-            return "$"  # a single dollar is a character
+            return "$"  # a single dollar is printed
         tex = self.text[begin:end]
         self.position = end + 1 + is_display
         return Math(convert_formula(tex))

@@ -13,7 +13,7 @@ STYLES = {  # commands with one argument, and the corresponding HTML tags
     "textsubscript": "sub", "textsc": "", "textrm": "", "textsf": "", "textup": "", "textnormal": "", "textmd": "",
     "mbox": "", "underline": "u", "uppercase": "", "MakeUppercase": "",
 }  # fmt: skip
-SWITCHES = {  # commands that set all following text, and the commands of `STYLES` that they become
+SWITCHES = {  # commands that change the font of all following text, and their counterparts in `STYLES`
     "it": "textit", "itshape": "textit", "em": "emph", "sl": "textsl", "slshape": "textsl", "bf": "textbf",
     "bfseries": "textbf", "tt": "texttt", "ttfamily": "texttt", "sc": "textsc", "scshape": "textsc", "rm": "textrm",
     "rmfamily": "textrm", "sf": "textsf", "sffamily": "textsf", "upshape": "textup", "normalfont": "textnormal",

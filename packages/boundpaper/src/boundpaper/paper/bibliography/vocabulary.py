@@ -70,7 +70,7 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> s
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
         bib["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
     if kind == "inbook" and "booktitle" in fields:
-        return "incollection"  # BibLaTeX's kind, whose title is that of a part
+        return "incollection"  # in BibLaTeX, the field `title` is the title of a part
     if kind in ("patent", "standard") and "howpublished" not in bib and "number" in fields:
         bib["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
     if kind in ("software", "dataset") and "version" in fields:
@@ -162,7 +162,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str])
         bib.setdefault("url", number)
         return
     if not archive and not arxiv:
-        return  # a file name or similar, not an address
+        return  # not the number of an archive, but a file name or similar
     archive = archive or "arXiv"
     words = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', number, flags=re.IGNORECASE)}"
     if archive.lower() == "arxiv" and arxiv:

@@ -56,7 +56,7 @@ def ensure(out: Path, text: str, document: str, log_copy: str, timeout: float) -
         lock = _locks[str(formats / name)]
     with lock:
         if (formats / f"{name}.fmt").is_file():
-            (formats / f"{name}.fmt").touch()  # so that the least recently used formats are removed
+            (formats / f"{name}.fmt").touch()  # the least recently used formats are removed
             return name
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{preamble_text}\\begin{{document}}\n\\end{{document}}\n".encode())

@@ -182,7 +182,7 @@ def _equal_cells(
     counted_rows: Iterable[tuple[int, TracedRow]], value: float, minimum: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
     """Yield the count, the column and the row of each cell that equals a value, for counts of at least `minimum`."""
-    has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # so it matches by chance
+    has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # may match by chance
     for count, row in counted_rows:
         if count < minimum or (not count and has_few_digits):
             continue

@@ -23,7 +23,7 @@ FIRST = 3  # most places shown of each kind
 TEXTS = ("reported", "recomputed", "reason")  # ledger columns whose texts contain numbers
 PRINTED = ("table", "chapter")
 UNPRINTED = "table not in print"
-KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # of places, in the order of the search
+KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # kinds of places, in the order of the search
 
 
 @dataclass(frozen=True)
