@@ -136,7 +136,7 @@ def read(root: Path) -> Metadata:
     require(content, FIELDS, FILE, SpecError)
     for name in ("title", "date"):
         if not content.get(name):
-            raise SpecError(f"{FILE}: {name} is missing")
+            raise SpecError(f"{FILE}: {name} is missing; add it")
     authors = _authors_of(content.pop("author", ""))
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
     metadata = Metadata(**fields, authors=authors, author=_join_names([author.name for author in authors]))

@@ -67,7 +67,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ThesisError(f"{path}: not a file, so it cannot be written")
+            raise ThesisError(f"{path}: not a file, so it cannot be written; remove it")
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -89,6 +89,6 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     positions = np.flatnonzero(mask)
     if len(positions) != 1:
         condition = ", ".join(f"{name}={value!r}" for name, value in where.items())
-        raise DataError(f"{len(positions)} rows have {condition}; exactly one is needed")
+        raise DataError(f"{len(positions)} rows have {condition}; exactly one is needed, so change the conditions")
     row: pd.Series = frame.iloc[positions[0]]
     return row

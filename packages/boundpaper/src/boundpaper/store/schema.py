@@ -129,7 +129,7 @@ def _foreign_cells(
         name = key["reference"].get("resource", "")  # for the same table, "" in version 1, absent in version 2
         target = resource(root, name) if name else description
         if target is None:
-            raise DataError(f"a foreign key names {name!r}, which no resource describes")
+            raise DataError(f"a foreign key names {name!r}, which no resource describes; add it or correct the name")
         file, names = f"artifacts/{target['path']}", tuple(as_list(key["fields"]))
         try:
             if fault := _file_damage(root, target, file):

@@ -48,7 +48,7 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise error(f"{file}:{line}: a NUL byte, which no text has; restore the file")
     if is_page(text) and not file.endswith(PAGES):
-        raise error(f"{file}: is an HTML page, which a download returns if a login is required or the file is absent")
+        raise error(f"{file}: is an HTML page, as a server sends for a login or an absent file; download it again")
     return text
 
 
