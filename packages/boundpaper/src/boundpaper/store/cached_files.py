@@ -62,7 +62,7 @@ def with_hash(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, SEAL: hash_bytes(json.dumps(content, sort_keys=True).encode()).decode()}
 
 
-def broken(record: Mapping[str, Any]) -> str:
+def hash_fault(record: Mapping[str, Any]) -> str:
     """Return why a stored record differs from what `with_hash` returned; empty if it is unchanged."""
     if SEAL not in record:
         return f"has no hash of its content under the key `{SEAL}`"

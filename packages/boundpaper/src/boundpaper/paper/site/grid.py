@@ -28,7 +28,7 @@ class PageTable:
     ids: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @property
-    def cut(self) -> bool:
+    def is_cut(self) -> bool:
         """Return whether the page omits rows."""
         return len(self.rows) < self.total
 
