@@ -18,7 +18,7 @@ def clean(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).translate(_DROPPED).split())
 
 
-def looks(text: str) -> str:
+def appearance(text: str) -> str:
     """Return a `clean` text with ligatures and wide letters replaced by plain letters; texts that look alike are equal.
 
     Superscripts, subscripts, fractions and circled numbers stay, since they look different.
@@ -41,7 +41,7 @@ def spelled_out(text: str) -> str:
     )
 
 
-def difference(text: str) -> str:
+def spelling_fault(text: str) -> str:
     """Return the first reason why a text is not `clean`; empty if it is."""
     if text == clean(text):
         return ""

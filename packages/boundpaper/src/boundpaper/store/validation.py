@@ -18,7 +18,7 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import as_list
 from boundpaper.store.missing import missing_markers
 from boundpaper.store.pattern import pattern_fault
-from boundpaper.store.spelling import clean, difference, looks, spelled_out
+from boundpaper.store.spelling import appearance, clean, spelled_out, spelling_fault
 from boundpaper.store.standard_words import SPELLINGS
 from boundpaper.store.table_file import records
 from boundpaper.typeset.plural import counted
@@ -149,10 +149,10 @@ class CheckedField:
         """
         if self.kind != "string" or cell in self.missing:
             return ""
-        first_spelling, first_row = self._spellings.setdefault(looks(cell), (cell, row))
-        if is_key and (reason := difference(cell)):
+        first_spelling, first_row = self._spellings.setdefault(appearance(cell), (cell, row))
+        if is_key and (reason := spelling_fault(cell)):
             return f"{cut_to_line(spelled_out(cell))} {reason}; write {cut_to_line(spelled_out(clean(cell)))}"
-        if first_spelling != cell and not (is_key and difference(first_spelling)):
+        if first_spelling != cell and not (is_key and spelling_fault(first_spelling)):
             first = f"{cut_to_line(spelled_out(first_spelling))} of row {first_row}"
             return f"{cut_to_line(spelled_out(cell))} looks like {first}, but is spelled differently; use one spelling"
         return ""
@@ -267,8 +267,8 @@ def _is_valid(
 
 def _advice_on_missing(cells_here: tuple[str, ...], cells_there: Collection[tuple[str, ...]]) -> str:
     """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
-    look_here = [looks(cell) for cell in cells_here]
-    similar_cells = next((cells for cells in cells_there if [looks(cell) for cell in cells] == look_here), None)
+    appearances = [appearance(cell) for cell in cells_here]
+    similar_cells = next((cells for cells in cells_there if [appearance(cell) for cell in cells] == appearances), None)
     if similar_cells is None:
         return "; add it there or correct the name"
     return f", which has {cut_to_line(', '.join(map(spelled_out, similar_cells)))}; use one spelling"
