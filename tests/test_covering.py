@@ -27,7 +27,7 @@ def project(tmp_path):
 def test_missing_metrics_of_a_model_are_reported_per_table(project):
     (fault,) = check(project, "reported_plasticity")
     assert "no metric ap_overall, ap_first_20, ap_last_20, ap_drop, bias_strength of 'ministral3-24b'" in str(fault)
-    assert "artifacts/sources/models.csv, row 18, says is captured; add the rows" in str(fault)
+    assert "required by artifacts/sources/models.csv, row 18 (captured); add the rows" in str(fault)
     (fault,) = check(project, "reported_deciles")
     assert "no decile 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 of 'ministral3-24b'" in str(fault)
 

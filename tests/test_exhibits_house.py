@@ -256,7 +256,7 @@ def test_ledger_text_is_readable():
 def test_every_estimator_has_a_description():
     assert estimator_phrase("bucket_full", "earlier").endswith("as captured, pairs of keys before the query")
     assert "turned to one position" in estimator_phrase("aligned_full", "earlier")
-    with pytest.raises(DataError, match=r"no words for the estimator 'guess': give it some in paper/vocabulary.yaml"):
+    with pytest.raises(DataError, match=r"no words for the estimator 'guess': add them to paper/vocabulary.yaml"):
         estimator_phrase("guess", "earlier")
 
 

@@ -37,7 +37,7 @@ def test_words_without_a_british_form_are_accepted():
 def test_code_names_in_prose_are_reported(name):
     [finding] = language.code_names(f"one\nuses {name} here", "c")
     assert finding.line == 2
-    assert "say what it is in words" in finding.what
+    assert "say what it is in words" in finding.message
 
 
 def test_labels_numbers_and_mathematics_are_not_reported_as_code():

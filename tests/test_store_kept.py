@@ -74,7 +74,7 @@ def test_valid_store_has_no_faults(root):
             "row 2, document: '\u00bd', where the place begins with the key of the document '004'",
         ),
         ("places", "T1,004", "T1,4", "row 2, document: '4', where the place begins"),
-        ("bins", "m,b\n", "", "no bin b of 'm', which artifacts/sources/bins.csv, row 2, has; add the rows"),
+        ("bins", "m,b\n", "", "no bin b of 'm', required by artifacts/sources/bins.csv, row 2; add the rows"),
     ],
 )  # fmt: skip
 def test_unknown_reference_is_a_fault(root, table, old, new, message):

@@ -18,7 +18,7 @@ from boundpaper.store import measurement  # noqa: E402
 from boundpaper.store.canonical import content_hash, records_hash  # noqa: E402
 from boundpaper.store.descriptor import files, standard_package  # noqa: E402
 from boundpaper.store.manifest import contradiction, manifest_text, sealed_text  # noqa: E402
-from boundpaper.store.measurement import MOST, convert_all, path_of, put  # noqa: E402
+from boundpaper.store.measurement import MOST_ROWS, convert_all, path_of, put  # noqa: E402
 from boundpaper.store.parquet_file import pack_table  # noqa: E402
 from boundpaper.store.reader import read  # noqa: E402
 from boundpaper.store.schema import check  # noqa: E402
@@ -52,7 +52,7 @@ ODD = (  # cells that a typed file could change: numbers as text, missing cells,
 )
 
 
-def csv_text(number: int = MOST + 1, tail: tuple[str, ...] = ODD) -> str:
+def csv_text(number: int = MOST_ROWS + 1, tail: tuple[str, ...] = ODD) -> str:
     body = [f"u{index},{index},True,rope,{index / 7:.8g},x" for index in range(number - len(tail))]
     return "\n".join([HEADER, *body, *tail]) + "\n"
 
@@ -87,7 +87,7 @@ def test_parquet_holds_the_same_cells_as_its_csv(root):
     assert types == expected | {"reason": "string"}
     assert header_of(path) == HEADER.split(",")
     assert list(map(tuple, records(path))) == list(map(tuple, csv.reader(io.StringIO(text, newline=""))))
-    assert dict(rows(path))[MOST + 2]["unit"] == " padded "
+    assert dict(rows(path))[MOST_ROWS + 2]["unit"] == " padded "
     plain = root / "plain.csv"
     plain.write_bytes(text.encode())
     assert table_hash(path) == table_hash(plain)
@@ -134,7 +134,7 @@ def test_identity_hash_depends_on_cells_not_on_the_writer(root):
 def test_measurement_format_depends_on_its_size(root):
     frame = pd.read_csv(io.StringIO(csv_text()), keep_default_na=False, na_values=[""], dtype={"layer": "Int64"})
     frame["reason"] = "x"
-    save(root, {"sinks": frame.head(MOST)}, "m", {"command": "one"})
+    save(root, {"sinks": frame.head(MOST_ROWS)}, "m", {"command": "one"})
     assert file_names(root) == ["m.csv", "m.json"]
     [path] = save(root, {"sinks": frame}, "m", {"command": "two"})
     assert file_names(root) == ["m.json", "m.parquet"]
@@ -175,9 +175,9 @@ def test_a_changed_cell_breaks_the_seal(root):
     [path] = save(root, {"sinks": pd.read_csv(io.StringIO(csv_text(tail=())))}, "m", {"command": "one"})
     assert not check(root, "sinks")
     path.write_bytes(pack_table(table_text(path).replace("u3,3,", "u3,4,"), {}))
-    one_fault(root, f"cells of its {MOST + 1} rows were changed")
+    one_fault(root, f"cells of its {MOST_ROWS + 1} rows were changed")
     path.write_bytes(pack_table(table_text(path).replace("u3,4,True,rope,0.42857143,x\n", ""), {}))
-    one_fault(root, f"{MOST} rows of {MOST + 1}")
+    one_fault(root, f"{MOST_ROWS} rows of {MOST_ROWS + 1}")
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_tables_and_manifests_of_an_older_version_are_converted(root):
         "hashes": {},
     }
     seal = json.loads(sealed_text(expected, folder / "m.csv"))["table"]
-    assert (seal["blake2"], seal["rows"]) == (table_hash(folder / "m.csv"), MOST + 1)
+    assert (seal["blake2"], seal["rows"]) == (table_hash(folder / "m.csv"), MOST_ROWS + 1)
     (folder / "m.json").write_text(json.dumps({**expected, "table": seal}, indent=1))
     assert [path.name for path in convert_all(root)] == ["m.csv", "m.json"]
     assert file_names(root) == ["m.json", "m.parquet"]
@@ -271,7 +271,9 @@ def test_a_ragged_csv_is_not_converted(root):
         check=False,
     )
     assert result.returncode == 1
-    assert result.stderr == f"error: artifacts/measurements/sinks/m.parquet: row {MOST + 3}: 2 cells for 6 columns\n"
+    assert (
+        result.stderr == f"error: artifacts/measurements/sinks/m.parquet: row {MOST_ROWS + 3}: 2 cells for 6 columns\n"
+    )
     assert file_names(root) == ["m.csv"]
 
 
@@ -286,7 +288,7 @@ def test_exported_package_holds_every_table_as_csv(root):
 
 def test_committed_measurements_have_the_format_of_their_size():
     for path in (ROOT / measurement.FOLDER).glob("*/*.[cp]*"):
-        large = sum(1 for _ in rows(path)) > MOST
+        large = sum(1 for _ in rows(path)) > MOST_ROWS
         assert path.suffix == (".parquet" if large else ".csv"), f"run: python -m boundpaper.store.measurement ({path})"
 
 

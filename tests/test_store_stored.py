@@ -243,10 +243,10 @@ def test_file_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
 
 def test_record_hash_covers_content_not_layout():
     record = cached_files.with_hash({"id": "½", "score": 0.1, "more": {"b": [1, None], "a": 2}})
-    assert cached_files.broken(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
-    assert cached_files.broken({**record, "score": 0.2})
-    assert cached_files.broken({**record, "added": 1})
-    assert "no hash" in cached_files.broken({"id": "½"})
+    assert cached_files.hash_fault(json.loads(json.dumps(record, indent=3, sort_keys=True))) == ""
+    assert cached_files.hash_fault({**record, "score": 0.2})
+    assert cached_files.hash_fault({**record, "added": 1})
+    assert "no hash" in cached_files.hash_fault({"id": "½"})
     with pytest.raises(ValueError, match="JSON"):
         cached_files.pack_value(float("nan"))
 

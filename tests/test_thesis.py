@@ -52,7 +52,7 @@ def test_the_log_is_clean(thesis):
     log = parse((thesis.parent / "logs/thesis.log").read_text(errors="replace"), thesis.parent)
     assert not log.errors
     assert not [str(warning) for warning in log.warnings]
-    assert not log.rerun
+    assert not log.needs_rerun
 
 
 def test_every_page_follows_the_layout_limits(content):

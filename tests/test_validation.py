@@ -90,8 +90,8 @@ def test_non_finite_number_is_refused(cell):
 @pytest.mark.parametrize("cell", ["1e999", "-1e999", "nan", " 1", "1_0", "1\n2", "NA", "9", "-2", "half"])
 def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
     column, cells = CheckedField(FIELDS[2]), ["0.5", "-1.5", "", "3"]
-    assert set(column.deciding(cells)) == {"", "-1.5", "3"}
-    assert any(column.read(text)[1] for text in column.deciding([*cells, cell]))
+    assert set(column.decisive_cells(cells)) == {"", "-1.5", "3"}
+    assert any(column.read(text)[1] for text in column.decisive_cells([*cells, cell]))
 
 
 @pytest.mark.parametrize(

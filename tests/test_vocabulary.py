@@ -144,7 +144,7 @@ def test_vocabulary_fault_is_reported_by_name(beans, old, new, message):
 @pytest.mark.parametrize(
     ("table", "old", "new", "message"),
     [
-        ("tags", "Second,sun", "Second,moon", "tags.csv: 'b2' looks like 'moon', which is not an entity of"),
+        ("tags", "Second,sun", "Second,moon", "tags.csv: 'b2' has the look of 'moon', which is not an entity of"),
         ("sorts", "pea,2", "pea,two", "sorts.csv: 'two' is not a whole number"),
         ("plants", "plant,title", "plant,name", "plants.csv: no column 'title'; it has plant, name, sort"),
         ("sorts", "okgreen", "green", "sorts.csv: color of 'pea': 'green' is not a colour of the palette"),

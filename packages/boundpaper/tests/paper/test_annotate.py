@@ -12,7 +12,7 @@ from boundpaper.paper.annotate.copies import DocumentCopy, copies
 from boundpaper.paper.annotate.coverage import coverage
 from boundpaper.paper.annotate.lines import copy_blocks
 from boundpaper.paper.annotate.placing import place_rows
-from boundpaper.paper.annotate.tokens import sizes, tokens
+from boundpaper.paper.annotate.tokens import magnitudes, tokens
 from boundpaper.store.sentences import sentences
 from specimens import run
 
@@ -52,7 +52,9 @@ def losing_sentence():
 
 def states_of(covered):
     """Return the states of numbers by line and size."""
-    return {(text.sentence.line, str(mark.token.size)): mark.state for text in covered.stated for mark in text.marks}
+    return {
+        (text.sentence.line, str(mark.token.magnitude)): mark.state for text in covered.sentences for mark in text.marks
+    }
 
 
 LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", "verdict": "contradicted"}
@@ -70,7 +72,7 @@ LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", 
     ],
 )  # fmt: skip
 def test_numbers_that_state_a_quantity_are_found(text, expected):
-    assert [token.size for token in tokens(text)] == [Decimal(size).normalize() for size in expected]
+    assert [token.magnitude for token in tokens(text)] == [Decimal(size).normalize() for size in expected]
 
 
 @pytest.mark.parametrize(
@@ -82,15 +84,15 @@ def test_numbers_that_state_a_quantity_are_found(text, expected):
 )  # fmt: skip
 def test_number_token_includes_its_sign_but_not_the_dash_of_a_range(text, expected):
     assert [text[token.start : token.end] for token in tokens(text)] == expected
-    assert all(token.size > 0 for token in tokens(text))
+    assert all(token.magnitude > 0 for token in tokens(text))
 
 
 def test_numbers_of_headings_items_and_names_are_ignored():
-    assert tokens("## 4.2 Key 7", begins=True)[0].size == 7
-    assert [token.size for token in tokens("3. Of 5", begins=True)] == [5]
-    assert [token.size for token in tokens("3. Of 5")] == [3, 5]
-    assert tokens("Layer 1 of 2", [re.compile(r"[Ll]ayers?[ ~][0-2]")])[0].size == 2
-    assert sizes(["-1,000.50 and .5"]) == {Decimal("1000.5"), Decimal("0.5")}
+    assert tokens("## 4.2 Key 7", at_line_start=True)[0].magnitude == 7
+    assert [token.magnitude for token in tokens("3. Of 5", at_line_start=True)] == [5]
+    assert [token.magnitude for token in tokens("3. Of 5")] == [3, 5]
+    assert tokens("Layer 1 of 2", [re.compile(r"[Ll]ayers?[ ~][0-2]")])[0].magnitude == 2
+    assert magnitudes(["-1,000.50 and .5"]) == {Decimal("1000.5"), Decimal("0.5")}
 
 
 def test_unchanged_statement_is_found_and_its_number_judged():
@@ -99,8 +101,8 @@ def test_unchanged_statement_is_found_and_its_number_judged():
     assert (place.state, place.sentence) == ("same", losing_sentence())
     covered = coverage(copy, [place], {})
     assert covered.counts == {"judged": 1, "open": covered.total - 1}
-    judged = [mark for stated in covered.stated for mark in stated.marks if mark.state == "judged"]
-    assert [str(mark.token.size) for mark in judged] == ["39.5"]
+    judged = [mark for stated in covered.sentences for mark in stated.marks if mark.state == "judged"]
+    assert [str(mark.token.magnitude) for mark in judged] == ["39.5"]
 
 
 def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
@@ -134,7 +136,7 @@ def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
     [place] = place_rows([check], altered)
     assert place.state == "altered"
-    assert not any(mark.rows for stated in coverage(altered, [place], {}).stated for mark in stated.marks)
+    assert not any(mark.rows for stated in coverage(altered, [place], {}).sentences for mark in stated.marks)
 
 
 def test_moved_altered_and_removed_statements_are_distinguished():
@@ -190,7 +192,7 @@ def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: no such folder"):
         copies(tmp_path / "nowhere", {"a": []})
     (tmp_path / "notes.md").write_text("Nothing.")
-    with pytest.raises(DataError, match=r"no file here is a judged document; those are a\*\.md, b\*\.md"):
+    with pytest.raises(DataError, match=r"no file here is a judged document; copies are named a\*\.md, b\*\.md"):
         copies(tmp_path, {"a": [], "b": []})
     (tmp_path / "a.md").write_bytes("größer".encode("latin-1"))
     with pytest.raises(DataError, match=r"a\.md:1: not UTF-8 \(byte 2\)"):
@@ -224,5 +226,5 @@ def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_pat
     (folder / "recall.md").unlink()
     result = run(root, "annotate", str(folder))
     assert result.returncode == 1
-    assert "no file here is a judged document; those are recall*.md" in result.stderr
+    assert "no file here is a judged document; copies are named recall*.md" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

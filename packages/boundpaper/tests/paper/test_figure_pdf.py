@@ -56,7 +56,7 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
 
 @pytest.mark.latex
 def test_most_recently_used_formats_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "KEPT", 2)
+    monkeypatch.setattr(formats, "MOST_FORMATS", 2)
     other = FIGURE.replace("\\csname", "\\newcommand\\OTHER{}\n\\csname", 1)
     (first,) = forms(tmp_path, "one", FIGURE)
     two = forms(tmp_path, "two", other.replace("OTHER", "another"))

@@ -12,7 +12,7 @@ TERMS = ("2-D", "$\\alpha = 0.05$")
 
 def typed_digits(text: str) -> list[tuple[int, str]]:
     """Return line and word of each finding."""
-    return [(item.line, re.split("'", item.what)[1]) for item in lint.find_typed_digits(text, "c", NAMES, TERMS)]
+    return [(item.line, re.split("'", item.message)[1]) for item in lint.find_typed_digits(text, "c", NAMES, TERMS)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_unknown_citations_are_found() -> None:
     text = "\\citep{holm1979}\n\\citet[p.~3][]{cohen1988, homl1979}\n% \\cite{gone}\n\\nocite{*}"
     (finding,) = lint.find_unknown_citations({"c": text}, BIBLIOGRAPHY)
     assert (finding.file, finding.line) == ("c", 2)
-    assert finding.what.endswith("which is not in paper/references.bib; did you mean 'holm1979'?")
+    assert finding.message.endswith("which is not in paper/references.bib; did you mean 'holm1979'?")
 
 
 def test_lint_reports_an_uncited_bibliography_entry() -> None:

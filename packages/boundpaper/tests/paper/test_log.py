@@ -21,7 +21,7 @@ def test_log_error_is_read_with_its_context() -> None:
         LogMessage("error", "Undefined control sequence.", "chapters/one.tex", 12, context="some text \\undefinde"),
     )
     assert not record.warnings
-    assert not record.rerun
+    assert not record.needs_rerun
 
 
 def test_a_message_over_several_lines() -> None:
@@ -75,7 +75,7 @@ def test_log_warnings_are_read_with_their_files() -> None:
         ("multiply defined label", "fig:a", "thesis.tex", 0),
     ]
     assert record.warnings[2].context == "a smiley :( and text"
-    assert record.rerun
+    assert record.needs_rerun
     assert not record.errors
 
 

@@ -135,7 +135,7 @@ def test_plotted_rows_hold_every_point_of_a_figure():
 
 def test_cut_grid_states_its_total_number_of_rows():
     shown = table_of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
-    assert (shown.rows, shown.total, shown.cut) == ((("a", "1"), ("b", "")), 3, True)
+    assert (shown.rows, shown.total, shown.is_cut) == ((("a", "1"), ("b", "")), 3, True)
     assert shown.numeric == (False, False)
     assert table_of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
     frame = table_of_frame(pd.DataFrame({"n": [1.5, None], "t": ["x", ""]}), {"n": "the number"})

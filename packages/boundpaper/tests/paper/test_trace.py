@@ -107,13 +107,13 @@ def test_trace_of_an_unknown_name_suggests_the_nearest(paper):
 def test_numeral_fits_values_that_print_alike():
     numeral = SearchedNumber.read("0.935")
     assert numeral is not None
-    assert [numeral.fits(text) for text in ("0.935", "0.9350", "0.93512", "0.9361", "words", "")] == [
+    assert [numeral.match_rank(text) for text in ("0.935", "0.9350", "0.93512", "0.9361", "words", "")] == [
         SAME, EQUAL, ROUNDED, 0, 0, 0,
     ]  # fmt: skip
     share = SearchedNumber.read("93.5%")
     assert share is not None
-    assert share.holds(0.9352)
-    assert not numeral.holds(93.5)
+    assert share.match_rank("0.9352")
+    assert not numeral.match_rank("93.5")
     assert tokens("$-$0.88 of 1,234 and 5 × 3") == ["-0.88", "1234", "5", "3"]
 
 
@@ -191,7 +191,7 @@ CELLS = st.one_of(
 def test_prefilter_skips_no_cell_that_fits(searched, cell):
     numeral = SearchedNumber.read(searched)
     assert numeral is not None
-    assert numeral.may_fit(cell) or not numeral.fits(cell)
+    assert numeral.may_fit(cell) or not numeral.match_rank(cell)
 
 
 def fitting(numbered_rows, numeral):
@@ -200,7 +200,7 @@ def fitting(numbered_rows, numeral):
         (number, column, text, fit)
         for number, cells in numbered_rows
         for column, text in cells.items()
-        if column is not None and text and (fit := numeral.fits(text))
+        if column is not None and text and (fit := numeral.match_rank(text))
     ]
 
 
@@ -224,7 +224,7 @@ def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, searc
     (tmp_path / "empty.csv").write_text("")
     for name, fewer in (("typed.parquet", True), ("broken.csv", True), ("empty.csv", False)):
         path = tmp_path / name
-        prefiltered = list(rows_with(path, numeral.may_fit, numeral.near))
+        prefiltered = list(rows_with(path, numeral.may_fit, numeral.may_equal))
         assert fitting(prefiltered, numeral) == fitting(rows(path), numeral)
         assert (len(prefiltered) < len(list(rows(path)))) == fewer
 

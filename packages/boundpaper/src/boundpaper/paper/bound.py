@@ -14,8 +14,8 @@ from typing import Any
 class Origin:
     """The origin of a printed value.
 
-    `artifact` is the table from which it was read, `claims` for a verdict. `where` has the cells that identify the row,
-    by column.
+    `artifact` is the table from which the value was read (`claims` for a verdict). `where` has the cells that identify
+    its row, by column.
     """
 
     artifact: str
@@ -32,19 +32,19 @@ class Origin:
         return {**asdict(self), "where": dict(self.where)}
 
 
-class Whole(int):
+class BoundInt(int):
     """An integer from an artifact, with its origins."""
 
     origins: tuple[Origin, ...] = ()
 
 
-class Fraction(float):
+class BoundFloat(float):
     """A float from an artifact, with its origins."""
 
     origins: tuple[Origin, ...] = ()
 
 
-class Word(str):
+class BoundText(str):
     """A text from an artifact, or any printed value, with its origins."""
 
     origins: tuple[Origin, ...] = ()
@@ -52,7 +52,7 @@ class Word(str):
 
 def bound(value: Any, origins: Iterable[Origin]) -> Any:
     """Return a number or a text with origins, or any other value unchanged."""
-    types: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
+    types: tuple[tuple[type, type], ...] = ((int, BoundInt), (float, BoundFloat), (str, BoundText))
     distinct = tuple(dict.fromkeys(origins))
     if isinstance(value, bool) or not distinct:
         return value
@@ -97,6 +97,6 @@ def _operation_with_origins(plain_type: type, name: str) -> Callable[..., Any]:
 
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-for _bound_type, _plain_type in ((Whole, int), (Fraction, float)):
+for _bound_type, _plain_type in ((BoundInt, int), (BoundFloat, float)):
     for _name in (*_BINARY, *(f"r{name}" for name in _BINARY), "neg", "pos", "abs", "round"):
         setattr(_bound_type, f"__{_name}__", _operation_with_origins(_plain_type, f"__{_name}__"))

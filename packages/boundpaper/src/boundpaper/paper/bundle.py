@@ -41,7 +41,7 @@ def bundle_files(out: Path) -> list[str]:
 def make(out: Path, *, flat: bool = True) -> bytes:
     """Return the bundle, with sorted files and fixed times, owners and modes.
 
-    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Another bundle is a `.zip` for an editor, in which
+    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Else the bundle is a `.zip` for an editor, in which
     files keep their paths, with `references.bib`. `out` is the output folder of a compiled thesis. Raises SpecError
     when the thesis has not been compiled, two files would get the same name, or a text contains the path of a folder
     on this machine.
@@ -76,7 +76,7 @@ def zip_files(members: Mapping[str, bytes]) -> bytes:
         for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
             member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system, member.external_attr = 3, 0o100644 << 16  # of Unix, whatever system packs it
+            member.create_system, member.external_attr = 3, 0o100644 << 16  # as on Unix, whatever the system
             archive.writestr(member, content)
     return buffer.getvalue()
 
@@ -92,7 +92,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""Return a `thesis.tex` in which files replace every `\input`, and the pictures beside it."""
+    r"""Return the files of a flat bundle: a `thesis.tex` with the texts of all inputs, and the pictures."""
     texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
     pictures: dict[str, bytes] = {}
     flat_names: dict[str, str] = {}
@@ -108,16 +108,16 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**pictures, "thesis.tex": text.encode()}
 
 
-def _inline_inputs(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
-    if name in above:
-        raise SpecError(f"{name}: inputs itself through {' and '.join(above)}")
+def _inline_inputs(name: str, texts: Mapping[str, str], parents: tuple[str, ...]) -> str:
+    if name in parents:
+        raise SpecError(f"{name}: inputs itself through {' and '.join(parents)}")
 
     def inlined(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
         if file not in texts:
             return match[0]
         # TeX adds a line end after a file, so the rest of the line follows on a new line.
-        return _inline_inputs(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
+        return _inline_inputs(file, texts, (*parents, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
 
     return _INPUT.sub(inlined, texts[name])
 
@@ -129,7 +129,7 @@ _SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
 
 
 def converters_text(text: str) -> str:
-    """Return a flattened thesis without the commands that converters do not know: no links, and verdicts as signs."""
+    """Return a flattened thesis for converters to other formats: without links, and with verdicts as signs."""
     preamble, begin, body = text.partition("\\begin{document}")
     signs = dict(_SIGN.findall(preamble))
 
@@ -155,7 +155,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
         report = log.parse(text, folder)
         if run.returncode or report.errors:
             raise log.latex_failure(report, "thesis.tex", run.output)
-        if not report.rerun and not any(warning.kind.startswith("undefined") for warning in report.warnings):
+        if not report.needs_rerun and not any(warning.kind.startswith("undefined") for warning in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
     faults = "\n".join(map(str, report.warnings)) or "LaTeX still requests another pass"
     raise LatexError(f"the bundle is not complete after {MAX_PASSES} passes:\n{faults}", "thesis.tex")

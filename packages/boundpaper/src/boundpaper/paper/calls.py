@@ -12,7 +12,7 @@ _STRING = r"""'(?:[^'\\]|\\.?)*+(?:'|\Z)|"(?:[^"\\]|\\.?)*+(?:"|\Z)"""
 _OPENING = re.compile("<#|<<|<%")
 _CLOSING = {"<#": "#>", "<<": ">>", "<%": "%>"}
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
-_CODE_PART = re.compile(
+_CODE_TOKEN = re.compile(
     r"""'(?:[^'\\]|\\.?)*+(?:'|(?P<single>\Z))|"(?:[^"\\]|\\.?)*+(?:"|(?P<double>\Z))
         |(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<tag><[<%\#])|>>|%>""",
     re.VERBOSE | re.DOTALL,
@@ -22,7 +22,7 @@ _END_OF_RAW = re.compile(r"<%[-+]?\s*endraw\s*[-+]?%>")
 _CALL = re.compile(
     rf"""(?<![\w.])(?P<function>{"|".join(FUNCTIONS)})\b
          (?: \s*\(\s*(?P<name>{_STRING})\s*(?=[,)])   # a call with a literal first argument
-           | (?!\s*=(?!=)) )                            # any other use but as a keyword argument
+           | (?!\s*=(?!=)) )                            # any other use, except as a keyword argument
          | {_STRING}""",
     re.VERBOSE | re.DOTALL,
 )
@@ -34,7 +34,7 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
     Calls are (function, name, line) in order of appearance; `name` is the literal first argument, and `line` counts
     from 1. Raises SpecError when a tag is not closed (see `tags`), when a first argument is not a string literal, or
     when a function is used without being called, since the build could then not know the dependency. Messages begin
-    with `file`, or without it with the line.
+    with `file` if it is given, and the line.
     """
     calls = []
     for offset, code in expressions(text, file):
@@ -93,25 +93,25 @@ def _template_tags(text: str) -> Iterator[tuple[str, int, int]]:
 def _end_of_code(text: str, start: int, closing: str) -> int:
     """Return the offset of the `closing` of a tag whose code starts at `start`; -1 if the tag is not closed."""
     brackets: list[int] = []
-    for part in _CODE_PART.finditer(text, start):
-        if part["tag"]:
+    for token in _CODE_TOKEN.finditer(text, start):
+        if token["tag"]:
             break
-        if part["single"] is not None or part["double"] is not None:
-            quote = part[0][0]
-            if "\n" in text[start : part.start()]:  # an apostrophe in prose after an unclosed tag on an earlier line
+        if token["single"] is not None or token["double"] is not None:
+            quote = token[0][0]
+            if "\n" in text[start : token.start()]:  # an apostrophe in prose after an unclosed tag on an earlier line
                 break
-            raise _unclosed_error(text, part.start(), "the text in quotes ", f" is not closed: close it with {quote}")
-        if part["open"]:
-            brackets.append(part.start())
-        elif part["close"]:
-            if brackets and _BRACKETS[text[brackets[-1]]] == part[0]:
+            raise _unclosed_error(text, token.start(), "the text in quotes ", f" is not closed: close it with {quote}")
+        if token["open"]:
+            brackets.append(token.start())
+        elif token["close"]:
+            if brackets and _BRACKETS[text[brackets[-1]]] == token[0]:
                 brackets.pop()
-        elif part[0] == closing:
+        elif token[0] == closing:
             if brackets:
                 bracket = text[brackets[-1]]
                 mend = f" does not close its {bracket}: write {_BRACKETS[bracket]} before {closing}"
-                raise _unclosed_error(text, start - 2, "", mend, part.end())
-            return part.start()
+                raise _unclosed_error(text, start - 2, "", mend, token.end())
+            return token.start()
     return -1
 
 

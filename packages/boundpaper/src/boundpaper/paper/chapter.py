@@ -8,8 +8,7 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 - `claim('name')`: the verdict; `.phrase` is the verdict as a verb, and `.reason` a cell of its row in the ledger;
 - `mark('name')`: the verdict as a small mark after a sentence, linked to its ledger row;
 - `r('artifact', 'word', column='key')`: the row with these words, printed as its estimate with interval and p;
-- `use('artifact', column='key')`: a function that returns rows of one artifact: `<% set tests = use('height_tests')
-%>`.
+- `use('artifact', column='key')`: a function that returns rows of the artifact that have this cell.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.paper.bound import bound, link_to_origin, origin, origins_of
 from boundpaper.paper.limits import limit_resources
-from boundpaper.paper.lookup import number
+from boundpaper.paper.lookup import find_cell
 from boundpaper.paper.row import Row, row, row_reader
 from boundpaper.paper.verdict import Claim, Latex
 from boundpaper.store.text_file import text_of
@@ -42,7 +41,7 @@ FORMATS = (  # functions of boundpaper.typeset.numbers that a template calls as 
     *("fixed", "signed", "percent", "points", "times", "integer", "significant", "scientific", "pvalue", "interval"),
     *("uncertain", "printed"),
 )
-SMALL_NUMBERS = tuple(
+NUMBER_WORDS = tuple(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty".split()
 )
@@ -73,7 +72,7 @@ def render(
 ) -> str:
     """Return the LaTeX of a chapter's template.
 
-    `file` is the path in messages. If `printed` is given, bound values and exhibits become links, and each printed
+    `file` is the path in messages. If `printed` is given, exhibits and values with origins become links, and each such
     value is appended to `printed`, with its `line` in the template, its LaTeX (`shown`) and its `origins`. The last
     line of the LaTeX is the comment `% source: file`. If the template has no statements, its lines keep their numbers.
     """
@@ -131,7 +130,7 @@ def number_in_words(value: object) -> Latex:
         raise SpecError(f"words takes a whole number of at least 0, not {value!r}")
     from boundpaper.typeset.numbers import integer
 
-    text = SMALL_NUMBERS[int(value)] if value < len(SMALL_NUMBERS) else integer().show(int(value), "latex")
+    text = NUMBER_WORDS[int(value)] if value < len(NUMBER_WORDS) else integer().show(int(value), "latex")
     return Latex.of(text, origins_of(value))
 
 
@@ -175,7 +174,7 @@ def _environment(
         raise SpecError(f"cannot print a {type(value).__name__}")
 
     def n(artifact: str, /, *, value: str = "value", **where: Any) -> Any:
-        cell = number(_require_frame(frames, artifact), artifact, value, where)
+        cell = find_cell(_require_frame(frames, artifact), artifact, value, where)
         return bound(cell, [origin(artifact, value, where)])
 
     def claim(name: str, /) -> Claim:
@@ -194,7 +193,7 @@ def _environment(
     def use(artifact: str, /, **conditions: Any) -> Callable[..., Row]:
         return row_reader(_require_frame(frames, artifact), artifact, conditions)
 
-    # optimized, Jinja2 would evaluate constants at compile time, where an error has no line
+    # with optimisation, Jinja2 would evaluate constants at compile time, where an error has no line
     environment = templates.environment(optimized=False, finalize=finalize)
     # the result of a macro is already LaTeX
     environment.concat = lambda parts: Latex("".join(parts))  # type: ignore[method-assign]
@@ -216,7 +215,7 @@ def _environment(
 
 
 def _link(environment: jinja2.Environment, compiled: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
-    """Make the environment print bound values and exhibits as links, and append each printed value to `printed`."""
+    """Make the environment print values and exhibits as links, and append each value with origins to `printed`."""
     show = environment.finalize
     assert show is not None
 
@@ -235,7 +234,7 @@ def _link(environment: jinja2.Environment, compiled: jinja2.Template, file: str,
     for kind in ("table", "figure"):
         include = environment.globals[kind]
         compiled.globals[kind] = lambda name, /, kind=kind, include=include: Latex(
-            rf"\exhibit{{{kind}/{name}}}{include(name)}\ignorespaces"  # else there would be two spaces
+            rf"\exhibit{{{kind}/{name}}}{include(name)}\ignorespaces"  # so that TeX does not print two spaces
         )
 
 

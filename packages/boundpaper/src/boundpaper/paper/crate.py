@@ -1,8 +1,8 @@
 """Write an RO-Crate for an archive: a folder with the data package and its tables, the ledger, the PDF and the site.
 
-Of the artifacts, it contains only tables that the data package describes, and their manifests. Every table is written
-as CSV, since the standard's reader converts integers with gaps in Parquet to floats. Authors and licence come from
-`paper/metadata.yaml`, else from `CITATION.cff`. Nothing is uploaded, and the same project gives the same crate.
+Of the artifacts, the crate contains only tables that the data package describes, and their manifests. Every table is
+written as CSV, since the standard's reader converts integers with gaps in Parquet to floats. Authors and licence come
+from `paper/metadata.yaml`, else from `CITATION.cff`. Nothing is uploaded, and the same project gives the same crate.
 """
 
 import hashlib
@@ -165,8 +165,8 @@ def lay_out(root: Path, folder: Path) -> int:
     except ModuleNotFoundError:
         raise MissingDependency.package("rocrate", "press") from None
     paper, edition = metadata.read(root), edition_of(root)
-    cited = citation(root)
-    if NOBODY in [author.get("name") for author in cited.get("authors", [])]:
+    cff = citation(root)
+    if NOBODY in [author.get("name") for author in cff.get("authors", [])]:
         raise SpecError(f"{CITATION}: its author is {NOBODY!r}; write the authors there and in {metadata.FILE}")
     date = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
     shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +175,7 @@ def lay_out(root: Path, folder: Path) -> int:
     crate.description = str(full_package(root).get("description") or paper.title)
     crate.datePublished = datetime.fromisoformat(date)
     crate.keywords = list(paper.keywords)
-    crate.license = _licence_entity(crate, paper.licence, _only_licence(cited.get("license", "")))
+    crate.license = _licence_entity(crate, paper.licence, _only_licence(cff.get("license", "")))
     people = authors(root, paper)
     creators = [_author_entity(crate, number, person) for number, person in enumerate(people, 1)]
     crate.creator = creators[0] if len(creators) == 1 else creators
@@ -183,8 +183,8 @@ def lay_out(root: Path, folder: Path) -> int:
     organisation = {"@type": "Organization", "name": paper.publisher, **({"url": ror} if ror else {})}
     publisher = paper.publisher and crate.add(ContextEntity(crate, ror or "#publisher", properties=organisation))
     crate.publisher = publisher or creators[0]
-    if version_words := paper.version or str(cited.get("version", "")):
-        crate.root_dataset["version"] = version_words
+    if paper_version := paper.version or str(cff.get("version", "")):
+        crate.root_dataset["version"] = paper_version
     if identifier := _identifier_entity(crate, paper.identifier, edition.words):
         crate.root_dataset["identifier"] = identifier
     digests: dict[str, str] = {}
@@ -263,22 +263,23 @@ def authors(root: Path, paper: metadata.Metadata) -> tuple[metadata.Author, ...]
     return named_people
 
 
-def _cited_author(cited: dict[str, Any]) -> metadata.Author:
+def _cited_author(author: dict[str, Any]) -> metadata.Author:
     """Return an author of `CITATION.cff`: a person with first and family name, or an entity with its name."""
-    full_name = " ".join(str(cited[key]) for key in ("given-names", "family-names") if cited.get(key))
+    full_name = " ".join(str(author[key]) for key in ("given-names", "family-names") if author.get(key))
     attributes = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
-    about = {name: str(cited[key]) for key, name in attributes.items() if cited.get(key)}
-    return metadata.Author(full_name or str(cited.get("name", "")), **about, is_person=bool(full_name))
+    details = {name: str(author[key]) for key, name in attributes.items() if author.get(key)}
+    return metadata.Author(full_name or str(author.get("name", "")), **details, is_person=bool(full_name))
 
 
-def _licence_entity(crate: Any, description: str, cited: str) -> Any:
+def _licence_entity(crate: Any, description: str, cited_licence: str) -> Any:
     """Return the licence as an entity, with its SPDX name if the paper or `CITATION.cff` gives one."""
     from rocrate.model.contextentity import ContextEntity
 
-    name = description if _SPDX.fullmatch(description) else cited
+    name = description if _SPDX.fullmatch(description) else cited_licence
     address = f"https://spdx.org/licenses/{name}" if name else "#licence"
-    about = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": description or "Of text and data."}
-    return crate.add(ContextEntity(crate, address, properties=about))
+    description = description or "Of text and data."
+    properties = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": description}
+    return crate.add(ContextEntity(crate, address, properties=properties))
 
 
 def _only_licence(licence: str | list[str]) -> str:
@@ -289,19 +290,19 @@ def _only_licence(licence: str | list[str]) -> str:
 def _author_entity(crate: Any, number: int, author: metadata.Author) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
-    about: dict[str, Any] = {"@type": "Person" if author.is_person else "Organization", "name": author.name}
+    properties: dict[str, Any] = {"@type": "Person" if author.is_person else "Organization", "name": author.name}
     if author.affiliation:
         identifier = author.ror or f"#organisation-{number}"
         address = {"url": author.ror} if author.ror else {}
         organisation = {"@type": "Organization", "name": author.affiliation, **address}
-        about["affiliation"] = {"@id": crate.add(ContextEntity(crate, identifier, properties=organisation)).id}
-    about |= {key: value for key, value in (("email", author.email), ("url", author.url)) if value}
+        properties["affiliation"] = {"@id": crate.add(ContextEntity(crate, identifier, properties=organisation)).id}
+    properties |= {key: value for key, value in (("email", author.email), ("url", author.url)) if value}
     if author.email:
         contact_point = {"@type": "ContactPoint", "name": f"Contact of {author.name}", "email": author.email}
         contact_point["contactType"] = "author"
         contact = crate.add(ContextEntity(crate, f"mailto:{author.email}", properties=contact_point))
-        about["contactPoint"] = {"@id": contact.id}
-    return crate.add(ContextEntity(crate, author.orcid or f"#author-{number}", properties=about))
+        properties["contactPoint"] = {"@id": contact.id}
+    return crate.add(ContextEntity(crate, author.orcid or f"#author-{number}", properties=properties))
 
 
 def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
@@ -310,17 +311,16 @@ def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
 
     doi = re.sub(r"^(doi:|https?://(dx\.)?doi\.org/)", "", address)
     if doi != address or address.startswith("10."):
-        about = {"propertyID": "https://registry.identifiers.org/registry/doi", "value": f"doi:{doi}"}
-        about["url"] = f"https://doi.org/{doi}"
+        properties = {"propertyID": "https://registry.identifiers.org/registry/doi", "value": f"doi:{doi}"}
+        properties["url"] = f"https://doi.org/{doi}"
     elif address:
-        about = {"propertyID": "URL", "value": address, "url": address}
+        properties = {"propertyID": "URL", "value": address, "url": address}
     elif edition:
-        about = {"propertyID": "commit", "value": f"artifacts at {edition}"}
+        properties = {"propertyID": "commit", "value": f"artifacts at {edition}"}
     else:
         return None
-    return crate.add(
-        ContextEntity(crate, "#identifier", properties={"@type": "PropertyValue", "name": about["value"], **about})
-    )
+    properties = {"@type": "PropertyValue", "name": properties["value"], **properties}
+    return crate.add(ContextEntity(crate, "#identifier", properties=properties))
 
 
 def _canonical(description: dict[str, Any], date: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ MISSING = r"""\makeatletter\let\press@input\input
 \renewcommand*{\input}[1]{\IfFileExists{#1.tex}{\press@input{#1}}{\par\fbox{\texttt{\detokenize{#1}} is not built}\par}}
 \makeatother
 """  # makes a draft print a note in place of a file that is not built
-RUNNING = "running"  # a file that exists during a run, so that incomplete files of a killed run are known
+RUNNING = "running"  # a file that exists during a run, by which the incomplete files of a killed run are recognised
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -174,13 +174,13 @@ def _run_latex(root: Path) -> bytes:
 def _run_single_pass(out: Path, fmt: str) -> process.CompletedProgram | None:
     """Run a single pass; return None if latexmk must run, since a pass failed or did not suffice.
 
-    A single pass suffices if no page number changes, as with most changes of tables and figures. It does not if
+    A single pass suffices if no page number changes, as with most changes of tables and figures. It does not suffice if
     auxiliary files are missing, or if they or the bibliography change.
     """
     state = out / STATE
     before = _auxiliary_hashes(state)
-    entries, bbl = state / "references.bib", state / "thesis.bbl"
-    if not {".aux", ".bbl"} <= {path.suffix for path in before} or entries.stat().st_mtime_ns > bbl.stat().st_mtime_ns:
+    bib, bbl = state / "references.bib", state / "thesis.bbl"
+    if not {".aux", ".bbl"} <= {path.suffix for path in before} or bib.stat().st_mtime_ns > bbl.stat().st_mtime_ns:
         return None
     run = latex.pdflatex(
         "thesis.tex", cwd=out, output=STATE, job="thesis", fmt=fmt, formats=formats.FOLDER, record=True
@@ -191,7 +191,7 @@ def _run_single_pass(out: Path, fmt: str) -> process.CompletedProgram | None:
     report = log.parse(log_file.read_text(encoding="utf-8", errors="replace"), out)
     after = _auxiliary_hashes(state)
     is_unchanged = all(after.get(path) == digest for path, digest in before.items())
-    return run if is_unchanged and not report.errors and not report.rerun else None
+    return run if is_unchanged and not report.errors and not report.needs_rerun else None
 
 
 def _auxiliary_hashes(state: Path) -> dict[Path, str]:
@@ -206,8 +206,8 @@ def _all_errors(out: Path, report: log.Log) -> log.Log:
         return report
     full_report, _ = _run_past_errors(out, "thesis.tex")
     keys = {(error.file, error.line, error.message) for error in report.errors}
-    further = tuple(error for error in full_report.errors if (error.file, error.line, error.message) not in keys)
-    return replace(report, errors=(*report.errors, *further))
+    later_errors = tuple(error for error in full_report.errors if (error.file, error.line, error.message) not in keys)
+    return replace(report, errors=(*report.errors, *later_errors))
 
 
 def draft_thesis(root: Path) -> list[str]:

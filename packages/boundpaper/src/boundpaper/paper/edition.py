@@ -100,7 +100,7 @@ def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
 
 
 def site_address(text: str) -> str:
-    """Return the normalised address of a site, to which `/ledger.html` can be appended.
+    """Return the address of a site without a final slash.
 
     Raises SpecError when the address has characters that must be escaped.
     """

@@ -22,11 +22,13 @@ _LABEL = re.compile(r"\\label\s*(?:\[[^\]\\]*\])?\{(?P<key>[^{}]*)\}")
 _LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")
 _WORD = re.compile(r"\S+")
 _DIGIT = re.compile(r"\d")
-_BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
-_VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
+_BARE_NUMBER = re.compile(
+    r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?"
+)
+_STATED_VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
 _SPACED_PERCENT = re.compile(r"(?:>>|\d|\$)(?:[ ~\n]|\\[,;: ])+\\%")
 _LITERAL = re.compile(r"\s*[-+]?\d")
-_PREFIXES = {"table": "tab", "figure": "fig"}  # of the labels of exhibits
+_PREFIXES = {"table": "tab", "figure": "fig"}  # prefixes of the labels of exhibits
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,10 @@ class ChapterFault:
 
     file: str
     line: int
-    what: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.what}"
+        return f"{self.file}:{self.line}: {self.message}"
 
 
 def check_chapters(
@@ -55,7 +57,7 @@ def check_chapters(
 
 
 def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
-    r"""Find percent signs that are separated from their number, unlike those of number formats (`27.0\%`)."""
+    r"""Find percent signs after a blank; number formats print them directly after the number (`27.0\%`)."""
     fault = "a space before \\%: put the percent sign directly after its number"
     matches = _SPACED_PERCENT.finditer(without_hidden(text))
     return [ChapterFault(file, line_of(text, match.start()), fault) for match in matches]
@@ -63,12 +65,12 @@ def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
 
 def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find exhibits that a chapter includes but no chapter refers to with `\cref`."""
-    called = {key for text in chapters.values() for _, key in _keys_in(text, _REFERENCE)}
+    referenced_keys = {key for text in chapters.values() for _, key in _keys_in(text, _REFERENCE)}
     return [
         ChapterFault(file, 1, f"the {kind} {name!r} has no reference: write \\cref{{{_PREFIXES[kind]}:{name}}}")
         for file, text in chapters.items()
         for kind, name, _ in calls.dependencies(text, file)
-        if kind in _PREFIXES and f"{_PREFIXES[kind]}:{name}" not in called
+        if kind in _PREFIXES and f"{_PREFIXES[kind]}:{name}" not in referenced_keys
     ]
 
 
@@ -86,14 +88,14 @@ def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: It
         if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
     ]
     formulas = {re.sub(r"\s", "", term) for term in terms}
-    for match in _MATH.finditer(_code(text)):
+    for match in _MATH.finditer(_without_code(text)):
         if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in formulas:
             findings.append(ChapterFault(file, line_of(text, match.start()), _typed_fault(match[0])))
     prose = words_of(text)
     patterns = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name must not be part of a longer number: 2-D does not allow 12-D, nor 2026 allow 2026.5.
-    allowed = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)})(?![\w%]|[.,]\d)")
-    for match in _WORD.finditer(allowed.sub(_blank_match, prose)):
+    allowed_words = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)})(?![\w%]|[.,]\d)")
+    for match in _WORD.finditer(allowed_words.sub(_blank_match, prose)):
         if _DIGIT.search(match[0]):
             fault = _typed_fault(match[0].strip("()[]{},.;:'`~"))
             findings.append(ChapterFault(file, line_of(text, match.start()), fault))
@@ -137,13 +139,13 @@ def cited_keys(text: str) -> tuple[str, ...]:
 
 def uncited_entries(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
     r"""Find bibliography entries that no chapter cites; none if a chapter has `\nocite{*}`."""
-    used = {key for text in chapters.values() for key in cited_keys(text)}
-    if "*" in used:
+    cited = {key for text in chapters.values() for key in cited_keys(text)}
+    if "*" in cited:
         return []
     return [
         ChapterFault("paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or remove it")
         for key, line in entries.items()
-        if key not in used
+        if key not in cited
     ]
 
 
@@ -151,7 +153,7 @@ def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
     r"""Find references, such as `\ref`, to labels that no chapter and no included exhibit defines."""
     labels: set[str] = set()
     for file, text in chapters.items():
-        labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
+        labels.update(match["key"] for match in _LABEL.finditer(_without_code(text)))
         exhibits = ((kind, name) for kind, name, _ in calls.dependencies(text, file) if kind in _PREFIXES)
         labels.update(f"{_PREFIXES[kind]}:{name}" for kind, name in exhibits)
     findings = []
@@ -167,7 +169,9 @@ def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
     first_places: dict[str, str] = {}
     findings = []
     for file, text in chapters.items():
-        labels = [(line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_code(text))]
+        labels = [
+            (line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_without_code(text))
+        ]
         exhibits = [call for call in calls.dependencies(text, file) if call[0] in _PREFIXES]
         labels += [(line, f"{_PREFIXES[kind]}:{name}") for kind, name, line in exhibits]
         for line, key in sorted(labels):
@@ -183,11 +187,11 @@ def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
 
 
 def _states_value(formula: str) -> bool:
-    """Return whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
+    """Return whether an inline formula only states a value: a number, a decimal after a relation, or a sample size."""
     if formula.startswith(("$$", r"\[", r"\begin")):
         return False
     content = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
-    return bool(_BARE.fullmatch(content) or _VALUE.search(content))
+    return bool(_BARE_NUMBER.fullmatch(content) or _STATED_VALUE.search(content))
 
 
 def _typed_fault(number: str) -> str:
@@ -205,24 +209,20 @@ def _unknown_reference(key: str, labels: set[str]) -> str:
     return f"\\ref to {key!r}, a label that is not defined{or_known(key, sorted(labels))}"
 
 
-def _code(text: str) -> str:
-    """Return the template without comments, verbatim parts and expressions, with unchanged line numbers."""
-    return without_hidden(_without_tags(text))
-
-
-def words_of(text: str) -> str:
-    """Return the text that readers see as words, with blanks for headings, labels, mathematics and calls."""
-    text = _MATH.sub(_blank_match, _code(text))
-    text = CITE.sub(_blank_match, text)  # with its notes: `Table 2` there is a part of the cited work
-    return without_commands(_LENGTH.sub(_blank_match, text), SILENT)
-
-
-def _without_tags(text: str) -> str:
+def _without_code(text: str) -> str:
+    """Return a template with blanks for comments, verbatim parts and expressions; line numbers stay the same."""
     pieces, position = [], 0
     for _, start, end in calls.tags(text):
         pieces += [text[position : start - 2], blank_out(text[start - 2 : end + 2])]
         position = end + 2
-    return "".join([*pieces, text[position:]])
+    return without_hidden("".join([*pieces, text[position:]]))
+
+
+def words_of(text: str) -> str:
+    """Return the text that readers see as words, with blanks for headings, labels, mathematics and calls."""
+    text = _MATH.sub(_blank_match, _without_code(text))
+    text = CITE.sub(_blank_match, text)  # also the notes, in which `Table 2` is a part of the cited work
+    return without_commands(_LENGTH.sub(_blank_match, text), SILENT)
 
 
 def _blank_match(match: re.Match[str]) -> str:
@@ -231,6 +231,6 @@ def _blank_match(match: re.Match[str]) -> str:
 
 def _keys_in(text: str, command: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """Yield the line and each key of the commands in a chapter's template that match a pattern."""
-    for match in command.finditer(_code(text)):
+    for match in command.finditer(_without_code(text)):
         for key in filter(None, map(str.strip, match["keys"].split(","))):
             yield line_of(text, match.start()), key

@@ -6,11 +6,9 @@ from boundpaper.errors import SpecError
 from boundpaper.store.text_file import text_of
 
 PREAMBLE = "boundpaper/paper/templates/preamble.tex"
-OWN_PREAMBLE = "paper/preamble.tex"
-"""Optional file with the paper's packages and commands, read after `PREAMBLE`."""
+OWN_PREAMBLE = "paper/preamble.tex"  # optional file with the paper's packages and commands, read after `PREAMBLE`
 TEMPLATE = "boundpaper/paper/templates/thesis.tex.j2"
-OWN_TEMPLATE = "paper/thesis.tex.j2"
-"""Optional template of the paper, used instead of `TEMPLATE`."""
+OWN_TEMPLATE = "paper/thesis.tex.j2"  # optional template of the paper, used instead of `TEMPLATE`
 _FOLDER = Path(__file__).parent / "templates"
 
 

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 NAN = float("nan")
 
 
-def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
-    """Return the cell in column `value` of the only row of `frame` that matches `where`.
+def find_cell(frame: pd.DataFrame, artifact: str, column: str, where: dict[str, Any]) -> Any:
+    """Return the cell in `column` of the only row of `frame` that matches `where`.
 
     `where` maps columns to the values that they must have, compared as by `cells_equal`. The cell is returned as a
     plain Python value. Raises SpecError for an unknown column or value, no row, several rows, or an empty cell.
     """
-    if value not in frame.columns:
-        raise SpecError(f"{artifact} has no column {value!r}{or_known(value, frame.columns)}")
+    if column not in frame.columns:
+        raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
     row = one_row(frame, artifact, where)
-    cell = row[value].iloc[0]
+    cell = row[column].iloc[0]
     if is_empty(cell):
         reason = str(row["reason"].iloc[0]) if "reason" in frame.columns else ""
-        raise SpecError(f"{artifact}: {value} is empty for {_condition(where)}" + (f" ({reason})" if reason else ""))
+        raise SpecError(f"{artifact}: {column} is empty for {_condition(where)}" + (f" ({reason})" if reason else ""))
     return cell.item() if hasattr(cell, "item") else cell
 
 
@@ -69,28 +69,28 @@ def _has_numbers(column: pd.Series[Any]) -> bool:
     return is_numeric_dtype(column) and not is_bool_dtype(column)
 
 
-def places_where(frame: pd.DataFrame, where: dict[str, Any], index: dict[Any, Any]) -> list[int]:
+def positions_where(frame: pd.DataFrame, where: dict[str, Any], index: dict[Any, Any]) -> list[int]:
     """Return the positions of the rows that match `where`, compared as by `cells_equal`, counted from 0.
 
-    `index` caches positions by the cells of the columns in `where`, for further calls on the same frame.
+    `index` is a cache for further calls on the same frame: positions by columns, and then by their cells.
     """
-    numeric = {name: _has_numbers(frame[name]) for name in where}
+    is_numeric = {name: _has_numbers(frame[name]) for name in where}
     if (names := tuple(where)) not in index:
         cells = [
-            frame[name].to_numpy(float, na_value=NAN) if numeric[name] else frame[name].astype(str) for name in names
+            frame[name].to_numpy(float, na_value=NAN) if is_numeric[name] else frame[name].astype(str) for name in names
         ]
         index[names] = {}
         for position, key in enumerate(zip(*cells, strict=True)):
             index[names].setdefault(key, []).append(position)
     try:
-        key = tuple(float(str(cell)) if numeric[name] else str(cell) for name, cell in where.items())
+        key = tuple(float(str(cell)) if is_numeric[name] else str(cell) for name, cell in where.items())
     except ValueError:
         return []
     return list(index[names].get(key, ())) if where else list(range(len(frame)))
 
 
 def _why_absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str) -> str:
-    """Return why no row matches `where`, of which `column` is the first condition that leaves no row."""
+    """Return why no row matches `where`; `column` is the column of the first condition that leaves no row."""
     if not cells_equal(frame[column], where[column]).any():
         value = str(where[column])
         return f"{artifact} has no {column} {value!r}{or_known(value, list(dict.fromkeys(map(str, frame[column]))))}"

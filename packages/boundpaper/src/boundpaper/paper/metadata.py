@@ -28,7 +28,7 @@ AUTHOR = mapping(
 )
 
 
-FIELDS: Rule = mapping(
+FIELDS: Rule = mapping(  # rule for the content of the file
     {
         **dict.fromkeys(("title", "subtitle", "institution", "date", "version", "licence", "publisher"), text),
         "author": either(text, listed(either(text, AUTHOR))),
@@ -37,7 +37,6 @@ FIELDS: Rule = mapping(
         "site": text,
     }
 )
-"""Rule for the content of the file."""
 
 CLASS_KEYS = ("class", "documentclass", "document_class", "journal", "venue", "style")
 CLASS_ADVICE = (
@@ -137,7 +136,7 @@ def read(root: Path) -> Metadata:
     require(content, FIELDS, FILE, SpecError)
     for name in ("title", "date"):
         if not content.get(name):
-            raise SpecError(f"{FILE}: {name} is missing")
+            raise SpecError(f"{FILE}: {name} is missing; add it")
     authors = _authors_of(content.pop("author", ""))
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
     metadata = Metadata(**fields, authors=authors, author=_join_names([author.name for author in authors]))
@@ -172,9 +171,11 @@ def chapters(root: Path) -> dict[str, str]:
 
 def _check_chapters(root: Path, metadata: Metadata) -> None:
     template_names = templates(root)
-    listed = [*metadata.chapters, *metadata.appendices]
-    for name in listed:
+    chapter_names = [*metadata.chapters, *metadata.appendices]
+    for name in chapter_names:
         if name not in template_names:
             raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, template_names)}")
-        if listed.count(name) > 1 or name == "abstract":
-            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (`abstract` is added by itself)")
+        if name == "abstract":
+            raise SpecError(f"{FILE}: the chapter 'abstract' is listed; remove it there, since it is always printed")
+        if chapter_names.count(name) > 1:
+            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice; remove one")

@@ -57,7 +57,7 @@ class Row:
         The cells that identify the row, by column.
     format : Format or None
         Format of value and interval; by default two digits after the point.
-    p : bool
+    with_p : bool
         Whether the p-value is printed.
     """
 
@@ -65,12 +65,12 @@ class Row:
     cells: Mapping[str, Any]
     where: tuple[tuple[str, str], ...] = ()
     format: Format | None = None
-    p: bool = True
+    with_p: bool = True
 
     @property
     def bare(self) -> Row:
         """Return the estimate and its interval without the p-value."""
-        return replace(self, p=False)
+        return replace(self, with_p=False)
 
     def formatted(self, form: Format) -> Row:
         """Return the same row with the number format `form`."""
@@ -99,7 +99,7 @@ class Row:
         text = form.show(self._require_cell(value), "latex")
         if not self._is_empty(low) and not self._is_empty(high):
             text += f" [{form.show(self._require_cell(low), 'latex')}, {form.show(self._require_cell(high), 'latex')}]"
-        if self.p and not self._is_empty(p):
+        if self.with_p and not self._is_empty(p):
             text += f", $p$~{p_form.show(self._require_cell(p), 'latex')}"
             if not self._is_empty(adjusted_p) and self._require_cell(adjusted_p) != self._require_cell(p):
                 text += f", Holm $p$~{p_form.show(self._require_cell(adjusted_p), 'latex')}"
@@ -138,8 +138,8 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
         names = [name for name in frame.columns if name not in keys and name != "study" and _has_names(frame[name])]
         matches = [name for name in names if cells_equal(frame[name], word).any()]
         if not matches:
-            known = dict.fromkeys(str(cell) for name in names for cell in frame[name])
-            raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
+            known_words = dict.fromkeys(str(cell) for name in names for cell in frame[name])
+            raise SpecError(f"{artifact} has no {word!r}{or_known(word, known_words)}")
         if len(matches) > 1:
             conditions = " or ".join(f"{name}={word!r}" for name in matches)
             raise SpecError(f"{artifact} has {word!r} in {len(matches)} columns: write {conditions}")
@@ -150,7 +150,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
 
 
 def row_reader(frame: pd.DataFrame, artifact: str, conditions: dict[str, Any]) -> Callable[..., Row]:
-    """Return a function that returns rows of one artifact that satisfy some `conditions`, which are values by column.
+    """Return a function like `row` for the rows of an artifact with the values `conditions`, given by column.
 
     Raises SpecError at once if a column or its value does not exist.
     """
@@ -158,8 +158,8 @@ def row_reader(frame: pd.DataFrame, artifact: str, conditions: dict[str, Any]) -
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
         if not cells_equal(frame[column], value).any():
-            known = dict.fromkeys(str(cell) for cell in frame[column])
-            raise SpecError(f"{artifact} has no {column} {str(value)!r}{or_known(str(value), known)}")
+            known_words = dict.fromkeys(str(cell) for cell in frame[column])
+            raise SpecError(f"{artifact} has no {column} {str(value)!r}{or_known(str(value), known_words)}")
     return lambda *words, **where: row(frame, artifact, words, {**conditions, **where})
 
 

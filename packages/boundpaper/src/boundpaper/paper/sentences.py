@@ -17,11 +17,11 @@ def split_sentences(line: str) -> tuple[str, ...]:
     A verdict's mark belongs to the sentence before it. A full stop in an abbreviation, an inline heading or the note of
     a citation ends no sentence.
     """
-    masked = _EXPRESSION.sub(lambda match: ("\0" if _MARK.match(match[0]) else "\1") * len(match[0]), line)
-    if heading := re.match(r"\\paragraph\*?\{[^}]*\}", masked):
-        masked = "\1" * heading.end() + masked[heading.end() :]
-    masked = re.sub(r"\\cite\w*\*?(?:\[[^\]]*\])+", lambda match: "\1" * len(match[0]), masked)
-    ends = [match for match in _STOP.finditer(masked) if match["word"] not in _ABBREVIATIONS]
+    masked_line = _EXPRESSION.sub(lambda match: ("\0" if _MARK.match(match[0]) else "\1") * len(match[0]), line)
+    if heading := re.match(r"\\paragraph\*?\{[^}]*\}", masked_line):
+        masked_line = "\1" * heading.end() + masked_line[heading.end() :]
+    masked_line = re.sub(r"\\cite\w*\*?(?:\[[^\]]*\])+", lambda match: "\1" * len(match[0]), masked_line)
+    ends = [match for match in _STOP.finditer(masked_line) if match["word"] not in _ABBREVIATIONS]
     starts = [0, *(match.end("gap") for match in ends)]
     stops = [*(match.start("gap") for match in ends), len(line)]
     return tuple(line[start:stop] for start, stop in zip(starts, stops, strict=True))

@@ -103,9 +103,9 @@ class Handler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing, since the terminal shows builds."""
 
-    def _file_at(self, path: str, served: str) -> Path | None:
-        """Return the file that an address names; None if there is none, or if symbolic links lead outside `served`."""
-        root = Path(self.directory).resolve() / served
+    def _file_at(self, path: str, served_path: str) -> Path | None:
+        """Return the file that an address names; None if it is absent or outside `served_path`."""
+        root = Path(self.directory).resolve() / served_path
         file = Path(self.translate_path(path)).resolve()
         file = (file / "index.html").resolve() if file.is_dir() else file
         return file if file.is_file() and file.is_relative_to(root) else None
@@ -117,10 +117,10 @@ class Handler(SimpleHTTPRequestHandler):
         else:
             super().do_GET()
 
-    def _send(self, text: str, kind: str) -> None:
+    def _send(self, text: str, media_type: str) -> None:
         content = text.encode()
         self.send_response(200)
-        self.send_header("Content-Type", kind)
+        self.send_header("Content-Type", media_type)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

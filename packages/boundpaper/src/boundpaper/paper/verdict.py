@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError
-from boundpaper.paper.bound import Origin, Word, bound
+from boundpaper.paper.bound import BoundText, Origin, bound
 from boundpaper.paper.lookup import is_empty
 from boundpaper.suggestions import or_known
 
@@ -32,7 +32,7 @@ MARKS = {
 PROSE = frozenset({"statement", "reason"})  # ledger columns that an author writes, with markup
 
 
-class Latex(Word):
+class Latex(BoundText):
     """Text that is already LaTeX; all other text is escaped when it is printed."""
 
     @classmethod
@@ -99,5 +99,5 @@ class Claim:
             from boundpaper.typeset.text import prose
 
             return Latex(prose(str(cell), "latex"))
-        plain = cell.item() if hasattr(cell, "item") else cell
-        return bound(plain, [Origin("claims", column, (("claim", self.name),))])
+        value = cell.item() if hasattr(cell, "item") else cell
+        return bound(value, [Origin("claims", column, (("claim", self.name),))])

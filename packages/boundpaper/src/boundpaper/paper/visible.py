@@ -21,14 +21,14 @@ _HIDDEN = re.compile(
     re.DOTALL,
 )
 _WORDS_IN_BRACKETS = frozenset({"caption", "section", "subsection", "subsubsection", "paragraph", "chapter", "item"})
-_LAID_OUT = frozenset({
+_LAYOUT_ENVIRONMENTS = frozenset({
     "tabular", "tabular*", "tabularx", "tabulary", "array", "longtable", "minipage", "multicols", "wrapfigure",
     "wraptable", "adjustbox", "subfigure", "subtable", "adjustwidth", "thebibliography", "NiceTabular", "tblr",
 })  # fmt: skip
 _COMMAND = re.compile(r"\\(?:(?P<name>[A-Za-z@]+)\*?|\\\*?(?=\s*\[))")
 _BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
 _BRACKET = re.compile(r"\s*\[[^\][]*(?:\[[^\][]*\][^\][]*)*\]")
-_SIGNS = frozenset({
+_SIGN_COMMANDS = frozenset({
     "times", "cdot", "pm", "sim", "approx", "le", "leq", "ge", "geq", "quad", "in", "to", "rightarrow", "percent", "S",
     "textminus", "minus",
 })  # fmt: skip
@@ -55,7 +55,7 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
         count = silent.get(name, 0)
         if name == "begin":
             environment = re.compile(r"\s*\{([^{}]*)\}").match(text, end)
-            count = 4 if environment and environment[1] in _LAID_OUT else 1
+            count = 4 if environment and environment[1] in _LAYOUT_ENVIRONMENTS else 1
         if name in ("newcommand", "renewcommand", "providecommand"):
             count = 1
         if name == "def":
@@ -71,17 +71,17 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
                 continue
             break
         command = text[match.start() : end]
-        pieces += [text[position : match.start()], command if name in _SIGNS else blank_out(command)]
+        pieces += [text[position : match.start()], command if name in _SIGN_COMMANDS else blank_out(command)]
         position = end
     return "".join([*pieces, text[position:]])
 
 
 def closing_places(text: str) -> dict[int, int]:
     """Map the offset of each opening brace to the offset after its closing brace."""
-    closing, opened = {}, []
+    closing, open_braces = {}, []
     for match in _BRACE.finditer(text):
         if match[0] == "{":
-            opened.append(match.start())
-        elif match[0] == "}" and opened:
-            closing[opened.pop()] = match.end()
+            open_braces.append(match.start())
+        elif match[0] == "}" and open_braces:
+            closing[open_braces.pop()] = match.end()
     return closing

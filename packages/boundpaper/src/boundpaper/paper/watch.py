@@ -13,19 +13,7 @@ from boundpaper.errors import MissingDependency
 
 FOLDERS = ("analysis", "artifacts", "figures", "packages", "paper", "tables")
 OUTPUTS = ("out", "artifacts/results")  # folders that builds write
-DRAFTS = (
-    "~",
-    ".part",
-    ".swp",
-    ".swx",
-    ".tmp",
-    ".bak",
-    ".orig",
-    ".pyc",
-    ".crdownload",
-    "___jb_tmp___",
-    "___jb_old___",
-)
+DRAFT_ENDINGS = tuple("~ .part .swp .swx .tmp .bak .orig .pyc .crdownload ___jb_tmp___ ___jb_old___".split())
 QUIET = 200  # milliseconds without another change before a build starts
 
 
@@ -34,10 +22,10 @@ def is_source(root: Path, path: str) -> bool:
     file = Path(path)
     if not file.is_relative_to(root):
         return False
-    relative = file.relative_to(root)
-    is_hidden = any(name.startswith(".") or name == "__pycache__" for name in relative.parts)
-    is_draft = file.name.endswith(DRAFTS) or file.name.startswith("#") or not (file.suffix or file.is_dir())
-    return not is_hidden and not is_draft and not any(map(relative.is_relative_to, OUTPUTS))
+    relative_path = file.relative_to(root)
+    is_hidden = any(name.startswith(".") or name == "__pycache__" for name in relative_path.parts)
+    is_draft = file.name.endswith(DRAFT_ENDINGS) or file.name.startswith("#") or not (file.suffix or file.is_dir())
+    return not is_hidden and not is_draft and not any(map(relative_path.is_relative_to, OUTPUTS))
 
 
 def watch(
@@ -83,6 +71,6 @@ def _run_build(root: Path, command: Sequence[str], say: Callable[[str], None]) -
     say(f"built in {seconds:.1f} s" if code == 0 else f"failed after {seconds:.1f} s; waiting for the next change")
 
 
-def _some_names(names: Iterable[str], most: int = 4) -> str:
-    ordered = sorted(names)
-    return ", ".join(ordered[:most]) + (f" and {len(ordered) - most} more" if len(ordered) > most else "")
+def _some_names(names: Iterable[str], limit: int = 4) -> str:
+    first, others = sorted(names)[:limit], sorted(names)[limit:]
+    return ", ".join(first) + (f" and {len(others)} more" if others else "")

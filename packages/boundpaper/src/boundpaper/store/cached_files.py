@@ -1,7 +1,7 @@
 """Cache values in files with a hash, so that a later run notices any change of the file.
 
-A cached value has its own JSON file, `{"hash": ..., "value": ...}`. In a file that people read, or that has several
-records, each record stores the hash of its other keys under the key `SEAL`.
+A value is cached in a JSON file, `{"hash": ..., "value": ...}`. A record in a file that people read, or that has more
+records, stores the hash of its other keys under the key `SEAL`.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from boundpaper.store.files import write
 
 SEAL = "blake2"
 _BEGIN, _MIDDLE, _END = b'{"hash": "', b'", "value": ', b"}\n"
-_HEXADECIMAL = 32  # digits of a hash
+_HASH_DIGITS = 32
 
 
 def pack_value(value: Any) -> bytes:
@@ -31,7 +31,7 @@ def unpack_value(content: bytes) -> Any:
 
     Raises ValueError when the content was changed; RecursionError when it is nested too deeply.
     """
-    start = len(_BEGIN) + _HEXADECIMAL
+    start = len(_BEGIN) + _HASH_DIGITS
     text = content[start + len(_MIDDLE) : -len(_END)]
     if content != _BEGIN + hash_bytes(text) + _MIDDLE + text + _END:
         raise ValueError("the content was changed")
@@ -52,8 +52,8 @@ def read_kept(path: Path) -> Any:
 
 
 def hash_bytes(content: bytes) -> bytes:
-    """Return the hash of bytes, 32 hexadecimal digits."""
-    return hashlib.blake2b(content, digest_size=_HEXADECIMAL // 2).hexdigest().encode()
+    """Return the hash of bytes as 32 hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=_HASH_DIGITS // 2).hexdigest().encode()
 
 
 def with_hash(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def with_hash(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, SEAL: hash_bytes(json.dumps(content, sort_keys=True).encode()).decode()}
 
 
-def broken(record: Mapping[str, Any]) -> str:
+def hash_fault(record: Mapping[str, Any]) -> str:
     """Return why a stored record differs from what `with_hash` returned; empty if it is unchanged."""
     if SEAL not in record:
         return f"has no hash of its content under the key `{SEAL}`"

@@ -27,7 +27,7 @@ def result_record(name: str, path: str, content: bytes) -> dict[str, str]:
 
 
 def recorded_content(root: Path, name: str, path: str) -> tuple[int, str]:
-    """Return the row count and the content hash of a table, from its record if that is up to date, else computed."""
+    """Return the row count and the content hash of a table; an up-to-date record saves reading the table."""
     file = root / RECORD.format(name=name)
     record_by_path = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     recorded_digest, *rows_and_hash = record_by_path.get(path, ("",))

@@ -1,4 +1,4 @@
-"""Find rows that a table lacks, because the schema requires them for each row of another table (`covers`)."""
+"""Find rows that a table lacks although its description requires them (`covers`)."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from boundpaper.store.table_file import rows
 
 
 def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
-    """Return messages on rows that the table at `path` lacks, one for each key of the other table.
+    """Return messages on the required rows that the table at `path` lacks, one for each key.
 
-    The table's resource states its duty as `covers`: `resource` is the other table, or this table if each of its keys
-    needs all values. `when` selects rows of the other table by their cells. `key` is the column that both tables have.
-    For each key of the selected rows, this table must have a row for each of `values` in its column `field`. Rows of
-    documents that the thesis does not examine require nothing, since no study reads them.
+    `covers` in the description `resource` states which rows are required. Its `resource` names another table (or this
+    table), its `when` selects rows of that table by their cells, and its `key` is a column of both tables. For each key
+    in the selected rows, this table must have a row with each of `values` in its column `field`. Rows of documents that
+    the thesis does not examine require nothing, since no study reads them.
     """
     covers = resource.get("covers")
     if not covers:
@@ -29,11 +29,11 @@ def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
         key = row[covers["key"]]
         if not is_selected or key in messages or scope.is_foreign(row.get("source", "")):
             continue
-        missing = [value for value in covers["values"] if value not in values_by_key.get(key, set())]
-        if missing:
+        missing_values = [value for value in covers["values"] if value not in values_by_key.get(key, set())]
+        if missing_values:
             condition = " and ".join(covers["when"].values())
             messages[key] = (
-                f"no {covers['field']} {', '.join(missing)} of {key!r}, which {other_path}, row {number}, "
-                f"{f'says is {condition}' if condition else 'has'}; add the rows, with a reason for unknown values"
+                f"no {covers['field']} {', '.join(missing_values)} of {key!r}, required by {other_path}, row {number}"
+                f"{f' ({condition})' if condition else ''}; add the rows, with a reason for unknown values"
             )
     return list(messages.values())

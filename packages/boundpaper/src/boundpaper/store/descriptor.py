@@ -28,7 +28,7 @@ MARKS = ("!", "*", "~")  # marks of a column: required; part of the primary key;
 CONSTRAINTS = tuple(name for name in standard_words.CONSTRAINTS if name != "required")
 FIELD_KEYS = tuple(name for name in standard_words.FIELD if name not in ("name", "type", "constraints", "optional"))
 PROPERTIES = ("type", *FIELD_KEYS, "refers", *CONSTRAINTS)
-SUMS = ("bytes", "hash")
+INTEGRITY_KEYS = ("bytes", "hash")
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 NOTATION_KEYS = ("columns", "shared")  # keys of the short notation, which no Data Package has
 
@@ -77,14 +77,13 @@ def _description_called(name: str, package: dict[str, Any]) -> dict[str, Any] | 
 
 
 def files(root: Path, name: str) -> list[str]:
-    """Return the files of a source, a result or an experiment's measurements, relative to `root`.
+    """Return the paths of the files of a source, a result or an experiment's measurements, relative to `root`.
 
     Raises DataError when a measurement exists as both CSV and Parquet.
     """
-    single_files = [f"artifacts/{folder}/{name}.csv" for folder in ("sources", "results")]
-    present = [path for path in single_files if (root / path).is_file()]
-    if present:
-        return present
+    paths = [f"artifacts/{folder}/{name}.csv" for folder in ("sources", "results")]
+    if single_files := [path for path in paths if (root / path).is_file()]:
+        return single_files
     folder = root / "artifacts/measurements" / name
     tables = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}"))
     for path in tables:
@@ -96,9 +95,9 @@ def files(root: Path, name: str) -> list[str]:
     return [path.relative_to(root).as_posix() for path in tables]
 
 
-def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """Return the fields of a file; a measurement's file may omit the column `model`, since its name says the model."""
-    fields: list[dict[str, Any]] = described["schema"]["fields"]
+def fields_of(description: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
+    """Return the fields of a file; a measurement may omit the column `model`, since the file is named after it."""
+    fields: list[dict[str, Any]] = description["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
     return fields
@@ -108,11 +107,11 @@ def standard_package(root: Path) -> dict[str, Any]:
     """Return the package in the form of version 2 of the standard, with paths relative to `artifacts/`.
 
     Every resource has a full schema, and every path is a CSV, since `publish` writes every table as CSV. Each file of
-    an experiment's measurements is a separate resource: readers would join the files of one resource to one table, in
-    which the name of the model is lost. Tables without files are omitted.
+    an experiment's measurements is a separate resource, since readers would join the files of one resource to a table
+    without the names of the models. Tables without files are omitted.
     """
     package = {"$schema": PROFILE, **full_package(root)}
-    resources = [standard for full in package["resources"] for standard in _standard_resources(root, full)]
+    resources = [resource for full in package["resources"] for resource in _standard_resources(root, full)]
     return {**{key: value for key, value in package.items() if key not in NOTATION_KEYS}, "resources": resources}
 
 
@@ -126,7 +125,7 @@ def _standard_resources(root: Path, description: dict[str, Any]) -> Iterator[dic
         name = f"{description['name']}-{Path(path).stem}".lower() if is_measurement else description["name"]
         file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
         resource = {**description, "name": name, "path": file, "schema": schema}
-        resource.pop("awaits", None)  # the table has rows
+        resource.pop("awaits", None)  # which says what a table without rows awaits
         if "range" in description:  # JSON has no infinity: an open end is null
             resource["range"] = {
                 metric: [end if math.isfinite(end) else None for end in ends]
@@ -137,7 +136,7 @@ def _standard_resources(root: Path, description: dict[str, Any]) -> Iterator[dic
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """Return the descriptor of the paper, which is the first file, with the tables that the other files describe."""
+    """Return the descriptor in the first file, the paper's, with the tables that installed packages describe."""
     (root, file, _), *package_stamps = stamps
     packages = [
         _read_descriptions(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in package_stamps
@@ -175,61 +174,62 @@ def _read_descriptions(root: Path, file: str, source: str, shared: dict[str, Any
 def _full_resource(
     entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], source: str
 ) -> dict[str, Any]:
-    """Return a resource in full; raise DataError if a needed property is missing or wrong."""
+    """Return the resource `entry` in full; raise DataError if a required property is missing or wrong."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
         raise DataError(f"{source}: resource {number} has no `name`")
-    where = f"{source}: {name}"
-    require(entry, standard_words.resource, where)
+    place = f"{source}: {name}"
+    require(entry, standard_words.resource, place)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in PATHS:
-        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(PATHS)}")
-    described = {"path": entry["path"] if "path" in entry else PATHS[kind].format(name), **entry}
+        raise DataError(f"{place}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(PATHS)}")
+    description = {"path": entry["path"] if "path" in entry else PATHS[kind].format(name), **entry}
     if "path" not in entry:
-        described["kind"] = kind
+        description["kind"] = kind
     kind_by_path = {path.format(name): kind for kind, path in PATHS.items()}
-    path = described["path"]
+    path = description["path"]
     if not isinstance(path, str) or path not in kind_by_path:
         problem = "is a list of files; put their rows into one" if isinstance(path, list) else f"is {str(path)[:80]!r}"
-        raise DataError(f"{where}: `path` {problem}; write sources/{name}.csv or similar")
-    if path.startswith("measurements/") and (sums := [key for key in SUMS if key in described]):
-        raise DataError(f"{where}: leave out `{sums[0]}`; the manifests beside measurements have it for each file")
-    described.setdefault("kind", kind_by_path[path])
-    short_schema = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
-    schema = described.get("schema", short_schema)
+        raise DataError(f"{place}: `path` {problem}; write sources/{name}.csv or similar")
+    if path.startswith("measurements/") and (excess := [key for key in INTEGRITY_KEYS if key in description]):
+        raise DataError(f"{place}: leave out `{excess[0]}`; the manifests beside measurements have it for each file")
+    description.setdefault("kind", kind_by_path[path])
+    short_schema = {key: description.pop(key) for key in ("fields", "key", "refers") if key in description}
+    schema = description.get("schema", short_schema)
     is_name = isinstance(schema, str)
-    described["schema"] = _shared_schema(schema, shared, where) if is_name else _schema(schema, columns, where)
-    if not isinstance(described.get("range", {}), dict):
-        raise DataError(f"{where}: `range` must map metrics to [low, high]")
-    require(described.get("range", {}), standard_words.RANGE, f"{where}.range")
-    if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
-        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
-    return described
+    description["schema"] = _shared_schema(schema, shared, place) if is_name else _schema(schema, columns, place)
+    if not isinstance(description.get("range", {}), dict):
+        raise DataError(f"{place}: `range` must map metrics to [low, high]")
+    require(description.get("range", {}), standard_words.RANGE, f"{place}.range")
+    covers = description.get("covers", dict.fromkeys(COVERS))
+    if not isinstance(covers, dict) or set(covers) != set(COVERS):
+        raise DataError(f"{place}: `covers` needs {', '.join(COVERS)}")
+    return description
 
 
-def _shared_schema(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
+def _shared_schema(name: str, shared: dict[str, Any], place: str) -> dict[str, Any]:
     if name not in shared:
         raise DataError(
-            f"{where}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
+            f"{place}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
             "write the schema here, or the name of a shared schema (files are not supported)"
         )
     return dict(shared[name])
 
 
-def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
+def _schema(raw: Any, columns: dict[str, dict[str, Any]], place: str) -> dict[str, Any]:
     if not isinstance(raw, dict) or not isinstance(raw.get("fields"), list) or not raw["fields"]:
-        raise DataError(f"{where}: `schema` has no list of `fields`")
-    require(raw, standard_words.schema, f"{where}.schema")
+        raise DataError(f"{place}: `schema` has no list of `fields`")
+    require(raw, standard_words.schema, f"{place}.schema")
     schema = {key: value for key, value in raw.items() if key not in ("key", "refers")}
     entries = [entry for member in raw["fields"] for entry in (member if isinstance(member, list) else [member])]
-    described_fields = [_full_field(entry, number, columns, where) for number, entry in enumerate(entries, 1)]
+    described_fields = [_full_field(entry, number, columns, place) for number, entry in enumerate(entries, 1)]
     schema["fields"] = [column.field for column in described_fields]
     key = raw.get("key", [column.field["name"] for column in described_fields if column.mark == "*"])
     if key:
         schema["primaryKey"] = key
     refers = raw.get("refers", {})
     if not isinstance(refers, dict):
-        raise DataError(f"{where}: `refers` must map a column to the table, or table.column, that it names")
+        raise DataError(f"{place}: `refers` must map a column to the table, or table.column, that it names")
     refers = {**refers, **{column.field["name"]: column.refers for column in described_fields if column.refers}}
     if refers:
         schema["foreignKeys"] = [_foreign_key(column, str(target)) for column, target in refers.items()]
@@ -238,7 +238,7 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[st
     for key in keys:
         key_fields, target_fields = as_list(key["fields"]), as_list(key["reference"]["fields"])
         if len(key_fields) != len(target_fields) or not key_fields:
-            raise DataError(f"{where}: a foreign key and its `reference` need the same number of `fields`")
+            raise DataError(f"{place}: a foreign key and its `reference` need the same number of `fields`")
     key_columns = [
         as_list(schema.get("primaryKey")),
         *schema.get("uniqueKeys", []),
@@ -247,14 +247,14 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[st
     for column in chain.from_iterable(key_columns):
         if column not in names:
             raise DataError(
-                f"{where}: a key names the column {column!r}, which is not a field; "
+                f"{place}: a key names the column {column!r}, which is not a field; "
                 f"{suggest(str(column), names)}name a field"
             )
     return schema
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a property of Table Schema that is one name, a list of names or absent (None) as a list of names."""
+    """Return the list of names in a property of Table Schema, which may be a name, a list or absent (None)."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -271,49 +271,49 @@ class DescribedField(NamedTuple):
     refers: str = ""
 
 
-def _full_field(entry: Any, number: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
-    """Return a field in full, from a column's name, its name with changes (`{height: words, unit: mm}`), or a field."""
+def _full_field(entry: Any, number: int, columns: dict[str, dict[str, Any]], place: str) -> DescribedField:
+    """Return a field in full; `entry` is a column's name, a column with changes (`{height: text}`), or a field."""
     if isinstance(entry, str):
         name, mark = _split_mark(entry)
         if name not in columns:
             suggestion = suggest(name, list(columns))
             raise DataError(
-                f"{where}: no {name!r} among `columns`; {suggestion}or describe it: {{{entry}: words, type: ...}}"
+                f"{place}: no {name!r} among `columns`; {suggestion}or describe it: {{{entry}: words, type: ...}}"
             )
-        return _build_column(name, columns[name], mark, where)
+        return _build_column(name, columns[name], mark, place)
     if isinstance(entry, dict) and entry and "name" not in entry and "constraints" not in entry:
-        (marked_name, words), *changes = entry.items()
+        (marked_name, text), *changes = entry.items()
         name, mark = _split_mark(str(marked_name))
         unknown_key = next((str(key) for key, _ in changes if key not in PROPERTIES), None)
         if unknown_key is not None:
-            raise DataError(f"{where}, {name}: unknown key {unknown_key!r}{or_known(unknown_key, PROPERTIES)}")
-        if not isinstance(words, str | None):
-            raise DataError(f"{where}, {name}: {str(words)!r} is not a text; describe the column")
-        description = columns.get(name, {}) | dict(changes) | ({"description": words} if words else {})
-        return _build_column(name, description, mark, where)
+            raise DataError(f"{place}, {name}: unknown key {unknown_key!r}{or_known(unknown_key, PROPERTIES)}")
+        if not isinstance(text, str | None):
+            raise DataError(f"{place}, {name}: {str(text)!r} is not a text; describe the column")
+        description = columns.get(name, {}) | dict(changes) | ({"description": text} if text else {})
+        return _build_column(name, description, mark, place)
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise DataError(f"{where}: field {number} has no `name`")
+        raise DataError(f"{place}: field {number} has no `name`")
     if not isinstance(entry.get("type"), str) or not isinstance(entry.get("constraints", {}), dict):
-        raise DataError(f"{where}, {entry['name']}: no `type`, or `constraints` that are not a mapping")
-    require(entry, standard_words.field, f"{where}, {entry['name']}")
+        raise DataError(f"{place}, {entry['name']}: no `type`, or `constraints` that are not a mapping")
+    require(entry, standard_words.field, f"{place}, {entry['name']}")
     if entry["type"] in ("integer", "number"):
-        require(entry.get("constraints", {}), standard_words.LIMITS, f"{where}, {entry['name']}")
+        require(entry.get("constraints", {}), standard_words.LIMITS, f"{place}, {entry['name']}")
     return DescribedField(entry)
 
 
-def _split_mark(word: str) -> tuple[str, str]:
-    return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
+def _split_mark(marked_name: str) -> tuple[str, str]:
+    return (marked_name[:-1], marked_name[-1]) if marked_name.endswith(MARKS) else (marked_name, "")
 
 
-def _build_column(name: str, description: dict[str, Any], mark: str, where: str) -> DescribedField:
-    """Return a field built from its description; a property that is null there is left out."""
-    limits = {"required": True} if mark in ("!", "*") else {}
-    limits |= {key: description[key] for key in CONSTRAINTS if description.get(key) is not None}
+def _build_column(name: str, description: dict[str, Any], mark: str, place: str) -> DescribedField:
+    """Return a field built from the description of its column, without properties that are null."""
+    constraints = {"required": True} if mark in ("!", "*") else {}
+    constraints |= {key: description[key] for key in CONSTRAINTS if description.get(key) is not None}
     properties = {key: description[key] for key in FIELD_KEYS if description.get(key) is not None}
     field = {"name": name, "type": description.get("type") or "string", **properties}
-    field |= {"constraints": limits} if limits else {}
+    field |= {"constraints": constraints} if constraints else {}
     field |= {"optional": True} if mark == "~" else {}
-    require(field, standard_words.field, f"{where}, {name}")
+    require(field, standard_words.field, f"{place}, {name}")
     if field["type"] in ("integer", "number"):
-        require(limits, standard_words.LIMITS, f"{where}, {name}")
+        require(constraints, standard_words.LIMITS, f"{place}, {name}")
     return DescribedField(field, mark, str(description.get("refers") or ""))

@@ -30,7 +30,7 @@ class JudgedDocument:
     Attributes
     ----------
     key : str
-        Code of the document in claims and in places of sources.
+        Code of the document in claims and in the column `source` of sources.
     group : str
         Name of the group; its documents report the same work and are judged on the same rows.
     title, citation : str
@@ -72,43 +72,42 @@ def judged_sources(root: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DocumentScope:
-    """The keys of the documents whose rows a step receives (`own`), and of all judged documents (`known`)."""
+    """The keys of the documents whose rows a step receives, and of all judged documents."""
 
-    own: frozenset[str]
-    known: frozenset[str]
+    received_keys: frozenset[str]
+    judged_keys: frozenset[str]
 
     def is_foreign(self, source: object) -> bool:
-        """Return whether a `source` cell such as `005 T1` names another document; a path in `data/` does not.
+        """Return whether a `source` cell such as `005 T1` names a document whose rows the step does not receive.
 
-        A three-digit code that is not in the table also counts as another document.
+        A three-digit code that is not in the table counts as such a document; a path in `data/` does not.
         """
         code = str(source).partition(" ")[0]
-        return code not in self.own and (code in self.known or bool(_CODE.fullmatch(code)))
+        return code not in self.received_keys and (code in self.judged_keys or bool(_CODE.fullmatch(code)))
 
     def foreign_keys(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
-        """Return the cells of the column `key` in rows whose column `source` names another document."""
+        """Return the cells of the column `key` in the rows whose `source` cell `is_foreign`."""
         if not {"source", key} <= set(frame.columns):
             return frozenset()
         return frozenset(frame.loc[frame["source"].map(self.is_foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, foreign_keys: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Return the rows of a source that a step receives; rows of other documents and on their items are left out.
+        """Return the rows of a source that a step receives, so that a new document changes no result about another.
 
-        Thus a document that is added to the sources appears in exhibits that read the sources, but changes no result
-        or verdict about other documents. `foreign_keys` maps a column to the keys of items that only other documents
-        have. A frame without these columns and without the column `source` stays unchanged.
+        Left out are rows whose `source` cell `is_foreign`, and rows with a key in `foreign_keys`, which maps columns to
+        keys.
         """
-        keep = pd.Series(True, index=frame.index)
+        mask = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
-            keep &= ~frame["source"].map(self.is_foreign).astype(bool)
+            mask &= ~frame["source"].map(self.is_foreign).astype(bool)
         for column, keys in foreign_keys.items():
             if keys and column in frame.columns:
-                keep &= ~frame[column].isin(keys)
-        return frame if keep.all() else frame[keep].reset_index(drop=True)
+                mask &= ~frame[column].isin(keys)
+        return frame if mask.all() else frame[mask].reset_index(drop=True)
 
 
 def document_scope(root: Path, document: str = THESIS) -> DocumentScope:
-    """Return the documents whose rows a step about `document` receives.
+    """Return the scope of steps about `document`, which receive the rows of all documents in its group.
 
     Raises DataError when the table has no such document.
     """

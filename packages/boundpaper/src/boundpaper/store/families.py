@@ -1,4 +1,4 @@
-"""Read families: the looks and order of related entities in figures.
+"""Read families: groups of related subjects, with the order and look of each group in figures.
 
 A paper's vocabulary names the tables. The first has a row per family and the second a row per member. An optional third
 table has the names of members in figures, and the entities whose looks they share.
@@ -74,7 +74,7 @@ def families(root: Path) -> tuple[Family, ...]:
 
 
 def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
-    """Return (time of change, size) of each table that the vocabulary names; a cache is valid until one changes."""
+    """Return (time of change, size) of each table that the vocabulary names, by which a cache notices changes."""
     stamps = []
     for path in read(root).tables():
         try:
@@ -85,7 +85,7 @@ def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
 
 
 @functools.lru_cache(maxsize=8)
-def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
+def _read_families(root: Path, stamps: tuple[Stamp, ...]) -> tuple[Family, ...]:
     vocabulary = read(root)
     settings = vocabulary.families
     table = next(table for table in vocabulary.named if table.table == settings["members"])
@@ -93,14 +93,18 @@ def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
     member_rows = _rows(root, table.table, table.key, table.name, column)
     make_member = _member_maker(root, vocabulary)
     found_families = []
-    for looks in _rows(root, settings["table"], *COLUMNS):
-        name = looks.pop("family")
+    for row_of_family in _rows(root, settings["table"], *COLUMNS):
+        name = row_of_family.pop("family")
         members = tuple(make_member(row[table.key], row[table.name]) for row in member_rows if row[column] == name)
         for look_key in ("color", "mark", "dash", "hatch"):
-            if broken := LOOK[look_key](looks[look_key]):
+            if broken := LOOK[look_key](row_of_family[look_key]):
                 raise DataError(f"{_table_path(settings['table'])}: {look_key} of {name!r}: {broken.words}")
-        order = _whole_number(looks.pop("order"), settings["table"])
-        found_families.append(Family(name=name, order=order, members=members, **looks))
+        cell = row_of_family.pop("order")
+        try:
+            order = int(cell or 0)
+        except ValueError:
+            raise DataError(f"{_table_path(settings['table'])}: {cell!r} is not a whole number") from None
+        found_families.append(Family(name=name, order=order, members=members, **row_of_family))
     return tuple(sorted(found_families, key=lambda family: family.order))
 
 
@@ -109,18 +113,18 @@ def _member_maker(root: Path, vocabulary: Vocabulary) -> Callable[[str, str], Me
     settings = vocabulary.families.get("labels")
     if not settings:
         return Member
-    like = settings.get("like")
+    like_column = settings.get("like")
     row_by_key = {
         row[settings["key"]]: row
-        for row in _rows(root, settings["table"], settings["key"], settings["label"], *filter(None, [like]))
+        for row in _rows(root, settings["table"], settings["key"], settings["label"], *filter(None, [like_column]))
     }
 
     def member(key: str, name: str) -> Member:
         row = row_by_key.get(key, {})
-        entity = row.get(like, "") if like else ""
+        entity = row.get(like_column, "") if like_column else ""
         if entity and entity not in vocabulary.entities:
             raise DataError(
-                f"{_table_path(settings['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
+                f"{_table_path(settings['table'])}: {key!r} has the look of {entity!r}, which is not an entity of "
                 f"the vocabulary{or_known(entity, vocabulary.entities)}"
             )
         return Member(key, name, row.get(settings["label"], ""), entity)
@@ -133,7 +137,7 @@ def _table_path(table: str) -> str:
 
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
-    """Return the rows of a source table, with the given columns."""
+    """Return the rows of a source table, reduced to `columns`; a missing cell is an empty text."""
     selected_rows = []
     for _, row in rows(root / _table_path(table)):
         try:
@@ -141,10 +145,3 @@ def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
         except KeyError as error:
             raise DataError(f"{_table_path(table)}: no column {error}; it has {', '.join(map(str, row))}") from None
     return selected_rows
-
-
-def _whole_number(cell: str, table: str) -> int:
-    try:
-        return int(cell or 0)
-    except ValueError:
-        raise DataError(f"{_table_path(table)}: {cell!r} is not a whole number") from None

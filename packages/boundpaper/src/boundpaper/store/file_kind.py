@@ -19,13 +19,12 @@ _BEGINNINGS = (
     (b"\xfe\xff", "is UTF-16", "save it in UTF-8"),
     (b"version https://git-lfs.github.com/spec/", "is a pointer to a file of Git LFS", "run `git lfs pull`"),
 )
-START = 400
-"""Number of bytes at the beginning of a file that identify its format."""
+START = 400  # number of bytes at the beginning of a file that identify its format
 _HTML_BEGINNINGS = ("<!doctype html", "<html")
 
 
 def foreign_kind(content: bytes) -> str:
-    """Return the format of bytes that are not UTF-8 text, and what to do about it; empty if they may be such text."""
+    """Return the format of bytes that are not UTF-8 text, with advice; empty if they may be UTF-8 text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"

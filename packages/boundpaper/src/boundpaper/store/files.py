@@ -67,7 +67,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ThesisError(f"{path}: not a file, so it cannot be written")
+            raise ThesisError(f"{path}: not a file, so it cannot be written; remove it")
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,15 +91,15 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
 
 def draft(path: Path) -> Path:
-    """Return the path of a draft, to be written and renamed to `path`; `remove_drafts` removes abandoned drafts."""
+    """Return the path of a draft, which the caller writes and then renames to `path`."""
     return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
 
 
 @contextmanager
 def temporary(parent: Path | None = None) -> Iterator[Path]:
-    """Yield an empty folder in `parent`, or by default in the system's temporary folder, removed after the block.
+    """Yield an empty folder that is removed after the block; `parent` is by default the system's temporary folder.
 
-    Folders that killed processes left there are removed first, but never folders of other programs.
+    Folders that killed processes left in `parent` are removed first, but never folders of other programs.
     """
     parent = parent or Path(tempfile.gettempdir())
     for path in parent.iterdir():
@@ -203,5 +203,5 @@ def unwritable_message(path: Path | str, error: OSError, state: str = "no file i
 
 
 def no_room_message(error: OSError) -> str:
-    """Return the message for a full disk; if the error names no file, the message names the output and caches."""
+    """Return the message for a full disk, which names the output and caches if the error names no file."""
     return unwritable_message(error.filename or "the output, or a cache or temporary file below out/", error)

@@ -37,25 +37,25 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
     columns; by default, these are all other columns except `printed`, `reason`, `source` and the parsed numbers. Rows
     are in order of first appearance. Raises DataError when a key has a metric twice, or a column is missing.
     """
-    absent = [name for name in (metric, value, *by) if name not in frame.columns]
-    if absent:
-        raise DataError(f"no column {', '.join(absent)} to pivot on; the frame has {', '.join(frame.columns)}")
+    absent_columns = [name for name in (metric, value, *by) if name not in frame.columns]
+    if absent_columns:
+        raise DataError(f"no column {', '.join(absent_columns)} to pivot on; the frame has {', '.join(frame.columns)}")
     keys = list(by) or [name for name in frame.columns if name not in _NOT_KEYS | {metric, value}]
     duplicates = frame[frame.duplicated([*keys, metric], keep=False)][[*keys, metric]]
     if len(duplicates):
-        first = duplicates.iloc[0]
-        cells = ", ".join(f"{name}={cell}" for name, cell in first.items())
-        count = int((duplicates == first).all(axis=1).sum())
+        duplicate = duplicates.iloc[0]
+        cells = ", ".join(f"{name}={cell}" for name, cell in duplicate.items())
+        count = int((duplicates == duplicate).all(axis=1).sum())
         raise DataError(f"{cells} occurs {count} times; filter the frame before wide()")
     metrics = list(dict.fromkeys(frame[metric]))
     table = frame.pivot(index=keys, columns=metric, values=value)[metrics].reset_index()
     table.columns.name = None
-    order = frame[keys].drop_duplicates()
-    return order.merge(table, on=keys, how="left").reset_index(drop=True)
+    keys_in_order = frame[keys].drop_duplicates()
+    return keys_in_order.merge(table, on=keys, how="left").reset_index(drop=True)
 
 
 def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """Return the only row of a frame that has the values `where` in these columns.
+    """Return the only row of a frame in which the columns named in `where` have the given values.
 
     Parameters
     ----------
@@ -76,19 +76,19 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     >>> float(pick(pd.DataFrame({"lamp": ["sun", "shade"], "height": [18.4, 3.1]}), lamp="sun")["height"])
     18.4
     """
-    absent = [name for name in where if name not in frame.columns]
-    if absent:
-        raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
+    absent_columns = [name for name in where if name not in frame.columns]
+    if absent_columns:
+        raise DataError(f"no column {', '.join(absent_columns)}; the artifact has {', '.join(frame.columns)}")
     mask = np.ones(len(frame), dtype=bool)
     for name, value in where.items():
         cells = frame[name]
         if isinstance(value, str) and getattr(cells.dtype, "na_value", None) is np.nan:
-            mask &= cells.to_numpy() == value  # texts as the store reads them: same result, four times as fast
+            mask &= cells.to_numpy() == value  # four times as fast for texts that the store has read
         else:
             mask &= (cells == value).to_numpy(dtype=bool, na_value=False)
     positions = np.flatnonzero(mask)
     if len(positions) != 1:
         condition = ", ".join(f"{name}={value!r}" for name, value in where.items())
-        raise DataError(f"{len(positions)} rows have {condition}; exactly one is needed")
+        raise DataError(f"{len(positions)} rows have {condition}; exactly one is needed, so change the conditions")
     row: pd.Series = frame.iloc[positions[0]]
     return row

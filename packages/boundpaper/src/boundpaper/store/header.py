@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from boundpaper.store.spelling import clean, difference, spelled_out
+from boundpaper.store.spelling import clean, spelled_out, spelling_fault
 from boundpaper.suggestions import similar_names
 
 SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
@@ -21,7 +21,7 @@ def mismatch(header: Sequence[str], described: Sequence[str]) -> tuple[str, str]
     absent = [column for column in described if column not in header]
     extra = [column for column in header if column not in described]
     for column in extra:
-        if clean(column) in absent and (reason := difference(column)):
+        if clean(column) in absent and (reason := spelling_fault(column)):
             return clean(column), f"the column {spelled_out(column)} {reason}; write {spelled_out(clean(column))}"
     repeated = next((column for position, column in enumerate(header) if column in header[:position]), None)
     faults = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)

@@ -51,16 +51,16 @@ def value_of_line(line: bytes, place: str) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(f"{place}: not UTF-8 (byte {error.start} of it); save the file in that encoding") from None
+        raise DataError(f"{place}: not UTF-8 (byte {error.start} of the line); save the file in UTF-8") from None
     try:
-        content = parsed(text)
+        value = parsed(text)
         if "\\u" in text:
-            json.dumps(content, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        half = str(error.object)[error.start]
+        surrogate = str(error.object)[error.start]
         raise DataError(
-            f"{place}: contains half of a character ({half!a}); the program that wrote it cut a text in two"
+            f"{place}: contains half of a character ({surrogate!a}); the program that wrote it cut a text in two"
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: not JSON ({getattr(error, 'msg', error)})") from None
-    return content
+    return value

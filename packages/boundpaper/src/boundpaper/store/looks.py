@@ -1,4 +1,4 @@
-"""Define rules for looks in figures, as given in a paper's vocabulary and in its table of families."""
+"""Define rules for the looks in a paper's vocabulary and in its table of families: colours, marks, dashes, hatches."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Read and seal the manifest beside a measurement, which says how the measurement was made.
+"""Read and seal manifests: JSON files beside measurements that say how each measurement was made.
 
 The seal has a hash of the table and a hash of the manifest's other facts, so that a change of either is noticed.
 """
@@ -49,7 +49,7 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
 
 
 def _facts_hash(content: dict[str, Any]) -> str:
-    """Return the hash of a manifest's facts without the seal, 32 hexadecimal digits, whatever the layout."""
+    """Return the hash of a manifest without its seal, 32 hexadecimal digits."""
     facts = {key: value for key, value in content.items() if key != SEAL}
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
@@ -68,7 +68,7 @@ def manifest_text(content: dict[str, Any]) -> bytes:
 
 
 def _value_text(value: Any, depth: int, start: str) -> str:
-    """Return the text `start` followed by the JSON of a value, which is wrapped if the line would be too long."""
+    """Return `start` and the JSON of a value, wrapped if the line would be too long."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
@@ -102,8 +102,8 @@ def contradiction(root: Path, table: str) -> str:
         return f"{file} was changed since it was sealed; restore it from version control"
     if seal.get("blake2") != table_hash(root / table):
         count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
-        is_same_count = count == sealed_count
-        change = f"cells of its {count} rows were changed" if is_same_count else f"{count} rows of {sealed_count}"
+        same_count = count == sealed_count
+        change = f"cells of its {count} rows were changed" if same_count else f"{count} rows of {sealed_count}"
         return (
             f"not the measured table ({change}, according to the seal in {file}); restore it from version control, or "
             "measure again"

@@ -16,7 +16,7 @@ from boundpaper.store.manifest import SEAL, manifest, manifest_text
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
 from boundpaper.store.table_file import table_hash, table_text
 
-MOST = 150  # most rows of a CSV
+MOST_ROWS = 150  # most rows of a CSV
 FOLDER = "artifacts/measurements"
 
 
@@ -34,7 +34,7 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
     """
     from boundpaper.store.parquet_file import pack_table
 
-    is_large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
+    is_large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST_ROWS + 1
     path = root / FOLDER / name / f"{model}{PARQUET if is_large else CSV}"
     types = _column_types(root, name) if is_large else {}
     try:
@@ -52,25 +52,25 @@ def _column_types(root: Path, name: str) -> dict[str, str]:
 
 
 def convert_all(root: Path) -> list[Path]:
-    """Convert every measurement to the format for its size and every manifest to its layout; return the changed files.
+    """Convert every measurement to the format for its size, and lay out every manifest anew; return the changed files.
 
     If a CSV and a Parquet have the same name, the file that the manifest seals is kept. Raises DataError when the
     manifest seals neither.
     """
     changed_files = []
     for stem in sorted({path.with_suffix("") for suffix in SUFFIXES for path in root.glob(f"{FOLDER}/*/*{suffix}")}):
-        present = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
-        if len(present) > 1:
-            seal = manifest(root, present[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
-            present = [path for path in present if table_hash(path) == seal][:1]
-            if not present:
+        tables = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
+        if len(tables) > 1:
+            sealed_hash = manifest(root, tables[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
+            tables = [path for path in tables if table_hash(path) == sealed_hash][:1]
+            if not tables:
                 name = stem.relative_to(root).as_posix()
                 raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet file; remove the wrong one")
-        (current,) = present
-        old_content = current.read_bytes()
-        file = put(root, stem.parent.name, stem.name, table_text(current))
-        if file != current or file.read_bytes() != old_content:
-            changed_files.append(current)
+        (old_file,) = tables
+        old_content = old_file.read_bytes()
+        file = put(root, stem.parent.name, stem.name, table_text(old_file))
+        if file != old_file or file.read_bytes() != old_content:
+            changed_files.append(old_file)
         manifest_file = file.with_suffix(".json")
         content = manifest(root, file.relative_to(root).as_posix())
         if content and (text := manifest_text(content)) != manifest_file.read_bytes():

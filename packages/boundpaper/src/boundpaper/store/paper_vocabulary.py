@@ -48,7 +48,7 @@ _LABELS = mapping({"table": _TABLE, "key": text, "label": text, "like": text}, (
 _FAMILIES = mapping(
     {"table": _TABLE, "members": _TABLE, "column": text, "labels": _LABELS}, ("table", "members", "column")
 )
-RULE: Rule = mapping(
+RULE: Rule = mapping(  # rule for the content of the file
     {
         "words": by_name(by_name(text)),
         "numbers": by_name(number),
@@ -60,7 +60,6 @@ RULE: Rule = mapping(
         "families": _FAMILIES,
     }
 )
-"""Rule for the content of the file."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,8 @@ class Vocabulary:
     numbers : mapping of str to float
         Words that mean a number in stated values (`bilingual: 2`), in addition to `zero` to `ten`.
     stated_of : mapping of str to str
-        Columns that name the subject of a stated value, each with the way in which it writes quantities: `heading`
-        begins with a capital letter, `phrase` does not.
+        Columns that name the subject of a stated value, each with the form of its cells: a `heading` begins with a
+        capital letter, a `phrase` does not.
     headlines : tuple of str
         Titles of further sections whose statements are headlines, besides abstracts, summaries and conclusions.
     ledger : tuple of (str, str)
@@ -160,7 +159,7 @@ def _vocabulary_of_text(file_text: str) -> Vocabulary:
 
 
 def tables_named(file_text: str) -> list[tuple[str, str, int]]:
-    """Return the tables that a vocabulary's text names, listed like the calls of a template: ("table", file, line 0).
+    """Return the tables that a vocabulary's text names, each in the form of a template's call: ("table", file, 0).
 
     Raises SpecError when the text is not a vocabulary.
     """
@@ -184,10 +183,11 @@ def words(kind: str) -> Mapping[str, str]:
 
     Raises DataError when the vocabulary lacks the kind.
     """
-    by_kind = vocabulary().words
-    if kind not in by_kind:
-        raise DataError(f"no words for the keys of {kind!r}: give them some in {VOCABULARY}{or_known(kind, by_kind)}")
-    return by_kind[kind]
+    words_by_kind = vocabulary().words
+    if kind not in words_by_kind:
+        known_kinds = or_known(kind, words_by_kind)
+        raise DataError(f"no words for the keys of {kind!r}: add them to {VOCABULARY}{known_kinds}")
+    return words_by_kind[kind]
 
 
 def printed_word(kind: str, key: str) -> str:
@@ -198,13 +198,13 @@ def printed_word(kind: str, key: str) -> str:
     names_by_key = words(kind)
     if key not in names_by_key:
         raise DataError(
-            f"no words for the {kind} {key!r}: {suggest(key, names_by_key)}give it some in {VOCABULARY}, words.{kind}"
+            f"no words for the {kind} {key!r}: {suggest(key, names_by_key)}add them to {VOCABULARY}, words.{kind}"
         )
     return names_by_key[key]
 
 
 def metric_names(vocabulary: Vocabulary) -> dict[str, str]:
-    """Return printed names of metrics by key; metrics with a common word as key, or a formula as name, are omitted."""
+    """Return printed names of metrics by key, without keys that are common words and names that contain a formula."""
     return {key: name for key, name in vocabulary.words.get(METRIC, {}).items() if "_" in key and "$" not in name}
 
 

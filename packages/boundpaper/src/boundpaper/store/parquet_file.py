@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BEGINNING = b"PAR1"  # the first bytes of every Parquet file
 LEVEL = 19  # zstd level: high, since a table is written once
 _BOOLEANS = {"True": True, "False": False}
+_PARSERS: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
 
 
 def pack_table(text: str, types: Mapping[str, str]) -> bytes:
@@ -56,7 +57,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
         stream,
         compression="zstd",
         compression_level=LEVEL,
-        use_byte_stream_split=floats,  # a sixth smaller, since the first bytes of floats are similar
+        use_byte_stream_split=floats,  # makes the file a sixth smaller, since the first bytes of floats are similar
         use_dictionary=[name for name in header if name not in floats],
         write_statistics=False,
         write_page_checksum=True,
@@ -75,7 +76,7 @@ def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
 
 
 def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] | None:
-    """Return a file's columns with the pandas `types`; None if a column has none, or is stored as another type.
+    """Return a file's columns with the pandas `types`; None if a column has no type, or is stored as another type.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -96,7 +97,7 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
 def rows_that_fit(
     path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with a cell whose text `fits` or whose number is `fits_number`, numbered with the header as 1.
+    """Yield the rows with a cell whose text satisfies `fits`, or whose number satisfies `fits_number`, from row 2.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -141,13 +142,13 @@ def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return a column's numbers, with arbitrary numbers for empty cells; pyarrow's own function would import pandas."""
     import numpy as np
 
-    kind = column.type.to_pandas_dtype()
+    dtype = np.dtype(column.type.to_pandas_dtype())
     arrays = [
-        np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * np.dtype(kind).itemsize)
+        np.frombuffer(chunk.buffers()[1], dtype, len(chunk), chunk.offset * dtype.itemsize)
         for chunk in column.chunks
         if len(chunk)
     ]
-    return np.concatenate([*arrays, np.empty(0, kind)])
+    return np.concatenate([*arrays, np.empty(0, dtype)])
 
 
 @functools.lru_cache(maxsize=2)
@@ -178,7 +179,7 @@ def _table(path: Path) -> pa.Table:
 
 @contextmanager
 def _as_data_errors(path: Path) -> Iterator[None]:
-    """Convert the errors of the block for an unreadable, truncated or damaged file to DataError."""
+    """Raise DataError instead of the block's errors on an unreadable, truncated or damaged file."""
     import pyarrow as pa
 
     try:
@@ -201,18 +202,14 @@ def _typed_column(cells: list[str], kind: str) -> pa.Array:
     import pyarrow as pa
 
     try:
-        values: Sequence[Any] = [_typed_value(cell, kind) if cell else None for cell in cells]
+        parse = _PARSERS.get(kind, str)
+        values: Sequence[Any] = [parse(cell) if cell else None for cell in cells]
         if kind != "string" and [_csv_cell(value) for value in values] == cells:
             arrow_type = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_()}[kind]
             return pa.array(values, arrow_type)
     except (ValueError, KeyError, OverflowError, pa.ArrowException):
         pass
     return pa.array([cell or None for cell in cells], pa.string())
-
-
-def _typed_value(cell: str, kind: str) -> object:
-    parsers: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
-    return parsers[kind](cell) if kind in parsers else cell
 
 
 def _columns(path: Path, table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
@@ -244,5 +241,5 @@ def _csv_cell(value: object) -> str:
     """Return the text of a cell in CSV."""
     if not isinstance(value, float):
         return "" if value is None else str(value)
-    short = f"{value:.{DIGITS}g}"  # as the store writes numbers
-    return short if float(short) == value or value != value else repr(value)
+    rounded = f"{value:.{DIGITS}g}"  # as the store writes numbers
+    return rounded if float(rounded) == value or value != value else repr(value)

@@ -1,4 +1,4 @@
-"""Name the files that the engine reads by name, relative to the project's folder, and the endings of tables."""
+"""List the paths of files that the engine reads, relative to the project's folder, and the endings of tables."""
 
 SCHEMA = "artifacts/datapackage.yaml"
 TABLES = "tables.yaml"  # in the folder of a package: describes the tables that the package reads or writes

@@ -12,22 +12,22 @@ UNBOUNDED = 4  # most unbounded repeats: each may multiply the time by the lengt
 
 
 def pattern_fault(pattern: str) -> str:
-    """Return the reason why a pattern must not be used; empty if it may be.
+    """Return the reason why a pattern must not be used; empty if it may be used.
 
-    If the content of an unbounded repeat can match several lengths, or has two alternatives with the same beginning,
-    matching may take time that doubles with every letter: `(a+)+`, `(a|ab)*`.
+    The time of matching may double with every letter if the content of an unbounded repeat can match several lengths,
+    as in `(a+)+`, or has two alternatives with the same beginning, as in `(a|ab)*`.
     """
     try:
         tree = _parser.parse(pattern)
     except re.error as error:
         return f"is not a regular expression: {error}"
     repeats = list(_long_repeats(tree))
-    unbounded = [content for _, high, content in repeats if high == _parser.MAXREPEAT]
-    if any(True for content in unbounded for low, high, _ in _long_repeats(content) if low != high):
+    unbounded_contents = [content for _, high, content in repeats if high == _parser.MAXREPEAT]
+    if any(True for content in unbounded_contents for low, high, _ in _long_repeats(content) if low != high):
         return "repeats an unbounded repeat; give a limit, as in {1,3}, or remove one of them"
-    if any(_may_begin_alike(content) for content in unbounded):
+    if any(_may_begin_alike(content) for content in unbounded_contents):
         return "has an unbounded repeat that can match in two ways; let its alternatives begin with different letters"
-    if len(repeats) > REPEATS or len(unbounded) > UNBOUNDED:
+    if len(repeats) > REPEATS or len(unbounded_contents) > UNBOUNDED:
         return f"has more than {REPEATS} repeats, or {UNBOUNDED} unbounded ones; split it into several patterns"
     if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _pattern_parts(tree)):
         return "has a backreference to a group; write its content instead"

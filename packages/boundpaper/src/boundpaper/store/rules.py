@@ -28,9 +28,9 @@ Rule = Callable[[Any], "BrokenRule | None"]
 
 
 def require(content: Any, rule: Rule, place: str, error: type[ThesisError] = DataError) -> None:
-    """Raise `error`, with the text `PLACE: PATH: what is wrong`, if the content of a file or of its part breaks a rule.
+    """Raise `error`, with the text `PLACE: PATH: what is wrong`, if the content of a file breaks a rule.
 
-    `place` names the file and the part in the message.
+    `place` names the file in the message, or the file and a part of it that is the `content`.
     """
     if broken := rule(content):
         path = broken.path.removeprefix(".")
@@ -58,11 +58,6 @@ def flag(value: Any) -> BrokenRule | None:
     return None if isinstance(value, bool) else BrokenRule("", f"{quoted(value)} is neither true nor false")
 
 
-def whole(value: Any) -> BrokenRule | None:
-    """Check that the value is a whole number of at least 0 (a rule)."""
-    return at_least(0)(value)
-
-
 def at_least(minimum: int) -> Rule:
     """Return a rule for whole numbers of at least `minimum`."""
 
@@ -73,6 +68,9 @@ def at_least(minimum: int) -> Rule:
     return rule
 
 
+whole = at_least(0)
+
+
 def number(value: Any) -> BrokenRule | None:
     """Check that the value is a finite number (a rule)."""
     if broken := number_or_infinite(value):
@@ -81,7 +79,7 @@ def number(value: Any) -> BrokenRule | None:
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
-    """Check that the value is a number; an infinity is allowed, and means that a range is open there (a rule)."""
+    """Check that the value is a number or an infinity, which is the end of an open range (a rule)."""
     is_valid = isinstance(value, (int, float)) and not isinstance(value, bool)
     return None if is_valid else BrokenRule("", f"{quoted(value)} is not a number")
 
@@ -97,7 +95,7 @@ def positive(value: Any) -> BrokenRule | None:
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
-    """Return a rule that allows only `values`; `mend` says in the message what to write instead of another value."""
+    """Return a rule that allows only `values`; `mend` is the advice in the message on other values."""
     advice = mend or f"it is one of {', '.join(map(str, values))}"
 
     def rule(value: Any) -> BrokenRule | None:
@@ -119,18 +117,18 @@ def matching(pattern: str, words: str) -> Rule:
 
 
 def unsupported(mend: str) -> Rule:
-    """Return a rule that rejects a property of the standard, whatever its value; `mend` says what to write instead."""
+    """Return a rule that rejects any value of an unsupported property; `mend` is the advice in the message."""
     return lambda value: BrokenRule("", f"a property of the standard that is not supported here; {mend}")
 
 
-def listed(item: Rule) -> Rule:
-    """Return a rule for lists whose members satisfy the rule `item`; the path names a member by its `name`, if any."""
+def listed(member_rule: Rule) -> Rule:
+    """Return a rule for lists whose members satisfy `member_rule`; the path names a member by its `name`, if any."""
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
             return BrokenRule("", f"{quoted(value)} is not a list")
         for index, member in enumerate(value):
-            if broken := item(member):
+            if broken := member_rule(member):
                 name = member.get("name") if isinstance(member, dict) else None
                 return BrokenRule(f"[{name if isinstance(name, str) else index}]{broken.path}", broken.words)
         return None
@@ -142,24 +140,20 @@ def either(*rules: Rule) -> Rule:
     """Return a rule for values that satisfy any of `rules`; if none is satisfied, the fault of the last is reported."""
 
     def rule(value: Any) -> BrokenRule | None:
-        broken = None
-        for alternative in rules:
-            broken = alternative(value)
-            if broken is None:
-                return None
-        return broken
+        broken_rules = [alternative(value) for alternative in rules]
+        return None if None in broken_rules else broken_rules[-1]
 
     return rule
 
 
-def by_name(item: Rule) -> Rule:
-    """Return a rule for mappings from any text to values that satisfy the rule `item`."""
+def by_name(member_rule: Rule) -> Rule:
+    """Return a rule for mappings from any text to values that satisfy `member_rule`."""
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
             return BrokenRule("", f"{quoted(value)} is not a mapping of names to values")
         for name, member in value.items():
-            if broken := text(name) or item(member):
+            if broken := text(name) or member_rule(member):
                 return BrokenRule(f".{name}{broken.path}", broken.words)
         return None
 

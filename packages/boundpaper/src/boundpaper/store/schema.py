@@ -14,7 +14,7 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.covering import missing_rows
-from boundpaper.store.descriptor import SUMS, as_list, fields_of, files, resource
+from boundpaper.store.descriptor import INTEGRITY_KEYS, as_list, fields_of, files, resource
 from boundpaper.store.documents import documents
 from boundpaper.store.header import mismatch
 from boundpaper.store.manifest import contradiction
@@ -44,54 +44,55 @@ class Fault:
 
 def check(root: Path, name: str) -> list[Fault]:
     """Return all faults of the artifact `name`, in file order."""
-    table = resource(root, name)
+    description = resource(root, name)
     try:
         paths = files(root, name)
     except DataError as error:
         file, _, message = str(error).partition(": ")
         return [Fault(file, 0, "", message)]
-    if table is None:
+    if description is None:
         first_path = paths[0] if paths else name
         return [Fault(first_path, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
-    if not paths and table.get("awaits"):
-        return []
     if not paths:
-        return [Fault(f"artifacts/{table['path']}", 0, "", "the file is missing; restore it from version control")]
-    table_faults = [fault for path in paths for fault in _check_file(root, table, path)]
+        fault = Fault(f"artifacts/{description['path']}", 0, "", "the file is missing; restore it from version control")
+        return [] if description.get("awaits") else [fault]
+    table_faults = [fault for path in paths for fault in _check_file(root, description, path)]
     return table_faults or [
-        Fault(path, 0, "", message) for path in paths for message in missing_rows(root, table, path)
+        Fault(path, 0, "", message) for path in paths for message in missing_rows(root, description, path)
     ]
 
 
-def _check_file(root: Path, table: dict[str, Any], path: str) -> list[Fault]:
-    if fault := _file_damage(root, table, path):
+def _check_file(root: Path, description: dict[str, Any], path: str) -> list[Fault]:
+    if fault := _file_damage(root, description, path):
         return [Fault(path, 0, "", fault)]
     header = header_of(root / path)
-    fields = fields_of(table, path, header)
+    fields = fields_of(description, path, header)
     column_names = [field["name"] for field in fields]
     column, fault = mismatch(header, column_names)
     if fault:
         return [Fault(path, 1, column, f"{fault}; correct the header, or the schema in {SCHEMA}")]
     try:
-        foreign, unreadable = _foreign_cells(root, table)
-        if unreadable:
-            return [Fault(path, 0, field, words) for field, words in unreadable.items()]
-        cell_faults = [Fault(path, *problem) for problem in faults(root / path, fields, table["schema"], foreign)]
+        foreign, table_faults = _foreign_cells(root, description)
+        if table_faults:
+            return [Fault(path, 0, field, message) for field, message in table_faults.items()]
+        cell_faults = [Fault(path, *fault) for fault in faults(root / path, fields, description["schema"], foreign)]
     except DataError as error:
-        return [Fault(SCHEMA, 0, table["name"], str(error))]
+        return [Fault(SCHEMA, 0, description["name"], str(error))]
     except csv.Error as error:
         return [Fault(path, 0, "", f"is not a table ({error}); restore it from version control")]
-    return cell_faults or sorted(_additional_checks(root, table, path), key=lambda fault: fault.row)
+    return cell_faults or sorted(_additional_checks(root, description, path), key=lambda fault: fault.row)
 
 
-def _file_damage(root: Path, table: dict[str, Any], path: str) -> str:
+def _file_damage(root: Path, description: dict[str, Any], path: str) -> str:
     """Return how a file is damaged or contradicts its manifest, whatever its cells; empty if it is not."""
     try:
         text = table_text(root / path)
         if not text.strip():
             return "the file is empty; restore it from version control"
         is_measurement = path.startswith("artifacts/measurements/")
-        if fault := _sign_of_damage(text, table.get("awaits", "")) or _wrong_size_or_hash(root / path, table):
+        if fault := _sign_of_damage(text, description.get("awaits", "")) or _wrong_size_or_hash(
+            root / path, description
+        ):
             return fault
         if is_measurement and (fault := contradiction(root, path)):
             return fault
@@ -102,49 +103,50 @@ def _file_damage(root: Path, table: dict[str, Any], path: str) -> str:
     return ""
 
 
-def _wrong_size_or_hash(path: Path, table: dict[str, Any]) -> str:
+def _wrong_size_or_hash(path: Path, description: dict[str, Any]) -> str:
     """Return how the file's size or hash differs from `bytes` and `hash` of its description; empty if they agree."""
-    if not any(key in table for key in SUMS):
+    if not any(key in description for key in INTEGRITY_KEYS):
         return ""
     content = path.read_bytes()
-    if table.get("bytes", len(content)) != len(content):
-        return f"{len(content)} bytes, but `bytes` in {SCHEMA} is {table['bytes']}; restore it, or correct `bytes`"
-    kind, _, digits = str(table.get("hash", "")).rpartition(":")
+    size = description.get("bytes", len(content))
+    if size != len(content):
+        return f"{len(content)} bytes, but `bytes` in {SCHEMA} is {size}; restore it, or correct `bytes`"
+    kind, _, digits = str(description.get("hash", "")).rpartition(":")
     if digits and hashlib.new(kind or "md5", content, usedforsecurity=False).hexdigest() != digits.lower():
         return f"the {kind or 'md5'} differs from `hash` in {SCHEMA}; restore the file, or correct `hash`"
     return ""
 
 
 def _foreign_cells(
-    root: Path, table: dict[str, Any]
+    root: Path, description: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """Return the name and the cells of the table that each foreign key names, and the faults of unreadable tables.
+    """Return the name and the cells of each table that a foreign key names, and the faults of unreadable tables.
 
-    Both mappings have the fields of the key as their keys. A fault is thus reported once per key, not once per row.
+    The keys of both mappings are the fields of the foreign key. A fault is thus reported once per key, not per row.
     """
-    keys, problems = {}, {}
-    for key in table["schema"].get("foreignKeys", []):
-        name = key["reference"].get("resource", "")  # the same table is "" in version 1, and omitted in version 2
-        target = resource(root, name) if name else table
+    cells_by_fields, problems = {}, {}
+    for key in description["schema"].get("foreignKeys", []):
+        name = key["reference"].get("resource", "")  # for the same table, "" in version 1, absent in version 2
+        target = resource(root, name) if name else description
         if target is None:
-            raise DataError(f"a foreign key names {name!r}, which no resource describes")
+            raise DataError(f"a foreign key names {name!r}, which no resource describes; add it or correct the name")
         file, names = f"artifacts/{target['path']}", tuple(as_list(key["fields"]))
         try:
             if fault := _file_damage(root, target, file):
                 raise DataError(fault)
-            keys[names] = (target["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
+            cells_by_fields[names] = (target["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
         except FileNotFoundError:
             problems[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
         except DataError as error:
             words = str(error).removeprefix(f"{Path(file).name}: ")
             problems[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); correct it first"
-    return keys, problems
+    return cells_by_fields, problems
 
 
 def _sign_of_damage(text: str, awaits: str) -> str:
-    """Return a sign in a table's text that the table was truncated, emptied or damaged; empty if there is none.
+    """Return how a table's text shows that the table was truncated, emptied or damaged; empty if it does not.
 
-    A table without rows counts as emptied, unless its resource says what it `awaits`.
+    A table without rows counts as emptied, unless its description says what it `awaits`.
     """
     if "\0" in text:
         return "contains NUL characters; restore it from version control"
@@ -157,14 +159,14 @@ def _sign_of_damage(text: str, awaits: str) -> str:
     return ""
 
 
-def _additional_checks(root: Path, table: dict[str, Any], path: str) -> Iterator[Fault]:
-    schema = table["schema"]
+def _additional_checks(root: Path, description: dict[str, Any], path: str) -> Iterator[Fault]:
+    schema = description["schema"]
     markers = {field["name"]: missing_markers(field, schema) for field in schema["fields"]}
-    no_reason_needed = {name for name, cells in markers.items() if "" not in cells} | {"reason", "note"}
-    no_reason_needed |= {field["name"] for field in schema["fields"] if field.get("optional")}
+    columns_without_reason = {name for name, cells in markers.items() if "" not in cells} | {"reason", "note"}
+    columns_without_reason |= {field["name"] for field in schema["fields"] if field.get("optional")}
     document_keys = {document.key for document in documents(root)} if path == PLACES else set()
     header, *rows = records(root / path)
-    positions = [position for position, name in enumerate(header) if name not in no_reason_needed]
+    positions = [position for position, name in enumerate(header) if name not in columns_without_reason]
     must_check_every_row = not {"printed", "source"}.isdisjoint(header)
     for number, cells in enumerate(rows, 2):
         if not must_check_every_row and "" not in map(cells.__getitem__, positions):
@@ -183,16 +185,16 @@ def _additional_checks(root: Path, table: dict[str, Any], path: str) -> Iterator
         try:
             value = parse(printed).value
         except DataError as error:
-            if not table.get("words") or isinstance(error, Unreadable):
+            if not description.get("words") or isinstance(error, Unreadable):
                 yield Fault(path, number, "printed", str(error))
             continue
-        if value is not None and (fault := range_fault(table, row.get("metric") or "printed", value)):
+        if value is not None and (fault := range_fault(description, row.get("metric") or "printed", value)):
             yield Fault(path, number, "printed", f"{printed} {fault}")
 
 
-def range_fault(table: dict[str, Any], metric: str, value: float) -> str:
+def range_fault(description: dict[str, Any], metric: str, value: float) -> str:
     """Return how a number is outside the range that a description gives for its metric; empty if it is inside."""
-    low, high = table.get("range", {}).get(metric, (-math.inf, math.inf))
+    low, high = description.get("range", {}).get(metric, (-math.inf, math.inf))
     return "" if low <= value <= high else f"is outside {low} to {high}"
 
 

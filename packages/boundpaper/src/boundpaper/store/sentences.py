@@ -88,18 +88,21 @@ def _stands_alone(piece: str, text: str) -> bool:
 def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
-    If the section begins with a number (`4.4 Key Findings`), the heading with this number is returned. For a figure, it
-    is the heading under which the document first names the figure. Otherwise, it is the heading that shares most words
-    with the section; words of its parent headings also count.
+    If the section begins with a number (`4.4 Key Findings`), the heading with this number is returned. If it names a
+    figure, the heading under which the document first names the figure is returned. Otherwise, it is the heading that
+    shares most words with the section; words of parent headings also count.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)
-    chains = list(dict.fromkeys(sentence.headings for sentence in document if sentence.headings))  # with parents
+    chains = list(
+        dict.fromkeys(sentence.headings for sentence in document if sentence.headings)
+    )  # each heading after its parents
     if number:
         return next((chain[-1] for chain in chains if chain[-1].partition(" ")[0].rstrip(".") == number[0]), "")
     if figure:
-        words = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
-        return next((found.headings[-1] for found in document if found.headings and words.search(found.text)), "")
+        name = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
+        naming = (sentence for sentence in document if sentence.headings and name.search(sentence.text))
+        return next((sentence.headings[-1] for sentence in naming), "")
     exhibits = re.findall(r"(?:Table|Finding) \d+", section)
     headings = [chain[-1] for chain in chains for name in exhibits if chain[-1].startswith(f"{name}:")]
     if headings and "Tables" not in section:
@@ -123,7 +126,7 @@ def _word_stems(text: str) -> set[str]:
 
 
 def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
-    """Return a row of the table of anchors: where the document makes the claim of one row of the ledger.
+    """Return the place where a document makes the claim of a ledger row, as a row of the table of anchors.
 
     `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`. The reported value is searched for in
     `text`, the unchanged document.
@@ -150,10 +153,10 @@ def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text
 
 
 def table_row_of(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """Return the table row that prints the reported value of a cell check; None if it is not clear which.
+    """Return the table row that prints the reported value of a cell check; None if no row or several rows fit best.
 
-    Of the rows with this value, the row is returned whose first cell and column heading share most words with the
-    check. Rows whose first cell shares no word do not count, and if two rows tie, the result is None.
+    A row fits if it has the value, and if its first cell shares words with the check. It fits the better, the more
+    words its first cell and its column heading share with the check.
     """
     reported = _normalised(row["reported"])
     if not reported:
@@ -184,8 +187,8 @@ def table_row_of(row: Mapping[str, str], section: Iterable[DocumentSentence]) ->
 def only_sentence(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the only sentence that prints the reported value of a check; None if there is not exactly one."""
     reported = _normalised(row["reported"])
-    found = [sentence for sentence in section if reported and _cell_prints(_normalised(sentence.text), reported)]
-    return found[0] if len(found) == 1 else None
+    matches = [sentence for sentence in section if reported and _cell_prints(_normalised(sentence.text), reported)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _cell_prints(cell: str, reported: str) -> bool:
@@ -206,8 +209,9 @@ def _words_and_numbers(text: str) -> set[str]:
 def best_sentence(
     statement: str, candidates: Iterable[DocumentSentence], document: Sequence[DocumentSentence], minimum: float
 ) -> DocumentSentence | None:
-    """Return the candidate that shares most of a statement's weight, in which words that are rare in `document` count
-    most; None if no candidate shares at least the fraction `minimum`.
+    """Return the candidate that shares most words with a statement; None if none shares at least the share `minimum`.
+
+    Words are weighted: a word that is rare in `document` has more weight.
     """
     counts = Counter(term for sentence in document for term in _weighted_words(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + counts[term])) for term in _weighted_words(statement)}
@@ -222,7 +226,7 @@ def best_sentence(
     return best
 
 
-def shared_share(statement: str, sentence: str) -> float:
+def share_of_words(statement: str, sentence: str) -> float:
     """Return the fraction of a statement's words and numbers that a sentence contains."""
     terms = _weighted_words(statement)
     return len(terms & _weighted_words(sentence)) / len(terms) if terms else 0.0

@@ -1,7 +1,7 @@
 """Find different spellings of a word that look alike.
 
-Two spellings can look equal but compare as different: one has a final blank, a no-break blank, or an accented letter
-made of two characters. Groups and keys would then split silently.
+Two spellings can look equal but compare as different, for instance if one has a final blank, a no-break blank, or an
+accented letter made of two characters. Rows of one group would then count as two groups.
 """
 
 import functools
@@ -18,8 +18,8 @@ def clean(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).translate(_DROPPED).split())
 
 
-def looks(text: str) -> str:
-    """Return a `clean` text with ligatures and wide letters replaced by plain letters, so that equal looks are equal.
+def appearance(text: str) -> str:
+    """Return a `clean` text with ligatures and wide letters replaced by plain letters; texts that look alike are equal.
 
     Superscripts, subscripts, fractions and circled numbers stay, since they look different.
     """
@@ -41,7 +41,7 @@ def spelled_out(text: str) -> str:
     )
 
 
-def difference(text: str) -> str:
+def spelling_fault(text: str) -> str:
     """Return the first reason why a text is not `clean`; empty if it is."""
     if text == clean(text):
         return ""

@@ -1,9 +1,9 @@
 """List every property of the Data Package standard, and whether it is used, passed on, or rejected.
 
 The properties are those of Data Package, Data Resource, Table Dialect (formerly CSV Dialect) and Table Schema, versions
-1 and 2 (https://datapackage.org/standard/). A property that would change the meaning of a table, but is not supported
-here, is rejected with advice, unless its value is what is assumed here anyway (`delimiter: ","`). Properties that only
-describe the data are passed on by `publish`, as are keys with a colon, which belong to other vocabularies.
+1 and 2 (https://datapackage.org/standard/). Unsupported properties that would change the meaning of a table are refused
+with advice, unless they have the assumed value (`delimiter: ","`). Properties that only describe the data are passed on
+by `publish`, as are keys with a colon, which belong to other vocabularies.
 """
 
 from collections.abc import Mapping
@@ -98,7 +98,7 @@ FIELD: Mapping[str, Rule] = {
     "categoriesOrdered": unsupported("give the order in a column of numbers"),
     "delimiter": unsupported(f"it is for lists in cells; {_AS_TEXT}"),
     "itemType": unsupported(f"it is for lists in cells; {_AS_TEXT}"),
-    # Not in the standard, but in this project:
+    # Properties of this project, which the standard lacks:
     "unit": text,
     "optional": flag,
     "cites": flag,  # whether the cells are keys of the bibliography
@@ -110,14 +110,12 @@ SCHEMA: Mapping[str, Rule] = {
     **_ABOUT,
     "$schema": _STANDARD_PROFILE,
     "fields": anything,  # read field by field
-    "fieldsMatch": either(
-        one_of("exact", ["exact"], mend="a header names the fields exactly, in their order; describe every column")
-    ),
+    "fieldsMatch": one_of("exact", ["exact"], mend="a header has all fields in their order; describe every column"),
     "missingValues": _check_missing_values,
     "primaryKey": _NAMES,
     "uniqueKeys": listed(listed(text)),
     "foreignKeys": listed(FOREIGN_KEY),
-    # Not in the standard, but in this project:
+    # Properties of this project, which the standard lacks:
     "key": _NAMES,
     "refers": by_name(text),
 }
@@ -128,8 +126,8 @@ DIALECT: Mapping[str, Rule] = {
     "type": one_of("delimited", mend=_COMMAS),
     "delimiter": one_of(",", mend=_COMMAS),
     "quoteChar": one_of('"', mend=_COMMAS),
-    "doubleQuote": one_of(True, mend="save a double quote in a cell as two"),
-    "escapeChar": one_of(None, mend="save a double quote in a cell as two, and no other mark before it"),
+    "doubleQuote": one_of(True, mend="write a double quote in a cell twice"),
+    "escapeChar": one_of(None, mend="write a double quote in a cell twice, without an escape character"),
     "lineTerminator": one_of("\n", "\r\n", mend="end lines with line feeds"),
     "header": one_of(True, mend="put the names of the columns into the first line"),
     "headerRows": one_of([1], mend="put the column names into the first line, with nothing above it"),
@@ -166,9 +164,9 @@ RESOURCE: Mapping[str, Rule] = {
         r"((md5|sha1|sha256|sha512):)?[0-9a-fA-F]{32,128}",
         "is not a hash; write md5:..., sha1:..., sha256:... or sha512:...",
     ),
-    "dialect": either(mapping(DIALECT)),
+    "dialect": mapping(DIALECT),
     "schema": anything,  # read by the descriptor
-    # Not in the standard, but in this project; the head of the data package explains them:
+    # Properties of this project, which the standard lacks; the head of the data package explains them:
     "kind": anything,
     "fields": anything,
     "key": _NAMES,
@@ -195,7 +193,7 @@ PACKAGE: Mapping[str, Rule] = {
     "sources": _SOURCES,
     "contributors": listed(mapping(_PERSON, with_colon=True)),
     "resources": anything,  # read one by one
-    # Not in the standard, but in this project:
+    # Properties of this project, which the standard lacks:
     "columns": by_name(
         mapping(
             {
@@ -211,8 +209,7 @@ PACKAGE: Mapping[str, Rule] = {
 }
 field = mapping(FIELD, ("name",), with_colon=True)
 RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is not [low, high]"))
-LIMITS = mapping(dict.fromkeys(_BOUNDS, number), any_key=True)
-"""Rule for the constraints of a column of numbers."""
+LIMITS = mapping(dict.fromkeys(_BOUNDS, number), any_key=True)  # rule for the constraints of a column of numbers
 
 schema = mapping(SCHEMA, with_colon=True)
 resource = mapping(RESOURCE, ("name",), with_colon=True)

@@ -75,10 +75,9 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def rows_with(
     path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows, numbered as by `rows`, that have a cell whose text `fits`.
+    """Yield the rows, numbered as by `rows`, that have a cell whose text satisfies `fits`.
 
-    `fits` is called once for each distinct text. If the file stores numbers instead of text, `fits_number` makes the
-    same test for an array of numbers.
+    `fits` is called once for each distinct text. If the file stores numbers, `fits_number` tests an array of numbers.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import rows_that_fit
@@ -93,7 +92,7 @@ def rows_with(
 
 
 def numbers_in(path: Path, number_of: Callable[[str], float]) -> npt.NDArray[np.float64]:
-    """Return the distinct finite numbers in a table, sorted; `number_of` parses a cell, to NaN if it has no number."""
+    """Return the distinct finite numbers in a table, sorted; `number_of` parses a cell, and returns NaN for words."""
     import numpy as np
 
     if path.suffix == PARQUET:

@@ -48,7 +48,7 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise error(f"{file}:{line}: a NUL byte, which no text has; restore the file")
     if is_page(text) and not file.endswith(PAGES):
-        raise error(f"{file}: is an HTML page, which a download returns if a login is required or the file is absent")
+        raise error(f"{file}: is an HTML page, as a server sends for a login or an absent file; download it again")
     return text
 
 
@@ -117,17 +117,17 @@ def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> Non
     while stack:
         node, path = stack.pop()
         values_left -= 1
-        where = f"{file}: {'.'.join(path[:4])}"
+        place = f"{file}: {'.'.join(path[:4])}"
         if isinstance(node, dict):
             stack += [(key, path) for key in node] + [(value, (*path, str(key)[:40])) for key, value in node.items()]
         elif isinstance(node, (list, set, tuple)):
             stack += [(value, (*path, str(index))) for index, value in enumerate(node)]
         elif isinstance(node, float) and node != node:
-            raise error(f"{where} is NaN, not a number; leave the key out if there is no value")
+            raise error(f"{place} is NaN, not a number; leave the key out if there is no value")
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
-            raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
+            raise error(f"{place} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
         if len(path) > MOST_DEEP:
-            raise error(f"{where}: {_TOO_DEEP}")
+            raise error(f"{place}: {_TOO_DEEP}")
         if values_left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values after expanding aliases; use fewer aliases")
 

@@ -1,4 +1,4 @@
-"""Read the units that the data package declares for columns, and bring units into one spelling for comparison."""
+"""Read the units that the data package declares for columns, and spell units alike for comparison."""
 
 import re
 from collections.abc import Iterable
@@ -6,8 +6,7 @@ from pathlib import Path
 
 from boundpaper.store.descriptor import resource
 
-NONE = ("1", "as ", "see ")
-"""Beginnings of a `unit` that means "no unit", or that the unit differs by row."""
+NONE = ("1", "as ", "see ")  # beginnings of the values of `unit` that mean "no unit", or that the unit differs by row
 
 _UNIT_BY_NAME = {
     name: unit

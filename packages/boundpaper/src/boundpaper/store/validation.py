@@ -1,8 +1,8 @@
 """Validate a table's cells against the fields, constraints and keys of its schema, as defined by Table Schema.
 
-https://datapackage.org/standard/table-schema/ defines the types and constraints. Only those in `TYPES` and `LIMITS` are
-supported; a schema with another is an error. Beyond the standard, a word must not occur in two spellings that look
-alike (`boundpaper.store.spelling`).
+https://datapackage.org/standard/table-schema/ defines the types and constraints. Only the types in `TYPES` and the
+constraints in `LIMITS` are supported; any other is an error. Beyond the standard, a word must not have two spellings
+that look alike (`boundpaper.store.spelling`).
 """
 
 import csv
@@ -18,14 +18,14 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import as_list
 from boundpaper.store.missing import missing_markers
 from boundpaper.store.pattern import pattern_fault
-from boundpaper.store.spelling import clean, difference, looks, spelled_out
+from boundpaper.store.spelling import appearance, clean, spelled_out, spelling_fault
 from boundpaper.store.standard_words import SPELLINGS
 from boundpaper.store.table_file import records
 from boundpaper.typeset.plural import counted
 
 QUOTES = "a comma in a cell needs quotes around it"
-Check = Callable[[Any, str], str]
-Limit = Callable[[Any, str], Check]
+Check = Callable[[Any, str], str]  # returns the fault of a cell, from its value and its text
+Limit = Callable[[Any, str], Check]  # makes a check from a constraint's value and the type of the column
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}")
 _NUMBERS = re.compile(r"(?:[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?\n)*+")
@@ -66,15 +66,15 @@ def _check_pattern(pattern: str, kind: str) -> Check:
     return lambda value, cell: "" if regex.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
-def _check_bound(compare: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
-    """Return a maker of checks that compare a number, or with `lengths` the length of a text, with a bound."""
+def _check_bound(compare: Callable[[float, float], bool], words: str, of_length: bool = False) -> Limit:
+    """Return a maker of checks that compare a number (or with `of_length` the length of a text) with a bound."""
 
     def make_check(bound: Any, kind: str) -> Check:
-        if lengths != (kind == "string") or kind == "boolean":
-            raise TypeError(f"a column of type {kind} has no {'length' if lengths else 'minimum or maximum'}")
-        number = float(bound)
+        if of_length != (kind == "string") or kind == "boolean":
+            raise TypeError(f"a column of type {kind} has no {'length' if of_length else 'minimum or maximum'}")
+        limit = float(bound)
         fault = words.format(bound)
-        return lambda value, cell: "" if compare(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
+        return lambda value, cell: "" if compare(len(cell) if of_length else value, limit) else f"{short(cell)} {fault}"
 
     return make_check
 
@@ -85,21 +85,20 @@ _BOUNDS: Mapping[str, Limit] = {
     "exclusiveMinimum": _check_bound(operator.gt, "is not more than {}"),
     "exclusiveMaximum": _check_bound(operator.lt, "is not less than {}"),
 }
-LIMITS: Mapping[str, Limit] = {
+LIMITS: Mapping[str, Limit] = {  # constraints of single cells, except `required`; `unique` is a constraint of a column
     "enum": _check_enum,
     "pattern": _check_pattern,
     **_BOUNDS,
-    "minLength": _check_bound(operator.ge, "has fewer than {} letters", lengths=True),
-    "maxLength": _check_bound(operator.le, "has more than {} letters", lengths=True),
+    "minLength": _check_bound(operator.ge, "has fewer than {} letters", of_length=True),
+    "maxLength": _check_bound(operator.le, "has more than {} letters", of_length=True),
 }
-"""Constraints of single cells, except `required`; `unique` is a constraint of a column."""
 
 
 class CheckedField:
     """A field of a schema, with the checks of its cells.
 
-    The cells that mean a missing value are those of the field, else of `schema`. Raises DataError for an invalid
-    constraint, and for a type or constraint that is not supported.
+    `schema` lists the cells that mean a missing value, if `field` does not. Raises DataError for an invalid constraint,
+    and for a type or constraint that is not supported.
     """
 
     def __init__(self, field: Mapping[str, Any], schema: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -110,8 +109,7 @@ class CheckedField:
                 f"{self.name}: `type` {self.kind!r} or its format is not supported; types are {', '.join(TYPES)}"
             )
         self.missing = missing_markers(field, schema)
-        unknown = [name for name in constraints if name not in (*LIMITS, "required", "unique")]
-        if unknown:
+        if unknown := [name for name in constraints if name not in (*LIMITS, "required", "unique")]:
             raise DataError(
                 f"{self.name}: unknown constraint {unknown[0]!r}; constraints are required, unique, {', '.join(LIMITS)}"
             )
@@ -145,22 +143,21 @@ class CheckedField:
         return value, next((fault for check in self.checks if (fault := check(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
-        """Return the fault in the spelling of a cell that is met for the first time; empty if there is none.
+        """Return the fault of a new cell that looks like an earlier cell but is spelled differently; empty if none.
 
-        A fault is a spelling that looks like an earlier one. With `is_key`, cells belong to a key and must also be
-        `clean`.
+        With `is_key`, the cell belongs to a key, and must also be `clean`.
         """
         if self.kind != "string" or cell in self.missing:
             return ""
-        first_spelling, first_row = self._spellings.setdefault(looks(cell), (cell, row))
-        if is_key and (reason := difference(cell)):
+        first_spelling, first_row = self._spellings.setdefault(appearance(cell), (cell, row))
+        if is_key and (reason := spelling_fault(cell)):
             return f"{cut_to_line(spelled_out(cell))} {reason}; write {cut_to_line(spelled_out(clean(cell)))}"
-        if first_spelling != cell and not (is_key and difference(first_spelling)):
+        if first_spelling != cell and not (is_key and spelling_fault(first_spelling)):
             first = f"{cut_to_line(spelled_out(first_spelling))} of row {first_row}"
             return f"{cut_to_line(spelled_out(cell))} looks like {first}, but is spelled differently; use one spelling"
         return ""
 
-    def deciding(self, cells: Collection[str]) -> Collection[str]:
+    def decisive_cells(self, cells: Collection[str]) -> Collection[str]:
         """Return the cells that suffice to find any fault: the least and the greatest if numbers only have bounds."""
         numbers = [cell for cell in cells if cell not in self.missing]
         text = "\n".join([*numbers, ""])
@@ -204,7 +201,7 @@ def faults(
     key_indices = {index for key, *_ in (*unique, *references) for index in key}
     if _is_valid(columns, rows, key_indices, [key for key, _ in unique], references):
         return
-    columns = [CheckedField(field, schema) for field in fields]  # anew, since `_is_valid` has already read the cells
+    columns = [CheckedField(field, schema) for field in fields]  # new, since `_is_valid` has already read the cells
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             is_short = len(cells) < len(columns)
@@ -222,8 +219,8 @@ def faults(
             key_values = tuple(values[index] for index in key)
             if any(value is not None for value in key_values):
                 if key_values in seen:
-                    repeat = ", ".join(cells[index] for index in key)
-                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeat)})"
+                    text = ", ".join(cells[index] for index in key)
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(text)})"
                 seen.add(key_values)
         for key, names, table, cells_there in references:
             cells_here = tuple("" if values[index] is None else cells[index] for index in key)
@@ -240,17 +237,17 @@ def _is_valid(
     unique: Sequence[Sequence[int]],
     references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
 ) -> bool:
-    """Return whether a table has no fault, quickly: check each distinct cell of a column once, and count keys.
+    """Return whether a table has no fault; quick, since it checks each distinct cell of a column once and counts keys.
 
     `key_indices`, `unique` and `references` give columns by their indices.
     """
     if any(len(cells) != len(columns) for cells in rows):
         return False
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
-    values, texts = [], []  # of the columns in keys: the values, and the cells with "" for a missing value
+    values, texts = [], []  # only of columns in keys; in `texts`, a missing value is ""
     for index, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
-        distinct = dict.fromkeys(cells)
-        checked_cells = distinct if index in key_indices else column.deciding(distinct)
+        distinct_cells = dict.fromkeys(cells)
+        checked_cells = distinct_cells if index in key_indices else column.decisive_cells(distinct_cells)
         results = {cell: column.read(cell) for cell in checked_cells}
         if any(fault or column.spelling(cell, 0, index in key_indices) for cell, (_, fault) in results.items()):
             return False
@@ -270,11 +267,11 @@ def _is_valid(
 
 def _advice_on_missing(cells_here: tuple[str, ...], cells_there: Collection[tuple[str, ...]]) -> str:
     """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
-    look = [looks(cell) for cell in cells_here]
-    alike = next((cells for cells in cells_there if [looks(cell) for cell in cells] == look), None)
-    if alike is None:
+    appearances = [appearance(cell) for cell in cells_here]
+    similar_cells = next((cells for cells in cells_there if [appearance(cell) for cell in cells] == appearances), None)
+    if similar_cells is None:
         return "; add it there or correct the name"
-    return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; use one spelling"
+    return f", which has {cut_to_line(', '.join(map(spelled_out, similar_cells)))}; use one spelling"
 
 
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:

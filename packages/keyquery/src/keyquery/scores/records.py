@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.cached_files import SEAL, broken, with_hash
+from boundpaper.store.cached_files import SEAL, hash_fault, with_hash
 from boundpaper.store.files import unwritable_message, write
 from boundpaper.store.json_lines import line_values
 from boundpaper.store.text_file import json_of
@@ -26,7 +26,7 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             raise DataError(f"{where}: no record with an id; mend or remove the line")
-        if fault := broken(record):
+        if fault := hash_fault(record):
             raise DataError(f"{where}: the record {fault}; remove the line, and run again to answer it again")
     return records
 
@@ -72,6 +72,6 @@ def settings_beside(path: Path) -> dict[str, Any]:
     """
     settings_path = path.with_suffix(".settings.json")
     settings = json_of(path.parent, settings_path.name)
-    if fault := broken(settings):
+    if fault := hash_fault(settings):
         raise DataError(f"{settings_path}: {fault}; restore it, or remove it with {path.name}")
     return {name: value for name, value in settings.items() if name != SEAL}

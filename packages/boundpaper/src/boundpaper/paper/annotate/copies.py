@@ -26,14 +26,14 @@ class DocumentCopy:
 def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[DocumentCopy], list[str]]:
     """Return the documents among the files of a folder, and the names of the other files.
 
-    A file is recognised as the document of which it contains the largest fraction of recorded statements, if this is at
-    least `SHARE`; else as the document whose key begins the file's name. `anchors` has the hashes of the recorded
-    statements by the document's key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files
-    are the same document, or no file is a document.
+    A file is recognised by its text if it contains at least the fraction `SHARE` of a document's recorded statements,
+    else by its name, if this begins with a document's key. `anchors` has the hashes of the recorded statements by the
+    document's key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files are the same
+    document, or no file is a document.
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; give the folder with your copies of the documents")
-    found: dict[str, DocumentCopy] = {}
+    copy_by_key: dict[str, DocumentCopy] = {}
     other_files = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
         text = "\n".join(text_of(Path(), str(path)).splitlines())
@@ -41,23 +41,24 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
         key = _document_with_sentences(copy, anchors) or _document_in_name(path.name, anchors)
         if not key:
             other_files.append(path.name)
-        elif key in found:
-            raise DataError(f"{folder}: {found[key].file} and {path.name} are both document {key}; keep one of them")
+        elif key in copy_by_key:
+            raise DataError(
+                f"{folder}: {copy_by_key[key].file} and {path.name} are both document {key}; keep one of them"
+            )
         else:
-            found[key] = replace(copy, document=key)
-    if not found:
+            copy_by_key[key] = replace(copy, document=key)
+    if not copy_by_key:
         names = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
-        raise DataError(f"{folder}: no file here is a judged document; those are {names}")
-    return [found[key] for key in anchors if key in found], other_files
+        raise DataError(f"{folder}: no file here is a judged document; copies are named {names}")
+    return [copy_by_key[key] for key in anchors if key in copy_by_key], other_files
 
 
 def _document_with_sentences(copy: DocumentCopy, anchors: Mapping[str, Collection[str]]) -> str:
     hashes = {sentence.anchor for sentence in copy.sentences}
-    shares = {
-        key: len(hashes.intersection(recorded)) / len(set(recorded)) for key, recorded in anchors.items() if recorded
-    }
-    best = max(shares, key=lambda key: shares[key], default="")
-    return best if best and shares[best] >= SHARE else ""
+    recorded_hashes = {key: set(anchors_of_key) for key, anchors_of_key in anchors.items() if anchors_of_key}
+    shares = {key: len(hashes & recorded) / len(recorded) for key, recorded in recorded_hashes.items()}
+    best_key = max(shares, key=lambda key: shares[key], default="")
+    return best_key if best_key and shares[best_key] >= SHARE else ""
 
 
 def _document_in_name(name: str, keys: Collection[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from boundpaper.paper.annotate.copies import DocumentCopy
 from boundpaper.paper.annotate.placing import ALTERED, HEADING, PlacedRow
-from boundpaper.paper.annotate.tokens import Token, sizes, tokens
+from boundpaper.paper.annotate.tokens import Token, magnitudes, tokens
 from boundpaper.store.sentences import DocumentSentence
 
 JUDGED, BESIDE, DATA, OPEN = "judged", "beside", "data", "open"
@@ -65,12 +65,12 @@ class Section:
 class Coverage:
     """All sentences of a copy with their marked numbers."""
 
-    stated: tuple[CoveredSentence, ...]
+    sentences: tuple[CoveredSentence, ...]
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """Return the count of numbers by state."""
-        return Counter(mark.state for sentence in self.stated for mark in sentence.marks)
+        return Counter(mark.state for sentence in self.sentences for mark in sentence.marks)
 
     @property
     def total(self) -> int:
@@ -81,7 +81,7 @@ class Coverage:
     def sections(self) -> tuple[Section, ...]:
         """Return a section for every heading in order; numbers before the first heading have an empty heading."""
         tallies: dict[tuple[str, ...], tuple[int, Counter[str]]] = {}
-        for covered in self.stated:
+        for covered in self.sentences:
             _, counts = tallies.setdefault(covered.sentence.headings, (covered.sentence.line, Counter()))
             counts.update(mark.state for mark in covered.marks)
         return tuple(
@@ -91,7 +91,7 @@ class Coverage:
 
 def coverage(
     copy: DocumentCopy,
-    placed: Sequence[PlacedRow],
+    placed_rows: Sequence[PlacedRow],
     data: Mapping[str, frozenset[Decimal]],
     names: Sequence[re.Pattern[str]] = (),
 ) -> Coverage:
@@ -100,39 +100,42 @@ def coverage(
     A number is judged by the rows on its sentence whose statement or reported value names it, and by the checks that
     are located at this sentence or table row and report it. If there are none, it is judged by the checks that are
     located only by its heading and report the same value. A check judges only a cell, not the sentence. Signs, units
-    and thousands separators are ignored. `placed` are the ledger rows in the copy, and `data` has the absolute values
-    in the sources by heading. Digits in `names` are not numbers.
+    and thousands separators are ignored. `placed_rows` are the ledger rows in the copy, and `data` has the absolute
+    values in the sources by heading. Digits in `names` are not numbers.
     """
-    rows_on: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
-    checks_on: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
-    checks_under: dict[str, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
-    for placed_row in placed:
+    rows_by_sentence: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
+    checks_by_sentence: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
+    checks_by_heading: dict[str, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
+    for placed_row in placed_rows:
         row, sentence = placed_row.row, placed_row.sentence
-        check = row, sizes([str(row["reported"] or "")])
+        check = row, magnitudes([str(row["reported"] or "")])
         if sentence is not None and placed_row.state != ALTERED:
             if row["kind"] == "cell check":
-                checks_on.setdefault(sentence, []).append(check)
+                checks_by_sentence.setdefault(sentence, []).append(check)
             else:
-                rows_on.setdefault(sentence, []).append(row)
+                rows_by_sentence.setdefault(sentence, []).append(row)
         elif placed_row.state == HEADING:
-            checks_under.setdefault(row["heading"], []).append(check)
-    named_sizes = {
-        row["claim"]: sizes([row["statement"], str(row["reported"] or "")]) for rows in rows_on.values() for row in rows
+            checks_by_heading.setdefault(row["heading"], []).append(check)
+    judging_rows = [row for rows in rows_by_sentence.values() for row in rows]
+    magnitudes_by_claim = {
+        row["claim"]: magnitudes([row["statement"], str(row["reported"] or "")]) for row in judging_rows
     }
-    covered, last_line, last_end = [], 0, 0
+    covered_sentences, last_line, last_end = [], 0, 0
     for sentence in copy.sentences:
         line = copy.lines[sentence.line - 1]
         start = line.index(sentence.text, last_end if last_line == sentence.line else 0)
         last_line, last_end = sentence.line, start + len(sentence.text)
-        judging = rows_on.get(sentence, [])
-        distant_checks = [check for heading in reversed(sentence.headings) for check in checks_under.get(heading, ())]
+        sentence_rows = rows_by_sentence.get(sentence, [])
+        distant_checks = [
+            check for heading in reversed(sentence.headings) for check in checks_by_heading.get(heading, ())
+        ]
         marks = []
-        for token in tokens(sentence.text, names, begins=not line[:start].strip()):
-            rows = [row for row in judging if token.size in named_sizes[row["claim"]]]
-            rows += [row for row, reported in checks_on.get(sentence, ()) if token.size in reported]
-            rows = rows or [row for row, reported in distant_checks if token.size in reported]
-            is_data = any(token.size in data.get(heading, ()) for heading in sentence.headings)
-            state = JUDGED if rows else BESIDE if judging else DATA if is_data else OPEN
+        for token in tokens(sentence.text, names, at_line_start=not line[:start].strip()):
+            rows = [row for row in sentence_rows if token.magnitude in magnitudes_by_claim[row["claim"]]]
+            rows += [row for row, reported in checks_by_sentence.get(sentence, ()) if token.magnitude in reported]
+            rows = rows or [row for row, reported in distant_checks if token.magnitude in reported]
+            is_data = any(token.magnitude in data.get(heading, ()) for heading in sentence.headings)
+            state = JUDGED if rows else BESIDE if sentence_rows else DATA if is_data else OPEN
             marks.append(MarkedNumber(token, state, tuple(rows)))
-        covered.append(CoveredSentence(sentence, start, tuple(judging), tuple(marks)))
-    return Coverage(tuple(covered))
+        covered_sentences.append(CoveredSentence(sentence, start, tuple(sentence_rows), tuple(marks)))
+    return Coverage(tuple(covered_sentences))

@@ -32,7 +32,7 @@ class CopyBlock:
 def copy_blocks(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
     """Yield the blocks of a copy: headings, list items, lines of text, whole tables and whole code blocks."""
     by_line: dict[int, list[CoveredSentence]] = {}
-    for covered in coverage.stated:
+    for covered in coverage.sentences:
         by_line.setdefault(covered.sentence.line, []).append(covered)
     number, count = 1, len(copy.lines)
     while number <= count:
@@ -61,7 +61,7 @@ def worst_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
 def _text_block(text: str, number: int, sentences: Sequence[CoveredSentence]) -> CopyBlock:
     heading, item = _HEADING.match(text), _ITEM.match(text)
     marker = heading or item
-    html, rows = _marked(text, marker.end() if marker else 0, len(text), sentences), _judging_rows(sentences)
+    html, rows = _coloured_html(text, marker.end() if marker else 0, len(text), sentences), _judging_rows(sentences)
     if heading:
         level = min(len(heading[1]) + 1, 4)
         return CopyBlock(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), rows)
@@ -80,7 +80,7 @@ def _table(copy: DocumentCopy, first: int, last: int, by_line: Mapping[int, list
         if number > first and _HEADER_RULE.match(text):
             continue
         tag = "th" if has_header and number == first else "td"
-        cells = [_marked(text, start, end, by_line.get(number, [])) for start, end in _cell_extents(text)]
+        cells = [_coloured_html(text, start, end, by_line.get(number, [])) for start, end in _cell_extents(text)]
         html = Markup("").join(Markup(f"<{tag}>{{}}</{tag}>").format(cell.strip()) for cell in cells)
         identifier = Markup(' id="L{}"').format(number) if number > first else ""
         rows.append(Markup("<tr{}>{}</tr>\n").format(identifier, html))
@@ -106,7 +106,7 @@ def _judging_rows(sentences: Sequence[CoveredSentence]) -> tuple[Mapping[str, An
     return tuple(rows.values())
 
 
-def _marked(text: str, start: int, end: int, sentences: Sequence[CoveredSentence]) -> Markup:
+def _coloured_html(text: str, start: int, end: int, sentences: Sequence[CoveredSentence]) -> Markup:
     """Return the part of a line from `start` to `end` as HTML, with its sentences and numbers in colour."""
     html, position = Markup(""), start
     for sentence in sentences:
@@ -114,15 +114,17 @@ def _marked(text: str, start: int, end: int, sentences: Sequence[CoveredSentence
         if low >= high:
             continue
         html += _without_markdown(text[position:low])
-        inner = _mark_numbers(text, low, high, sentence)
+        sentence_html = _coloured_numbers(text, low, high, sentence)
         if sentence.rows:
-            inner = Markup('<span class="judged v-{}">{}</span>').format(slug(worst_verdict(sentence.rows)), inner)
-        html += inner
+            sentence_html = Markup('<span class="judged v-{}">{}</span>').format(
+                slug(worst_verdict(sentence.rows)), sentence_html
+            )
+        html += sentence_html
         position = high
     return html + _without_markdown(text[position:end])
 
 
-def _mark_numbers(text: str, low: int, high: int, sentence: CoveredSentence) -> Markup:
+def _coloured_numbers(text: str, low: int, high: int, sentence: CoveredSentence) -> Markup:
     html, position = Markup(""), low
     for mark in sentence.marks:
         start, end = sentence.start + mark.token.start, sentence.start + mark.token.end

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundpaper.paper.annotate.copies import DocumentCopy
-from boundpaper.store.sentences import DocumentSentence, anchor_of, shared_share
+from boundpaper.store.sentences import DocumentSentence, anchor_of, share_of_words
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
-CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
-"""States that are reported as a change, the most serious first."""
-NEAR = 0.5
-"""Least fraction of a statement's words that a sentence must contain to count as its replacement."""
+CHANGED = (ALTERED, GONE, NOWHERE, MOVED)  # states that are reported as a change, the most serious first
+NEAR = 0.5  # least fraction of a statement's words that a sentence must contain to count as its replacement
 
 
 @dataclass(frozen=True)
@@ -88,10 +86,10 @@ def _searched_place(
 ) -> PlacedRow:
     anchor = anchor_of(_texts_of_row(row), document)
     line = int(anchor["line"] or 0) or None
-    placed = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": line}
+    row = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": line}
     if line is None:
-        return PlacedRow(placed, HEADING if anchor["heading"] else NOWHERE)
-    return PlacedRow(placed, SAME, next(found for found in by_hash[anchor["anchor"]] if found.line == line))
+        return PlacedRow(row, HEADING if anchor["heading"] else NOWHERE)
+    return PlacedRow(row, SAME, next(sentence for sentence in by_hash[anchor["anchor"]] if sentence.line == line))
 
 
 def _replacement(
@@ -104,7 +102,7 @@ def _replacement(
         return next((sentence for sentence in sentences if sentence.text.startswith("|")), None)
     anchor = anchor_of({**_texts_of_row(row), "kind": "statement"}, document)
     nearest = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
-    return nearest if nearest and shared_share(str(row["statement"]), nearest.text) >= NEAR else None
+    return nearest if nearest and share_of_words(str(row["statement"]), nearest.text) >= NEAR else None
 
 
 def _texts_of_row(row: Mapping[str, Any]) -> dict[str, str]:

@@ -32,19 +32,18 @@ class Token:
 
     start: int
     end: int
-    size: Decimal
+    magnitude: Decimal
 
 
-def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = False) -> list[Token]:
+def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, at_line_start: bool = False) -> list[Token]:
     """Return the numbers of a text that state a quantity, in order.
 
-    Digits in `names` are skipped. `begins` says that the text begins a line; the number of a heading or list item is
-    then skipped too.
+    Digits in `names` are skipped, and `at_line_start` also the number of a heading or list item.
     """
     spans = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
-    if begins and (ordinal := _ORDINAL.match(text)):
+    if at_line_start and (ordinal := _ORDINAL.match(text)):
         spans.append(ordinal.span())
-    found = []
+    numbers = []
     for match in _NUMBER.finditer(text):
         start, end = match.span("value")
         is_masked = any(low < end and start < high for low, high in spans)
@@ -52,11 +51,11 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
         if is_masked or _NAME_BEFORE.search(before) or (not match["unit"] and _NAME_AFTER.match(after)):
             continue
         start -= bool(_SIGN.search(before))
-        found.append(Token(start, match.end(), Decimal(match["value"].replace(",", "")).normalize()))
-    return found
+        numbers.append(Token(start, match.end(), Decimal(match["value"].replace(",", "")).normalize()))
+    return numbers
 
 
-def sizes(texts: Iterable[str]) -> frozenset[Decimal]:
+def magnitudes(texts: Iterable[str]) -> frozenset[Decimal]:
     """Return the absolute values of all numbers in texts."""
     plain_texts = (re.sub(r"(?<=\d),(?=\d{3})", "", text) for text in texts)
     digits = (match for text in plain_texts for match in re.findall(r"\d+(?:\.\d+)?|\.\d+", text))

@@ -48,14 +48,14 @@ _DEFINITION = re.compile(
 
 @dataclass(frozen=True, order=True)
 class BibliographyFault:
-    """A fault in the bibliography: its file and line, what is wrong, and how to correct it."""
+    """A fault in the bibliography; the message says what is wrong, and how to correct it."""
 
     line: int
-    what: str
+    message: str
     file: str = FILE
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.what}"
+        return f"{self.file}:{self.line}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class BibliographyEntry:
 class Bibliography:
     """The content of a project's bibliography.
 
-    `entries` are in the order of the file. A fault stops a build. A gap, which does not, is a field that an entry lacks
-    although its kind requires it.
+    `entries` are in the order of the file. `faults` stop a build. `gaps` do not; they are fields that an entry lacks
+    although its kind requires them.
     """
 
     entries: tuple[BibliographyEntry, ...] = ()
@@ -118,7 +118,7 @@ def read(root: Path) -> Bibliography:
 def parse(text: str) -> Bibliography:
     """Return the bibliography in the text of a `.bib` file."""
     parsed = parse_file(text)
-    faults = [BibliographyFault(line, what) for line, what in parsed.faults]
+    faults = [BibliographyFault(line, message) for line, message in parsed.faults]
     faults += _key_faults(parsed.entries)
     macros: dict[str, tuple[int, str]] = {}
     for line, latex in parsed.preamble:
@@ -145,13 +145,13 @@ def _key_faults(entries: list[RawEntry]) -> list[BibliographyFault]:
     for raw in entries:
         first = first_entries.setdefault(raw.key.lower(), raw)
         if first is not raw:
-            what = f"the keys {first.key} (line {first.line}) and {raw.key} differ only in case"
+            message = f"the keys {first.key} (line {first.line}) and {raw.key} differ only in case"
             if first.key == raw.key:
-                what = f"the key {raw.key} occurs twice, first on line {first.line}"
-            faults.append(BibliographyFault(raw.line, f"{what}; rename or remove one"))
+                message = f"the key {raw.key} occurs twice, first on line {first.line}"
+            faults.append(BibliographyFault(raw.line, f"{message}; rename or remove one"))
         if not _KEY.fullmatch(raw.key):
-            what = f"{raw.key}: a key must not contain # % ~ \\ {{ }} $ ^ or quotes"
-            faults.append(BibliographyFault(raw.line, what))
+            message = f"{raw.key}: a key must not contain # % ~ \\ {{ }} $ ^ or quotes"
+            faults.append(BibliographyFault(raw.line, message))
     return faults
 
 
@@ -160,8 +160,8 @@ def _name_faults(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFau
     works_by_citation: dict[tuple[str, str], list[BibliographyEntry]] = {}
     for entry in entries:
         people = entry.fields.get("author", entry.fields.get("editor", entry.fields.get("key", ""))).split(" and ")
-        families = [name.partition(",")[0] for name in people]
-        authors = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
+        family_names = [name.partition(",")[0] for name in people]
+        authors = " and ".join(family_names) if len(family_names) < 3 else f"{family_names[0]} et al."
         works_by_citation.setdefault((authors, entry.fields.get("year", "")), []).append(entry)
     return [
         BibliographyFault(
@@ -191,7 +191,7 @@ def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
 
 
 def _brace_group(latex: str, position: int) -> tuple[str, int]:
-    """Return the content of the braces that follow a position and blanks, and their end; ("", 0) without braces."""
+    """Return the content and the end of the braces after a position, maybe after blanks; ("", 0) without braces."""
     begin = _after_blanks(latex, position)
     depth = 0
     for end in range(begin, len(latex)):
@@ -215,10 +215,10 @@ class _EntryConverter:
     gaps: list[BibliographyFault] = field(default_factory=list)
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
-        """Return an entry in BibTeX's kinds and fields; it has no fields if one of them has no counterpart."""
-        inherited = self._with_inherited(raw, ())
+        """Return an entry with BibTeX's kind and fields; without fields if one of these has no counterpart."""
+        fields_with_inherited = self._with_inherited(raw, ())
         try:
-            kind, fields = vocabulary.to_bibtex(raw.kind, inherited)
+            kind, fields = vocabulary.to_bibtex(raw.kind, fields_with_inherited)
         except vocabulary.WordFault as error:
             self.faults.append(BibliographyFault(raw.lines.get(error.field, raw.line), f"{raw.key}: {error}"))
             return BibliographyEntry(raw.key, "misc", raw.line, {})
@@ -280,8 +280,8 @@ class _EntryConverter:
             self._note_fault(raw, "", "has nothing to print; give at least a title")
         if kind not in KINDS_WITH_EDITOR and "author" not in fields and "editor" in fields:
             fields["author"] = fields.pop("editor")
-        missing = [names.replace("|", " or ") for names in REQUIRED[kind] if fields.keys().isdisjoint(names.split("|"))]
-        if missing:
+        required = (names.split("|") for names in REQUIRED[kind])
+        if missing := [" or ".join(names) for names in required if fields.keys().isdisjoint(names)]:
             self.gaps.append(BibliographyFault(raw.line, f"{raw.key}: @{kind} without {', '.join(missing)}"))
         if "year" not in fields:
             fields["year"] = UNDATED
@@ -308,9 +308,9 @@ class _EntryConverter:
             text = text[:LONGEST_NAME].rpartition(" ")[0].rstrip(",;:.- ") + " …"
         return "{" + setting.latex((text,)) + "}"
 
-    def _note_fault(self, raw: RawEntry, name: str, what: str) -> None:
+    def _note_fault(self, raw: RawEntry, name: str, message: str) -> None:
         line = raw.lines.get(name, raw.line)
-        self.faults.append(BibliographyFault(line, f"{raw.key}: {name} {what}" if name else f"{raw.key}: {what}"))
+        self.faults.append(BibliographyFault(line, f"{raw.key}: {name} {message}" if name else f"{raw.key}: {message}"))
 
 
 def _inherited_fields(kind: str, parent: dict[str, str]) -> dict[str, str]:

@@ -38,16 +38,16 @@ def convert_formula(tex: str) -> str:
     for name in re.findall(r"\\([A-Za-z]+)", tex):
         if name not in _KNOWN:
             raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not support")
-    converted = []
+    characters = []
     for char in unicodedata.normalize("NFC", tex):
         if char.isascii():
-            converted.append(char)
+            characters.append(char)
         elif char in MATH:
-            converted.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
+            characters.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
         elif char in SCRIPTS:
-            converted.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
+            characters.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
         elif unicodedata.category(char) == "Zs":
-            converted.append(" ")
+            characters.append(" ")
         else:
             raise MarkupFault(f"has the formula ${tex}$ with {describe(char)}; write it as a TeX command")
-    return "".join(converted)
+    return "".join(characters)

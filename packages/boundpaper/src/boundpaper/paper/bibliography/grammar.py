@@ -1,7 +1,7 @@
 """Parse a `.bib` file with pybtex's scanner to entries with their lines, as written but with macros expanded.
 
-A comment is a line outside values that begins with a percent sign, or everything in the braces of `@comment{...}`. This
-is what most authors expect, but not what BibTeX does.
+A comment is a line outside values that begins with a percent sign, or everything in the braces of `@comment{...}`. Most
+authors expect this, although BibTeX reads comments otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pybtex.database.input.bibtex import LowLevelParser, SkipEntry, UndefinedMac
 from pybtex.scanner import PybtexSyntaxError
 from pybtex.utils import CaseInsensitiveDict
 
-from boundpaper.paper.bibliography.terms import PRINTED
+from boundpaper.paper.bibliography.terms import PRINTED_FIELDS
 from boundpaper.suggestions import or_known
 
 # Macros that every standard style of BibTeX defines, besides the months.
@@ -64,7 +64,7 @@ def parse_file(text: str) -> ParsedFile:
     scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), parsed)
     for command, content in scanner:
         if command.lower() == "preamble":
-            parsed.preamble.append((scanner.begin, " ".join("".join(content[0]).split())))
+            parsed.preamble.append((scanner.first_line, " ".join("".join(content[0]).split())))
         elif command.lower() != "string" and content[0]:
             parsed.entries.append(_raw_entry(command, content, scanner, parsed))
     return parsed
@@ -78,19 +78,19 @@ def _raw_entry(command: str, content: Any, scanner: _Scanner, parsed: ParsedFile
         value = " ".join("".join(parts).split())
         name = name.lower()
         lines.setdefault(name, line)
-        if values.setdefault(name, value) != value and name in PRINTED:
+        if values.setdefault(name, value) != value and name in PRINTED_FIELDS:
             parsed.faults.append((line, f"{key}: {name} is given twice, with different values; keep one"))
-    return RawEntry(command.lower(), key, scanner.begin, values, lines)
+    return RawEntry(command.lower(), key, scanner.first_line, values, lines)
 
 
 class _Scanner(LowLevelParser):  # type: ignore[misc]
-    """A scanner that, besides pybtex's work, keeps line numbers, skips comments, and collects faults."""
+    """A scanner of pybtex that also keeps line numbers, skips comments, and collects faults."""
 
     def __init__(self, text: str, parsed: ParsedFile) -> None:
         macros = CaseInsensitiveDict({**month_names, **JOURNALS})
         super().__init__(text, macros=macros, handle_error=self._note_fault)
         self.parsed = parsed
-        self.begin = 1
+        self.first_line = 1
         self.lines: list[int] = []
 
     def parse_bibliography(self) -> Iterator[Any]:
@@ -99,11 +99,12 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             at_sign = self.pos - 1
             line_start = self.text.rfind("\n", 0, at_sign) + 1
             if self.text[line_start:at_sign].lstrip().startswith("%"):
-                self._skip_line()
+                end = self.text.find("\n", self.pos)
+                self._move_to(end if end >= 0 else self.end_pos)
                 continue
             if at_sign and self.text[at_sign - 1].isalnum() and not re.match(r"\w+\s*[{(]", self.text[self.pos :]):
                 continue
-            self.command_start, self.begin, self.lines = at_sign, self.lineno, []
+            self.command_start, self.first_line, self.lines = at_sign, self.lineno, []
             if self._skip_comment():
                 continue
             fault_count = len(self.parsed.faults)
@@ -155,35 +156,35 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         """Return the text of a macro; record a fault if it is undefined."""
         if name in self.macros:
             return str(self.macros[name])
-        where = f"{self.current_entry_key}: " if self.current_entry_key else ""
+        prefix = f"{self.current_entry_key}: " if self.current_entry_key else ""
         suggestion = or_known(name, list(map(str, self.macros)))
         self.parsed.faults.append(
-            (self.lineno, f"{where}no @string defines {name!r}{suggestion}, or quote it as {{{name}}}")
+            (self.lineno, f"{prefix}no @string defines {name!r}{suggestion}, or quote it as {{{name}}}")
         )
         return ""
 
     def _note_fault(self, error: PybtexSyntaxError) -> None:
         if isinstance(error, UndefinedMacro):
             return
-        where = f"{self.current_entry_key}: " if self.current_entry_key else ""
+        prefix = f"{self.current_entry_key}: " if self.current_entry_key else ""
         in_field = f" in the field {self.current_field_name}" if self.current_field_name else ""
-        words = str(error.args[0])
-        if "premature end" in words:
-            words = f"the entry that begins here does not end{in_field}; close its braces or quotes"
-            self.parsed.faults.append((self.begin, where + words))
+        message = str(error.args[0])
+        if "premature end" in message:
+            message = f"the entry that begins here does not end{in_field}; close its braces or quotes"
+            self.parsed.faults.append((self.first_line, prefix + message))
             self.pos = self.end_pos
             return
-        if "'}' expected" in words or "')' expected" in words:
-            words = "a comma between two fields is missing, or the braces of the field before it are not balanced"
-        elif "'=' expected" in words:
-            words = f"an equals sign is missing after {self.current_field_name!r}"
-        elif "'('" in words:
-            words = "an @ begins an entry, as in @article{key, ...}; write (at) in free text"
+        if "'}' expected" in message or "')' expected" in message:
+            message = "a comma between two fields is missing, or the braces of the field before it are not balanced"
+        elif "'=' expected" in message:
+            message = f"an equals sign is missing after {self.current_field_name!r}"
+        elif "'('" in message:
+            message = "an @ begins an entry, as in @article{key, ...}; write (at) in free text"
         else:
-            words += in_field
-        self.parsed.faults.append((self.lineno, where + words))
-        following = re.compile(r"\n[ \t]*(?=@\w+\s*[{(])").search(self.text, self.pos)
-        self._move_to(following.end() if following else self.pos)
+            message += in_field
+        self.parsed.faults.append((self.lineno, prefix + message))
+        next_entry = re.compile(r"\n[ \t]*(?=@\w+\s*[{(])").search(self.text, self.pos)
+        self._move_to(next_entry.end() if next_entry else self.pos)
 
     def _move_to(self, position: int) -> None:
         self.update_lineno(self.text[self.pos : position])
@@ -192,7 +193,3 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
     def _skip_comment_lines(self) -> None:
         while match := _COMMENT_LINE.match(self.text, self.pos):
             self._move_to(match.end())
-
-    def _skip_line(self) -> None:
-        end = self.text.find("\n", self.pos)
-        self._move_to(end if end >= 0 else self.end_pos)

@@ -1,6 +1,6 @@
 r"""Parse the LaTeX of a field into parts, which `setting` writes as LaTeX or as HTML.
 
-A percent sign, ampersand, hash or underscore without backslash is a character; an unknown command is a fault.
+A percent sign, ampersand, hash or underscore without backslash is printed; an unknown command is a fault.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TypeAlias
 from boundpaper.paper.bibliography.formulas import convert_formula
 from boundpaper.paper.bibliography.signs import (
     ACCENTS,
-    ALONE,
-    EMPTY,
-    EQUIVALENT,
+    LAYOUT_COMMANDS,
     LOGOS,
+    LONE_ACCENTS,
     SPACES,
+    STYLE_ALIASES,
     STYLES,
     SWITCHES,
     MarkupFault,
@@ -131,7 +131,7 @@ class _MarkupReader:
         if end >= len(self.text):
             if is_display:
                 raise MarkupFault("has a $$ that is not closed")
-            return "$"  # a single dollar is a character
+            return "$"  # a single dollar is printed
         tex = self.text[begin:end]
         self.position = end + 1 + is_display
         return Math(convert_formula(tex))
@@ -153,7 +153,7 @@ class _MarkupReader:
                 raise MarkupFault(f"has a \\{name} that is not closed by {closing}")
             self.position += len(tex) + len(closing)
             return Math(convert_formula(tex))
-        name = EQUIVALENT.get(name, name)
+        name = STYLE_ALIASES.get(name, name)
         if name in STYLES:
             parts = self._read_argument()
             return StyledText(name, parts) if parts else ""
@@ -180,8 +180,8 @@ class _MarkupReader:
         if name in ("phantom", "hphantom", "vphantom"):
             self._read_argument()
             return ""
-        if name in EMPTY:
-            return EMPTY[name]
+        if name in LAYOUT_COMMANDS:
+            return LAYOUT_COMMANDS[name]
         sign: Part = Logo(name) if name in LOGOS else sign_of(name)
         if not sign:
             raise MarkupFault(
@@ -248,14 +248,14 @@ class _MarkupReader:
         parts = self._read_argument()
         base = plain_words(parts)
         if not base.strip():
-            if name in ALONE:
-                return ALONE[name]
+            if name in LONE_ACCENTS:
+                return LONE_ACCENTS[name]
             raise MarkupFault(f"has the accent \\{name} without a letter")
         base = base.replace("ı", "i").replace("ȷ", "j")
         return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
 
     def _expand_macro(self, name: str) -> str:
-        """Replace a command that the file defines by its definition, which is then read."""
+        """Insert the definition of a command, so that it is read next; return an empty text."""
         self.expansions += 1
         if self.expansions > 100:
             raise MarkupFault(f"uses \\{name}, whose definition never ends")

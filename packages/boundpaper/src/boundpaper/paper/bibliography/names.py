@@ -42,8 +42,8 @@ def _in_bibtex_order(name: str) -> str:
 def _name_fault(name: str) -> str:
     """Return what is wrong with a name and how to correct it; empty if BibTeX reads it as intended."""
     parts = [part.strip() for part in _split_outside(name, ",")]
-    outside = _outside_braces(name)
-    if ";" in re.sub(r"&#?\w+;", "", outside):
+    unbraced = _outside_braces(name)
+    if ";" in re.sub(r"&#?\w+;", "", unbraced):
         return "contains a semicolon; join names with ` and `"
     if len(parts) > 3:
         return "has too many commas; join names with ` and `, as in `Alder, Ada and Birch, Ben`"
@@ -54,11 +54,11 @@ def _name_fault(name: str) -> str:
             "has two commas, so that its middle part would be a suffix such as Jr; join names with ` and `, as in "
             "`Alder, Ada and Birch, Ben`"
         )
-    if re.search(r"(?<!\\)&", outside) or re.search(r"\s\\&\s", outside):
+    if re.search(r"(?<!\\)&", unbraced) or re.search(r"\s\\&\s", unbraced):
         return "contains an ampersand; join names with ` and `, or write the name of a company in braces"
-    if _ROLES.search(outside):
+    if _ROLES.search(unbraced):
         return "contains a role; name editors in the field editor"
-    if re.search(r"\bet\.?[~ ]*al\b", outside, re.IGNORECASE):
+    if re.search(r"\bet\.?[~ ]*al\b", unbraced, re.IGNORECASE):
         return "contains `et al.`; write ` and others`"
     return ""
 

@@ -22,7 +22,7 @@ def _part_as_latex(part: Part, depth: int) -> str:
     if isinstance(part, Group):
         return "{" + latex(part.parts, depth + 1) + "}"
     if isinstance(part, Math):
-        return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # outside braces, BibTeX would lower its capitals
+        return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # without braces, BibTeX may lower its capitals
     if isinstance(part, Logo):
         return f"{{\\{part.command}}}"
     if isinstance(part, StyledText):

@@ -13,16 +13,16 @@ STYLES = {  # commands with one argument, and the corresponding HTML tags
     "textsubscript": "sub", "textsc": "", "textrm": "", "textsf": "", "textup": "", "textnormal": "", "textmd": "",
     "mbox": "", "underline": "u", "uppercase": "", "MakeUppercase": "",
 }  # fmt: skip
-SWITCHES = {  # commands that set all following text, and the commands of `STYLES` that they become
+SWITCHES = {  # commands that change the font of all following text, and their counterparts in `STYLES`
     "it": "textit", "itshape": "textit", "em": "emph", "sl": "textsl", "slshape": "textsl", "bf": "textbf",
     "bfseries": "textbf", "tt": "texttt", "ttfamily": "texttt", "sc": "textsc", "scshape": "textsc", "rm": "textrm",
     "rmfamily": "textrm", "sf": "textsf", "sffamily": "textsf", "upshape": "textup", "normalfont": "textnormal",
 }  # fmt: skip
-EQUIVALENT = {  # commands with one argument that mean the same as a command of `STYLES`
+STYLE_ALIASES = {  # commands with one argument that mean the same as a command of `STYLES`
     "mkbibemph": "emph", "mkbibitalic": "emph", "mkbibbold": "textbf", "mkbibsuperscript": "textsuperscript",
     "hbox": "mbox", "text": "textrm", "nocase": "textnormal", "textsuper": "textsuperscript",
 }  # fmt: skip
-EMPTY = {  # commands for the layout, and the text that they become
+LAYOUT_COMMANDS = {  # commands for the layout, and the text that they become
     "newblock": "", "relax": "", "protect": "", "allowbreak": "", "break": " ", "newline": " ", "urlprefix": "",
     "space": " ", "quad": " ", "null": "", "xspace": "", "nolinebreak": "", "linebreak": " ", "par": " ",
     "bibinitperiod": ".", "bibnamedelima": " ", "bibrangedash": "--", "sortopen": "", "noop": "",
@@ -51,25 +51,16 @@ ACCENTS = {
     "b": "\u0331", "t": "\u0361", "textcommabelow": "\u0326",
 }  # fmt: skip
 _ACCENT_OF = {character: name for name, character in ACCENTS.items()}
-ALONE = {  # accents that may occur without a letter
-    "~": "~", "^": "^", "'": "'", "`": "`", '"': '"',
-}  # fmt: skip
+LONE_ACCENTS = {accent: accent for accent in "~^'`\""}  # accents that may occur without a letter
 _LETTERS = {
     "ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "å": "aa",
     "Å": "AA", "ı": "i", "ȷ": "j", "đ": "dj", "Đ": "DJ", "ð": "dh", "Ð": "DH", "þ": "th", "Þ": "TH", "ŋ": "ng",
     "Ŋ": "NG",
 }  # fmt: skip
 _SPECIAL = {char: LATEX[char] for char in "\\{}$&#_%^~<>|"} | {"\u00a0": "~", "ʼ": "'", "‐": "-", "‑": "-", "‚": ","}
-_SPECIAL |= {
-    "ʹ": "{$'$}",
-    "′": "{$'$}",
-    "‒": "--",
-    "―": "---",
-    "­": r"\-",
-    "ª": r"{\textordfeminine}",
-    "´": r"{\textasciiacute}",
-}
-_SPECIAL |= {"º": r"{\textordmasculine}", "·": r"{\textperiodcentered}", "²": "{$^{2}$}", "³": "{$^{3}$}"}
+_SPECIAL |= {"ʹ": "{$'$}", "′": "{$'$}", "‒": "--", "―": "---", "\u00ad": r"\-", "ª": r"{\textordfeminine}"}
+_SPECIAL |= {"´": r"{\textasciiacute}", "º": r"{\textordmasculine}", "·": r"{\textperiodcentered}"}
+_SPECIAL |= {"²": "{$^{2}$}", "³": "{$^{3}$}"}
 SPACES = {",": "\u2009", ";": "\u2009", ":": "\u2009", " ": " ", "!": "", "/": "", "-": "\u00ad", "\\": " ", "@": ""}
 
 
@@ -108,10 +99,10 @@ def latex_character(char: str) -> str:
         return _in_braces(LATEX[char])
     if char in SCRIPTS:
         return f"{{${'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}$}}"
-    kind = unicodedata.category(char)
-    if kind == "Cf":
+    category = unicodedata.category(char)
+    if category == "Cf":
         return ""  # a direction mark or a zero-width character
-    if kind == "Zs":
+    if category == "Zs":
         return " "
     normalised = unicodedata.normalize("NFKC", char)
     if normalised != char:

@@ -1,12 +1,10 @@
 """List the entry kinds and fields that BibTeX's styles support, and their names in other programs."""
 
 KINDS = frozenset(
-    {
-        *("article", "book", "booklet", "inbook", "incollection", "inproceedings", "manual", "mastersthesis", "misc"),
-        *("phdthesis", "proceedings", "techreport", "unpublished"),
-    }
+    "article book booklet inbook incollection inproceedings manual mastersthesis misc phdthesis proceedings techreport "
+    "unpublished".split()
 )
-OTHER_KINDS = {
+KIND_ALIASES = {  # kinds of other programs, and the kinds that they become
     "conference": "inproceedings", "online": "misc", "electronic": "misc", "www": "misc", "webpage": "misc",
     "website": "misc", "internet": "misc", "software": "misc", "dataset": "misc", "data": "misc", "preprint": "misc",
     "patent": "misc", "standard": "misc", "legal": "misc", "letter": "misc", "artwork": "misc", "audio": "misc",
@@ -20,18 +18,18 @@ OTHER_KINDS = {
     "masterthesis": "mastersthesis", "bachelorsthesis": "mastersthesis", "intechreport": "techreport",
     "glossdef": "misc", "game": "misc", "map": "misc",
 }  # fmt: skip
-PRINTED = frozenset(  # fields that BibTeX's styles print
+PRINTED_FIELDS = frozenset(  # fields that BibTeX's styles print
     """
     address author booktitle chapter doi edition editor eid howpublished institution isbn issn journal key month note
     number organization pages publisher school series title type url volume year
     """.split()
 )
-RENAMED = {
+FIELD_ALIASES = {  # fields of other programs, and the fields that they become; empty if none
     "journaltitle": "journal", "location": "address", "journalabbr": "journal", "fjournal": "journal",
     "shortjournal": "journal", "issue": "number", "numberofpages": "", "origlocation": "address", "venue": "address",
     "eventtitle": "booktitle", "bookauthor": "", "addendum": "note", "pubstate": "year", "city": "address",
 }  # fmt: skip
-ACCEPTED = frozenset(  # converted to fields of BibTeX by `vocabulary`, or not printed
+OTHER_FIELDS = frozenset(  # converted to fields of BibTeX by `vocabulary`, or not printed
     """
     crossref xdata date urldate eprint eprinttype archiveprefix eprintclass primaryclass archive subtitle booksubtitle
     maintitle mainsubtitle journalsubtitle titleaddon day langid language hyphenation version holder articleno

@@ -4,7 +4,14 @@ import calendar
 import re
 from collections.abc import Mapping
 
-from boundpaper.paper.bibliography.terms import ACCEPTED, ARCHIVES, KINDS, OTHER_KINDS, PRINTED, RENAMED
+from boundpaper.paper.bibliography.terms import (
+    ARCHIVES,
+    FIELD_ALIASES,
+    KIND_ALIASES,
+    KINDS,
+    OTHER_FIELDS,
+    PRINTED_FIELDS,
+)
 from boundpaper.suggestions import or_known, similar_names
 
 _DATE = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
@@ -28,16 +35,20 @@ def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]
     """
     fields = {name: value for name, value in fields.items() if value.strip()}
     for name in fields:
-        if not (name in PRINTED or name in RENAMED or name in ACCEPTED or name.startswith(("opt", "alt"))):
-            close = similar_names(name, PRINTED | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
-            if close and close[0] not in fields and abs(len(close[0]) - len(name)) <= 2:
-                raise WordFault(f"unknown field {name!r}; did you mean {close[0]!r}?", name)
-    if kind not in KINDS and kind not in OTHER_KINDS:
-        raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
-    bib = {name: value for name, value in fields.items() if name in PRINTED}
-    for name, other in RENAMED.items():
-        if other and name in fields:
-            bib.setdefault(other, fields[name])
+        if not (
+            name in PRINTED_FIELDS or name in FIELD_ALIASES or name in OTHER_FIELDS or name.startswith(("opt", "alt"))
+        ):
+            similar = similar_names(
+                name, PRINTED_FIELDS | FIELD_ALIASES.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79
+            )
+            if similar and similar[0] not in fields and abs(len(similar[0]) - len(name)) <= 2:
+                raise WordFault(f"unknown field {name!r}; did you mean {similar[0]!r}?", name)
+    if kind not in KINDS and kind not in KIND_ALIASES:
+        raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | KIND_ALIASES.keys()))}")
+    bib = {name: value for name, value in fields.items() if name in PRINTED_FIELDS}
+    for alias, name in FIELD_ALIASES.items():
+        if name and alias in fields:
+            bib.setdefault(name, fields[alias])
     kind = _bibtex_kind(kind, fields, bib)
     _join_titles(fields, bib)
     _fill_date(fields, bib)
@@ -49,7 +60,7 @@ def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]
 
 
 def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> str:
-    """Return the BibTeX kind of an entry; add to `bib` what the kind no longer says, as in `Research report`."""
+    """Return the BibTeX kind of an entry; add to `bib` what this kind does not say, such as `Research report`."""
     if kind == "thesis":
         thesis_type = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         thesis = next((name for begin, name in _THESES.items() if thesis_type.startswith(begin)), "")
@@ -59,12 +70,12 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> s
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
         bib["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
     if kind == "inbook" and "booktitle" in fields:
-        return "incollection"  # BibLaTeX's kind, whose title is that of a part
+        return "incollection"  # in BibLaTeX, the field `title` is the title of a part
     if kind in ("patent", "standard") and "howpublished" not in bib and "number" in fields:
         bib["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
     if kind in ("software", "dataset") and "version" in fields:
         _append_words(bib, "note", f"Version {fields['version']}")
-    return OTHER_KINDS.get(kind, kind)
+    return KIND_ALIASES.get(kind, kind)
 
 
 def _move_issuer(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
@@ -102,10 +113,10 @@ def _join_titles(fields: Mapping[str, str], bib: dict[str, str]) -> None:
 def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
     """Set the year and the name of the month, from `date` if there is no year."""
     if "date" in fields and "year" not in fields:
-        first, slash, last = fields["date"].partition("/")
-        match = _DATE.fullmatch(first)
-        has_end = last not in ("", "..")
-        end = _DATE.fullmatch(last) if has_end else None
+        start_date, slash, end_date = fields["date"].partition("/")
+        match = _DATE.fullmatch(start_date)
+        has_end = end_date not in ("", "..")
+        end = _DATE.fullmatch(end_date) if has_end else None
         if not match or (has_end and not end):
             if fields["date"].strip() in ("n.d.", "nodate") or not any(char.isdigit() for char in fields["date"]):
                 bib["year"] = fields["date"]
@@ -116,7 +127,7 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
                 "date",
             )
         bib["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
-        if slash and not last:
+        if slash and not end_date:
             bib["year"] += "--"
         if match["month"] and not end:
             number = int(match["month"])
@@ -151,7 +162,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str])
         bib.setdefault("url", number)
         return
     if not archive and not arxiv:
-        return  # a file name or similar, not an address
+        return  # not the number of an archive, but a file name or similar
     archive = archive or "arXiv"
     words = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', number, flags=re.IGNORECASE)}"
     if archive.lower() == "arxiv" and arxiv:
@@ -166,7 +177,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str])
 
 
 def _fill_note(fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Add the date of a visit to an address, for which BibTeX has no field, to the note, and set `eid`."""
+    """Add the date at which an address was visited to the note, and set `eid`."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in bib or "howpublished" in bib) and fields[name] not in bib.get("note", ""):
             _append_words(bib, "note", f"Visited on {fields[name]}")

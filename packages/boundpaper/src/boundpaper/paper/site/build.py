@@ -44,7 +44,7 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the content of every file of the site.
 
-    If `jobs` allows, another process makes most pages of artifacts, and those of tables that no chapter shows.
+    With several `jobs`, a second process makes most pages of artifacts, and the pages of tables that no chapter shows.
     """
     reading = ChapterPages(project)
     labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}

@@ -41,7 +41,7 @@ def exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> Iterator[t
 def exhibit_list(
     project: SiteProject, labels: Mapping[str, str], captions: Mapping[str, Markup]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield `exhibits.html`, the list of all exhibits; `labels` and `captions` are by key."""
+    """Yield `exhibits.html`, the list of all exhibits; `labels` and `captions` map the keys of exhibits."""
     exhibits = [(project.outline.nodes[key], label, captions[key]) for key, label in labels.items()]
     chapters = {key: project.outline.users[key] for key in labels}
     values = {"exhibits": exhibits, "chapters": chapters, "project": project}
@@ -83,7 +83,7 @@ def _grid(project: SiteProject, node: Node) -> Grid:
 
 
 def _table_html(project: SiteProject, node: Node) -> Markup:
-    """Return a table as HTML; readers can sort it if its cells repeat in every row to which they apply."""
+    """Return a table as HTML; readers can sort it if all columns repeat equal cells instead of leaving them empty."""
     spec: Table = project.spec(node.key)
     body = _link_citations(project, node, html(project.cached(_grid, node)))
     is_sortable = all(column.repeat for column in spec.columns)
@@ -133,7 +133,7 @@ def _picture(project: SiteProject, name: str) -> bytes:
         raise DataError(f"{pdf.relative_to(project.root)} is missing; run `python build.py figure {name}`")
     if not svg.is_file() or svg.stat().st_mtime_ns < pdf.stat().st_mtime_ns:
         convert(pdf, svg)
-        svg.touch()  # an equal picture is not written again
+        svg.touch()  # `convert` does not write an equal picture again
     return svg.read_bytes()
 
 

@@ -25,8 +25,8 @@ def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
         keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
         groups = links_by_kind(project, keys)
         if kinds == ("chapter",):
-            in_order = (f"chapter:{chapter.name}" for chapter in project.chapters)
-            groups = [(NAMES["chapter"], node_links(project, in_order))]
+            chapter_keys = (f"chapter:{chapter.name}" for chapter in project.chapters)
+            groups = [(NAMES["chapter"], node_links(project, chapter_keys))]
         columns.append((title, groups))
     edges = {key: list(inputs) for key, inputs in project.outline.inputs.items()}
     yield "graph.html", page("graph.html.j2", "graph.html", title="The graph", columns=columns, edges=embedded(edges))

@@ -28,13 +28,13 @@ class PageTable:
     ids: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @property
-    def cut(self) -> bool:
+    def is_cut(self) -> bool:
         """Return whether the page omits rows."""
         return len(self.rows) < self.total
 
 
 def cell_id(row: int, column: str) -> str:
-    """Return the HTML id of a cell on its artifact's page; `row` counts from 0, but the row in the id from 1."""
+    """Return the HTML id of a cell on its artifact's page; rows count from 0 in `row`, and from 1 in the id."""
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 

@@ -79,8 +79,8 @@ def shallow_note(root: Path) -> str:
 def _edge_commits(root: Path) -> frozenset[str]:
     """Return the commits whose parents a shallow clone does not have."""
     command = ["git", "rev-parse", "--git-path", "shallow"]
-    folder = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
-    path = root / folder  # relative to root, or absolute
+    file = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
+    path = root / file  # relative to root, or absolute
     return frozenset(path.read_text(encoding="ascii").split()) if path.is_file() else frozenset()
 
 
@@ -102,7 +102,7 @@ def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]
 
 
 class _BlobReader:
-    """A reader of git blobs by hash, which starts a single process of git."""
+    """A reader of git blobs by hash, which uses a single process of git."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

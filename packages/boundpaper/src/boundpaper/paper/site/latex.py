@@ -65,7 +65,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _CHARACTERS = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘", "'": "’", "~": "\u00a0", "}": ""}
-_SPELT = {latex.removesuffix("{}"): char for char, latex in LATEX.items() if latex[0] in "\\$"} | {
+_COMMAND_TEXTS = {latex.removesuffix("{}"): char for char, latex in LATEX.items() if latex[0] in "\\$"} | {
     r"\,": "\u2009", r"\ ": " ", r"\-": "\u00ad", r"\/": "", r"\@": "", r"\ldots": "…", r"\textendash": "–",
     r"\LaTeX": "LaTeX", r"\TeX": "TeX", r"\newline": "<br>", r"\ss": "ß",
 }  # fmt: skip
@@ -158,7 +158,7 @@ class ChapterReader:
         return ""
 
     def read(self, text: str, offset: int, *, flow: bool = False) -> str:
-        """Return a part of the chapter as HTML: paragraphs and blocks if `flow`, else a line."""
+        """Return a part of the chapter as HTML: as paragraphs and blocks if `flow`, else as the content of one line."""
         blocks: list[str] = []
         parts: list[str] = []
 
@@ -186,9 +186,9 @@ class ChapterReader:
             elif kind == "break":
                 parts.append("<br>")
             elif kind == "sign":
-                if match[0] not in _SPELT:
+                if match[0] not in _COMMAND_TEXTS:
                     self.fault(f"the web edition does not support {match[0]}", offset + begin)
-                parts.append(escape(_SPELT.get(match[0], "")))
+                parts.append(escape(_COMMAND_TEXTS.get(match[0], "")))
             elif kind == "command" and match["command"] in ("begin", "item", "par", *HEADINGS, "input"):
                 block, position = self.block(match["command"], text, begin, position, offset)
                 if match["command"] == "begin" and "equation" in text[begin : begin + 17]:
@@ -214,7 +214,7 @@ class ChapterReader:
     def command(self, name: str, text: str, begin: int, position: int, offset: int) -> tuple[str, int]:
         """Return the HTML of a command within a line, and the position of its end."""
         option = ""
-        if text[position : position + 1] == "[" and name not in LAYOUT and "\\" + name not in _SPELT:
+        if text[position : position + 1] == "[" and name not in LAYOUT and "\\" + name not in _COMMAND_TEXTS:
             end = text.index("]", position)
             option, position = self.read(text[position + 1 : end].strip("{}"), offset + position + 1), end + 1
         if name in ("numberof", "verdictof"):
@@ -257,8 +257,8 @@ class ChapterReader:
         if name == "label":
             (label,), position = self.plain_arguments(1, text, position)
             return f'<span id="{escape(label)}"></span>', position
-        if "\\" + name in _SPELT:
-            return _SPELT["\\" + name], position
+        if "\\" + name in _COMMAND_TEXTS:
+            return _COMMAND_TEXTS["\\" + name], position
         if name in LAYOUT:
             return "", position
         if name in LAYOUT_WITH_ARGUMENT:
@@ -297,9 +297,9 @@ class ChapterReader:
         end = _end_of_environment(text, kind, position)
         if end < 0:
             return self.fault(f"\\begin{{{kind}}} is not closed", offset + begin), len(text)
-        content, after = text[position:end], end + len(f"\\end{{{kind}}}")
+        content, end_position = text[position:end], end + len(f"\\end{{{kind}}}")
         if kind in LISTS:
-            return self.items(kind, content, offset + position), after
+            return self.items(kind, content, offset + position), end_position
         if kind in ("equation", "equation*"):
             label = re.search(r"\\label\{([^{}]*)\}", content)
             identifier = f' id="{escape(label[1])}"' if label else ""
@@ -308,14 +308,14 @@ class ChapterReader:
             # a wide equation scrolls, so it must take the focus
             attributes = f'tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'
             formula = self.formula(re.sub(r"\\label\{([^{}]*)\}", "", content), offset + position, block=True)
-            return f'<span class="equation"{identifier} {attributes}>{formula}{tag}</span>', after
+            return f'<span class="equation"{identifier} {attributes}>{formula}{tag}</span>', end_position
         if kind in ("table", "figure"):
-            return self.float_environment(kind, content, offset + position), after
+            return self.float_environment(kind, content, offset + position), end_position
         if kind.startswith("tabular"):
-            return self.tabular(content, offset + position, ""), after
+            return self.tabular(content, offset + position, ""), end_position
         if kind in BLOCKS:
-            return BLOCKS[kind].format(kind, self.read(content, offset + position, flow=True)), after
-        return self.fault(f"the web edition does not support the environment {kind!r}", offset + begin), after
+            return BLOCKS[kind].format(kind, self.read(content, offset + position, flow=True)), end_position
+        return self.fault(f"the web edition does not support the environment {kind!r}", offset + begin), end_position
 
     def heading(self, name: str, text: str, begin: int, position: int, offset: int) -> tuple[str, int]:
         """Return the HTML of a heading with its number, and with its first label as id."""
@@ -329,8 +329,8 @@ class ChapterReader:
             ids.append(label[1])
             position = label.end()
         number = self.numbers.get(offset + begin, "")
-        identifier, *further = ids or [f"part-{len(self.heads) + 1}"]
-        targets = "".join(f'<span id="{escape(label)}"></span>' for label in further)
+        identifier, *other_ids = ids or [f"part-{len(self.heads) + 1}"]
+        targets = "".join(f'<span id="{escape(label)}"></span>' for label in other_ids)
         html = f'<span class="no">{number}</span> {title}' if number else title
         if level > 1:
             self.heads.append((level, identifier, html))
@@ -338,7 +338,7 @@ class ChapterReader:
         return f'<h{html_level}{style} id="{escape(identifier)}">{targets}{html}</h{html_level}>', position
 
     def items(self, kind: str, text: str, offset: int) -> str:
-        """Return the HTML of a list; the items of nested lists stay in their lists."""
+        """Return the HTML of a list."""
         starts = [match.start() for match in re.finditer(r"\\item\b", text) if not _inside(text, match.start())]
         if text[: starts[0] if starts else len(text)].strip():
             self.fault(f"text before the first \\item of {kind!r}", offset)
@@ -396,8 +396,8 @@ class ChapterReader:
         return f'<table class="exhibit">{title}<thead>{head}</thead><tbody>{body}</tbody></table>'
 
     def formula(self, tex: str, offset: int, *, block: bool = False) -> str:
-        """Return a formula as MathML, but a single sign, or raised or lowered digits, as characters."""
-        if (sign := "+" if tex == "+" else _SPELT.get(f"${tex.strip()}$")) and not block:
+        """Return a formula as MathML; a single sign and raised or lowered digits are returned as characters."""
+        if (sign := "+" if tex == "+" else _COMMAND_TEXTS.get(f"${tex.strip()}$")) and not block:
             return sign
         if script := _SCRIPT.fullmatch(tex):
             tag = "sup" if script[1] == "^" else "sub"

@@ -13,7 +13,7 @@ SEVERITIES = ("headline", "supporting", "detail")
 
 
 def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """Yield `ledger.html`, which says so if there are no claims."""
+    """Yield `ledger.html`; without claims, a sentence replaces the rows."""
     columns = ("source", "verdict", "severity", "kind", "failure")
     values = {name: {row[name] for row in project.claims} for name in columns}
     titles = {chapter.name: chapter.title for chapter in project.chapters}

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 EXHIBITS = ("table", "figure")
 KINDS = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
 KINDS |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
-"""What the first argument of each function of `boundpaper.paper.calls` names."""
+"""The kind of thing that the first argument of each function in a template names (`boundpaper.paper.calls`)."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
 _NAME = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
@@ -71,7 +71,7 @@ class SiteProject:
 
     @cached_property
     def used(self) -> dict[str, list[str]]:
-        """Return the exhibits and artifacts that cite each work, by key; the pages that are made add theirs."""
+        """Return the exhibits and artifacts that cite each work, by its key; filled while the pages are made."""
         return {}
 
     @cached_property
@@ -83,7 +83,7 @@ class SiteProject:
         return self.cached(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
 
     def cached(self, make: Callable[[SiteProject, Node], Result], node: Node, name: object = None) -> Result:
-        """Return `make(self, node)`, cached by `make` and node; `name` replaces a lambda in the key."""
+        """Return `make(self, node)`, cached by `make` and node; `name` replaces a `make` that is a lambda."""
         key = (name or make, node.key)
         if key not in self._cache:
             self._cache[key] = make(self, node)
@@ -153,7 +153,7 @@ class SiteProject:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Return the names that readers see, by key: of metrics, and from the tables that the vocabulary names."""
+        """Return printed names of metrics, and of the keys in tables that the vocabulary names."""
         vocabulary = read_vocabulary(self.root)
         names: dict[str, str] = {}
         for table in vocabulary.named:

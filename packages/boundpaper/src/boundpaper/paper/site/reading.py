@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from boundpaper.errors import SpecError
 from boundpaper.paper import looks
-from boundpaper.paper.lookup import places_where
+from boundpaper.paper.lookup import positions_where
 from boundpaper.paper.site.exhibits import exhibit_html
 from boundpaper.paper.site.grid import cell_id
 from boundpaper.paper.site.latex import ChapterReader, definitions
@@ -134,7 +134,7 @@ class ChapterPages:
         if artifact not in self._frames:
             self._frames[artifact] = read(self.project.root, artifact), {}
         frame, index = self._frames[artifact]
-        rows = places_where(frame, where, index)
+        rows = positions_where(frame, where, index)
         address = addresses.artifact(artifact)
         if len(rows) == 1 and column in frame.columns:
             self._cells[artifact].add((rows[0], column))

@@ -60,11 +60,11 @@ def neighbours(project: SiteProject, key: str) -> dict[str, Any]:
     """
     outline = project.outline
     below, above = outline.inputs[key], outline.users[key]
-    data = [other for other in outline.all_inputs(key) if outline.nodes[other].kind in ("source", "measurement")]
-    chapters = [other for other in outline.all_users(key) if outline.nodes[other].kind == "chapter"]
+    data_keys = [found for found in outline.all_inputs(key) if outline.nodes[found].kind in ("source", "measurement")]
+    chapter_keys = [found for found in outline.all_users(key) if outline.nodes[found].kind == "chapter"]
     return {
         "below": links_by_kind(project, below),
         "above": links_by_kind(project, above),
-        "far_below": links_by_kind(project, [other for other in data if other not in below]),
-        "far_above": links_by_kind(project, [other for other in chapters if other not in above]),
+        "far_below": links_by_kind(project, [found for found in data_keys if found not in below]),
+        "far_above": links_by_kind(project, [found for found in chapter_keys if found not in above]),
     }

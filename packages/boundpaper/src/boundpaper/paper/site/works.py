@@ -1,6 +1,6 @@
 """Prepare the bibliography for pages: each work and its citation, as in the PDF.
 
-For this, BibTeX formats all entries again, and its output is converted to HTML.
+BibTeX formats all entries again, and its output is converted to HTML.
 """
 
 import re

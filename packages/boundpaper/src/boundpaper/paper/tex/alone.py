@@ -27,7 +27,7 @@ def save(figure: Figure, path: Path) -> Path:
         raise SpecError(f"{path}: a figure is saved as {', '.join(f'.{name}' for name in FORMATS)}; change the ending")
     if not path.absolute().parent.is_dir():
         raise SpecError(f"{path}: no folder {path.absolute().parent}; create it first")
-    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # for its pictures, which the document includes by this name
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document includes its pictures by this name
     if ending == "tex":
         for file, content in picture_files(figure, name).items():
             write(path.absolute().parent / file, content)
@@ -36,7 +36,7 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def content_of(figure: Figure, ending: str, name: str = "figure", head: str = "") -> bytes:
-    """Return a figure in the one of `FORMATS` that is called `ending`.
+    """Return the content of a file with a figure; `ending` is one of `FORMATS`.
 
     `name` begins the names of the pictures that a `.tex` includes. `head` replaces the preamble that figures share.
     """

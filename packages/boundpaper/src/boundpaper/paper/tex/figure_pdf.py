@@ -54,17 +54,13 @@ def compile_figure(out: Path, name: str) -> bytes:
         )
         report = log.read(out, f"{scratch}/{name}.log", f"logs/figures/{name}.log")
         if run.timed_out:
-            raise _timeout_error(text, document)
+            limit = f"{latex.FIGURE_TIMEOUT:.0f} s"
+            message = f"pdflatex took longer than {limit} and was stopped; draw fewer points, or a dense raster as PNG"
+            raise LatexError(message, f"out/{document}", 0, log.origin(text, 0))
         if run.returncode or report.errors:
             raise log.latex_failure(report, f"out/{document}", run.output)
-        if not report.rerun:
+        if not report.needs_rerun:
             break
     if losses := [str(warning) for warning in report.warnings if warning.kind in LOSSES]:
         raise LatexError("\n".join(losses), f"out/{document}", 0, log.origin(text, 0))
     return (out / scratch / f"{name}.pdf").read_bytes()
-
-
-def _timeout_error(text: str, document: str) -> LatexError:
-    limit = f"{latex.FIGURE_TIMEOUT:.0f} s"
-    message = f"pdflatex took longer than {limit} and was stopped; draw fewer points, or a dense raster as PNG"
-    return LatexError(message, f"out/{document}", 0, log.origin(text, 0))

@@ -19,7 +19,7 @@ from boundpaper.paper.tex import latex, log
 from boundpaper.store import files
 
 FOLDER = "state/formats"  # below the output folder
-KEPT = 6  # most formats in the folder: a build uses two, and every edit of a preamble leaves an old format
+MOST_FORMATS = 6  # most formats in the folder: a build uses two, and every edit of a preamble leaves an old format
 END_OF_PREAMBLE = r"\csname endofdump\endcsname"
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -43,25 +43,25 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
     raise SpecError(f"out/{document}: no line with only {END_OF_PREAMBLE}; it must end the preamble")
 
 
-def ensure(out: Path, text: str, document: str, record: str, timeout: float) -> str:
+def ensure(out: Path, text: str, document: str, log_copy: str, timeout: float) -> str:
     """Return the name of the format for a document's preamble; create the format if it does not exist.
 
-    `document` is the path of `text` below `out`, and `record` the path below `out` for a copy of the log. Raises
+    `document` is the path of `text` below `out`, and `log_copy` the path below `out` for a copy of the log. Raises
     LatexError when LaTeX could not compile the preamble, or took too long.
     """
-    shared, numbers = preamble(text, document)
-    name = hashlib.blake2b(f"{_installation_key()}\n{shared}".encode(), digest_size=10).hexdigest()
+    preamble_text, numbers = preamble(text, document)
+    name = hashlib.blake2b(f"{_installation_key()}\n{preamble_text}".encode(), digest_size=10).hexdigest()
     formats = out / FOLDER
     with _locks_lock:
         lock = _locks[str(formats / name)]
     with lock:
         if (formats / f"{name}.fmt").is_file():
-            (formats / f"{name}.fmt").touch()  # so that the least recently used formats are removed
+            (formats / f"{name}.fmt").touch()  # the least recently used formats are removed
             return name
         scratch = f"{FOLDER}/{name}"
-        files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
+        files.write(out / scratch / "preamble.tex", f"{preamble_text}\\begin{{document}}\n\\end{{document}}\n".encode())
         run = latex.dump_format(f"{scratch}/preamble.tex", cwd=out, output=scratch, fmt=name, timeout=timeout)
-        report = log.read(out, f"{scratch}/{name}.log", record)
+        report = log.read(out, f"{scratch}/{name}.log", log_copy)
         if run.timed_out:
             raise LatexError(f"the preamble took longer than {timeout:.0f} s and was stopped", f"out/{document}")
         if run.returncode or report.errors or not (out / scratch / f"{name}.fmt").is_file():
@@ -70,8 +70,8 @@ def ensure(out: Path, text: str, document: str, record: str, timeout: float) -> 
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
         files.write(formats / f"{name}.fmt", _unpacked_content(out / scratch / f"{name}.fmt"))
         with _locks_lock:
-            for old in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
-                old.unlink()
+            for old_format in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-MOST_FORMATS]:
+                old_format.unlink()
         shutil.rmtree(out / scratch)
     return name
 

@@ -22,8 +22,8 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
 
     `inputs` are folders, relative to the output folder, that TeX searches before its own tree; `formats` and
     `bibliographies` are the folders of precompiled formats and of the `.bib` file. `openin_any=p` and `openout_any=p`
-    keep TeX from reading and writing outside its folder. They do not apply to files that `\pdfobj` embeds, a command
-    that `boundpaper.typeset.armour` forbids in exhibits.
+    keep TeX from reading and writing outside its folder, but do not apply to the command `\pdfobj`, which therefore
+    `boundpaper.typeset.armour` forbids in exhibits.
     """
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     return variables | {

@@ -77,7 +77,7 @@ class LogMessage:
 
     @property
     def hint(self) -> str:
-        """Return a semicolon and how to correct the error; empty if this is unknown."""
+        """Return the end of a message, `; ADVICE`, or an empty text if there is no advice."""
         advice = hint(self.kind, self.message)
         return f"; {advice}" if advice else ""
 
@@ -86,13 +86,13 @@ class LogMessage:
 class Log:
     """The content of a log.
 
-    `errors` and `warnings` are in the order of the log, without repeats. `rerun` says whether LaTeX asks for another
-    pass.
+    `errors` and `warnings` are in the order of the log, without repeats. `needs_rerun` says whether LaTeX asks for
+    another pass.
     """
 
     errors: tuple[LogMessage, ...]
     warnings: tuple[LogMessage, ...]
-    rerun: bool
+    needs_rerun: bool
 
 
 def parse(text: str, folder: Path | None = None) -> Log:
@@ -101,7 +101,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
     `folder` is the output folder; with it, messages name the source from which a file was generated.
     """
     errors: list[LogMessage] = []
-    fatal: list[LogMessage] = []
+    fatal_errors: list[LogMessage] = []
     warnings: list[LogMessage] = []
     stack: list[str] = []
     lines = text.splitlines()
@@ -111,7 +111,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
         position += 1
         if match := _ERROR.match(line) or _BARE_ERROR.match(line):
             error, position = _read_error(match, lines, position)
-            (fatal if _FATAL.search(error.message) else errors).append(error)
+            (fatal_errors if _FATAL.search(error.message) else errors).append(error)
         elif match := _OVERFULL.match(line):
             if float(match["size"]) > OVERFULL_LIMIT:
                 warnings.append(_overfull(match, lines[position : position + 1], _current_file(stack), pages + 1))
@@ -137,10 +137,11 @@ def parse(text: str, folder: Path | None = None) -> Log:
                     warnings.append(LogMessage(kind, match["name"], _current_file(stack), int(number or 0)))
             _follow_files(line, stack)
             pages += len(_SHIPPED_PAGE.findall(line))
-    if fatal and errors and not errors[-1].file:  # the place of a missing file is only in the fatal error after it
-        errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
+    # the place of a missing file is only in the fatal error after it
+    if fatal_errors and errors and not errors[-1].file:
+        errors[-1] = replace(errors[-1], file=fatal_errors[0].file, line=fatal_errors[0].line)
     rerun = any(_RERUN.search(line) for line in lines)
-    return Log(_with_sources(errors or fatal, folder), _with_sources(warnings, folder), rerun)
+    return Log(_with_sources(errors or fatal_errors, folder), _with_sources(warnings, folder), rerun)
 
 
 def read(out: Path, path: str, copy: str) -> Log:
@@ -160,10 +161,10 @@ def origin(text: str, line: int) -> str:
     the line names the source, else the first comment below it. `line` counts from 1, and is 0 when unknown.
     """
     source = ""
-    for number, row in enumerate(text.splitlines(), 1):
+    for number, text_line in enumerate(text.splitlines(), 1):
         if source and number > line:
             break
-        if match := _SOURCE_COMMENT.match(row):
+        if match := _SOURCE_COMMENT.match(text_line):
             source = match["source"]
     return source
 
@@ -177,18 +178,18 @@ def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", document)
-    # Text in the preamble causes all errors after it.
+    # Text in the preamble causes all later errors.
     count = next((number for number, error in enumerate(log.errors, 1) if NO_PREAMBLE in error.message), None)
-    first, *further = log.errors[:count]
-    message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
-    message = "\n".join([message, *(f"out/{error}" if error.file else str(error) for error in further[:SHOWN])])
-    if len(further) > SHOWN:
-        message += f"\nand {len(further) - SHOWN} more errors"
-    return LatexError(message, f"out/{first.file}" if first.file else document, first.line, first.source)
+    error, *further_errors = log.errors[:count]
+    message = (f"{error.message} near: {error.context}" if error.context else error.message) + error.hint
+    message = "\n".join([message, *(f"out/{error}" if error.file else str(error) for error in further_errors[:SHOWN])])
+    if len(further_errors) > SHOWN:
+        message += f"\nand {len(further_errors) - SHOWN} more errors"
+    return LatexError(message, f"out/{error.file}" if error.file else document, error.line, error.source)
 
 
 def _with_template_line(root: Path, source: str, text: str, line: int) -> str:
-    """Return a source and, if it is a LaTeX template, the line in it that corresponds to a line of the text."""
+    """Return a source; if it is a LaTeX template, add the line that corresponds to a line of the generated text."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source
@@ -218,12 +219,12 @@ def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[
     return LogMessage("error", " ".join(filter(None, message_lines)), file, number, context=context), position
 
 
-def _overfull(match: re.Match[str], following: list[str], file: str, page: int) -> LogMessage:
+def _overfull(match: re.Match[str], next_lines: list[str], file: str, page: int) -> LogMessage:
     first, last = match["line"], match["last"]
     excess = f"{match['size']} pt too {'wide' if match['box'] == 'hbox' else 'high'}"
     lines = f", lines {first}-{last}" if last and last != first else ""
     # The text of the box, without TeX's font switches.
-    text = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", following[0]) if following else ""
+    text = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", next_lines[0]) if next_lines else ""
     message = f"\\{match['box']} {excess}{lines}, sheet {page} of the PDF"
     return LogMessage("overfull box", message, file, int(first or 0), context=" ".join(text.split())[:80])
 
@@ -251,7 +252,7 @@ def _current_file(stack: list[str]) -> str:
 
 def _with_sources(messages: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
     """Return the distinct messages, each with the source of its file."""
-    sourced = []
+    messages_with_source = []
     for message in dict.fromkeys(messages):
         source = ""
         if folder and message.file and not Path(message.file).is_absolute() and (folder / message.file).is_file():
@@ -259,5 +260,5 @@ def _with_sources(messages: list[LogMessage], folder: Path | None) -> tuple[LogM
             source = origin(text, message.line)
             if message.line:
                 source = _with_template_line(folder.parent, source, text, message.line)
-        sourced.append(replace(message, source=source))
-    return tuple(sourced)
+        messages_with_source.append(replace(message, source=source))
+    return tuple(messages_with_source)

@@ -84,7 +84,7 @@ class PdfPage:
     headings: tuple[tuple[int, str], ...] = ()
 
     @property
-    def turned(self) -> bool:
+    def is_landscape(self) -> bool:
         """Return whether this is a page in landscape format."""
         return self.width > self.height or any(line.right > self.width for line in self.lines)
 
@@ -123,7 +123,7 @@ def layout_faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
     """
     layout = _Layout(pages)
     faults: list[tuple[int, str]] = []
-    for index in range(layout.first, len(pages)):
+    for index in range(layout.first_index, len(pages)):
         faults += [(index, fault) for fault in _page_faults(layout, index, limits)]
     for index, length in layout.float_runs():
         if length > limits.float_pages:
@@ -140,10 +140,10 @@ def _page_faults(layout: _Layout, index: int, limits: Limits) -> Iterator[str]:
     page, is_last = layout.pages[index], layout.ends_chapter(index)
     lines = layout.body(page)
     text_count = sum(map(layout.is_text, lines))
-    if not page.turned:
-        least = limits.last_fill if is_last else limits.fill
-        if (fill := layout.fill(page)) < least:
-            yield f"{fill:.0%} of its height is used, at least {least:.0%}"
+    if not page.is_landscape:
+        minimum = limits.last_fill if is_last else limits.fill
+        if (fill := layout.fill(page)) < minimum:
+            yield f"{fill:.0%} of its height is used, at least {minimum:.0%}"
     has_float = layout.exhibits(page) and not layout.has_long_table(page)
     if has_float and 0 < text_count < limits.text_lines and not is_last:
         yield f"{text_count} lines of text beside floats, at least {limits.text_lines}"
@@ -152,28 +152,27 @@ def _page_faults(layout: _Layout, index: int, limits: Limits) -> Iterator[str]:
     for name, row_count in layout.continued_tables(page):
         if row_count < limits.rows:
             yield f"{name} is continued with {row_count} lines, at least {limits.rows}"
-    if not page.turned:
+    if not page.is_landscape:
         for line in lines:
             if line.right > layout.right + limits.beyond and not _VERDICTS.issuperset(line.text.replace(" ", "")):
                 yield f"{line.text[:40]!r} extends beyond the text by {line.right - layout.right:.1f} pt"
 
 
 class _Layout:
-    """The layout of a document: the size of its text, the area of its text, and the pages on which chapters begin."""
+    """The layout of a document: the font size and the area of its text, and the pages on which chapters begin."""
 
     def __init__(self, pages: Sequence[PdfPage]) -> None:
         self.pages = pages
-        upright = [line for page in pages if not page.turned for line in page.lines]
-        wide = [line for line in upright if line.right - line.left > 300]
-        self.size = Counter(round(line.size, 1) for line in wide).most_common(1)[0][0]
-        body = [line for line in wide if self.is_text(line)]
-        self.left = Counter(round(line.left) for line in body).most_common(1)[0][0]
-        self.right = Counter(round(line.right) for line in body).most_common(1)[0][0]
-        self.top = min(line.top for line in body)
-        self.bottom = max(line.bottom for line in body)
+        lines = [line for page in pages if not page.is_landscape for line in page.lines]
+        wide_lines = [line for line in lines if line.right - line.left > 300]
+        self.size = Counter(round(line.size, 1) for line in wide_lines).most_common(1)[0][0]
+        text_lines = [line for line in wide_lines if self.is_text(line)]
+        self.right = Counter(round(line.right) for line in text_lines).most_common(1)[0][0]
+        self.top = min(line.top for line in text_lines)
+        self.bottom = max(line.bottom for line in text_lines)
         chapters = [(index, title) for index, page in enumerate(pages) for level, title in page.headings if level == 0]
-        self.starts = [index for index, _ in chapters]
-        self.first = next((index for index, title in chapters if title.startswith("1 ")), 0)
+        self.chapter_starts = [index for index, _ in chapters]
+        self.first_index = next((index for index, title in chapters if title.startswith("1 ")), 0)
 
     def is_text(self, line: PageLine) -> bool:
         """Return whether a line is set in the size of the text."""
@@ -195,10 +194,10 @@ class _Layout:
 
     def ends_chapter(self, index: int) -> bool:
         """Return whether a page ends a chapter or the document, or only landscape pages of the chapter follow it."""
-        following = index + 1
-        while following < len(self.pages) and self.pages[following].turned:
-            following += 1
-        return following == len(self.pages) or following in self.starts
+        next_index = index + 1
+        while next_index < len(self.pages) and self.pages[next_index].is_landscape:
+            next_index += 1
+        return next_index == len(self.pages) or next_index in self.chapter_starts
 
     def exhibits(self, page: PdfPage) -> list[str]:
         """Return the names of the exhibits whose captions begin on a page."""
@@ -211,21 +210,21 @@ class _Layout:
     def continued_tables(self, page: PdfPage) -> Iterator[tuple[str, int]]:
         """Yield the long tables that continue on a page, with the number of rows there, without the header."""
         lines = self.body(page)
-        for index, first in enumerate(lines):
-            if match := _CONTINUED.match(first.text):
+        for index, line in enumerate(lines):
+            if match := _CONTINUED.match(line.text):
                 heights: set[int] = set()  # one for each row, in steps of 4 pt
-                for line in lines[index + 1 :]:
-                    if self.is_text(line) or line.text == _FOOT or _CAPTION.match(line.text):
+                for row in lines[index + 1 :]:
+                    if self.is_text(row) or row.text == _FOOT or _CAPTION.match(row.text):
                         break
-                    heights.add(round(line.top / 4))
+                    heights.add(round(row.top / 4))
                 yield match["name"], len(heights) - 1
 
     def float_runs(self) -> Iterator[tuple[int, int]]:
         """Yield the first page and the length of each run of pages with only floats that is followed by text."""
         start, length = 0, 0
-        for index in range(self.first, len(self.pages)):
+        for index in range(self.first_index, len(self.pages)):
             page = self.pages[index]
-            if index in self.starts:
+            if index in self.chapter_starts:
                 length = 0
             if any(map(self.is_text, self.body(page))):
                 if length:
@@ -237,18 +236,18 @@ class _Layout:
     def distances(self) -> Iterator[tuple[int, str, int | None]]:
         """Yield the page and the name of each exhibit, and its distance from the nearest reference, if any."""
         references: dict[str, list[int]] = {}
-        for index in range(self.first, len(self.pages)):
+        for index in range(self.first_index, len(self.pages)):
             text = " ".join(line.text for line in self.body(self.pages[index]) if self.is_text(line))
             for match in _REFERENCE.finditer(text):
                 for number in _NUMBER.findall(match["numbers"]):
                     references.setdefault(f"{match['kind'].rstrip('s')} {number}", []).append(index)
-        for index in range(self.first, len(self.pages)):
+        for index in range(self.first_index, len(self.pages)):
             for name in self.exhibits(self.pages[index]):
-                yield index, name, min((abs(index - other) for other in references.get(name, [])), default=None)
+                yield index, name, min((abs(index - page) for page in references.get(name, [])), default=None)
 
 
 def _letters(text: str) -> str:
-    """Return a text without blanks and punctuation, in which a bookmark may differ from the heading on its page."""
+    """Return `text` without blanks and punctuation. Bookmarks and headings may differ in these."""
     return re.sub(r"\W", "", text)
 
 
@@ -290,12 +289,12 @@ class _BoxParser(HTMLParser):
         elif tag == "line":
             box: dict[str, Any] = self._box
             text = " ".join(self._words)
-            turned = len(text) > 2 and box["ymax"] - box["ymin"] > box["xmax"] - box["xmin"]
-            size = 0.0 if turned or not self._heights else Counter(self._heights).most_common(1)[0][0]
+            is_rotated = len(text) > 2 and box["ymax"] - box["ymin"] > box["xmax"] - box["xmin"]
+            size = 0.0 if is_rotated or not self._heights else Counter(self._heights).most_common(1)[0][0]
             self._lines.append(PageLine(text, box["xmin"], box["ymin"], box["xmax"], box["ymax"], size))
         elif tag == "page":
-            ordered = tuple(sorted(self._lines, key=lambda line: (line.top, line.left)))
-            self.pages.append(PdfPage(len(self.pages) + 1, *self._size, ordered))
+            lines = tuple(sorted(self._lines, key=lambda line: (line.top, line.left)))
+            self.pages.append(PdfPage(len(self.pages) + 1, *self._size, lines))
 
 
 _SIZES = frozenset({"width", "height", "xmin", "xmax", "ymin", "ymax"})

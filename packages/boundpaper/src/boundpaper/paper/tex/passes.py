@@ -26,36 +26,36 @@ def first_passes(out: Path, document: str, state: str, *, fmt: str, formats: str
     preamble.
     """
     job = Path(document).stem
-    texts = _texts_read(out, document)
+    texts = _input_texts(out, document)
     keys = _keys_matching(CITE, "\n".join(texts))
     settings = {name: value for text in texts for name, value in BIBTEX_SETTING.findall(text)}
     if not keys or len(settings) < 2:
         return
     lines = [r"\relax", *(rf"\citation{{{key}}}" for key in sorted(keys))]
     lines += [rf"\bibstyle{{{settings['bibliographystyle']}}}", rf"\bibdata{{{settings['bibliography']}}}", ""]
-    auxiliary = out / state / f"{job}.aux"
-    files.write(auxiliary, "\n".join(lines).encode())
+    aux_file = out / state / f"{job}.aux"
+    files.write(aux_file, "\n".join(lines).encode())
     run = latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
-    auxiliary.unlink()
+    aux_file.unlink()
     for _ in range(DRAFTS):
         if not run.timed_out and not run.returncode:
             run = latex.pdflatex(document, cwd=out, output=state, job=job, fmt=fmt, formats=formats, draft=True)
     if run.timed_out or run.returncode:
-        auxiliary.unlink(missing_ok=True)  # a draft that failed leaves it incomplete
-    elif _keys_matching(AUX_CITATION, auxiliary.read_text(encoding="utf-8")) != keys:
+        aux_file.unlink(missing_ok=True)  # the failed draft left it incomplete
+    elif _keys_matching(AUX_CITATION, aux_file.read_text(encoding="utf-8")) != keys:
         latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
 
 
-def _texts_read(out: Path, document: str) -> list[str]:
+def _input_texts(out: Path, document: str) -> list[str]:
     """Return the texts of the document and of every file that it inputs, each once."""
     texts: dict[str, str] = {}
-    unread = [document]
-    while unread:
-        name = unread.pop()
+    unread_files = [document]
+    while unread_files:
+        name = unread_files.pop()
         path = out / (name if name.endswith(".tex") else f"{name}.tex")
         if name not in texts and path.is_file():
             texts[name] = path.read_text(encoding="utf-8")
-            unread += INPUT.findall(texts[name])
+            unread_files += INPUT.findall(texts[name])
     return list(texts.values())
 
 

@@ -41,33 +41,33 @@ def whole_text(content: bytes) -> str:
 
     pypdf loses spaces in tightly set lines, so that a search for words would fail.
     """
-    return " ".join(_run_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", written="document.txt").split())
+    return " ".join(_run_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", target="document.txt").split())
 
 
-def _run_poppler(content: bytes, *argv: str, written: str = "") -> str:
-    """Return the output of a poppler program for `document.pdf`, or the text that it writes to the file `written`."""
+def _run_poppler(content: bytes, *argv: str, target: str = "") -> str:
+    """Return the output of a poppler program for `document.pdf`, or the text that it writes to the file `target`."""
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
-        run = process.run((*argv, written) if written else argv, folder, 60)
+        run = process.run((*argv, target) if target else argv, folder, 60)
         if run.returncode:
             raise LatexError(f"{argv[0]} cannot read the PDF: {run.output.strip()}")
-        return (folder / written).read_text(encoding="utf-8") if written else run.output
+        return (folder / target).read_text(encoding="utf-8") if target else run.output
 
 
 def bookmarks(content: bytes) -> dict[int, list[tuple[int, str]]]:
     """Return the bookmarks of each page in order, as (level, title); pages count from 1, and levels from 0."""
     reader = _pdf_reader(content)
-    by_page: dict[int, list[tuple[int, str]]] = {}
+    bookmarks_by_page: dict[int, list[tuple[int, str]]] = {}
 
     def walk(outline: list[Any], level: int) -> None:
         for bookmark in outline:
             if isinstance(bookmark, list):
                 walk(bookmark, level + 1)
             elif (index := reader.get_destination_page_number(bookmark)) is not None:
-                by_page.setdefault(index + 1, []).append((level, str(bookmark.title)))
+                bookmarks_by_page.setdefault(index + 1, []).append((level, str(bookmark.title)))
 
     walk(reader.outline, 0)
-    return by_page
+    return bookmarks_by_page
 
 
 def metadata(content: bytes) -> dict[str, str]:
@@ -77,11 +77,8 @@ def metadata(content: bytes) -> dict[str, str]:
 
 def fonts(content: bytes) -> list[Font]:
     """Return all fonts, sorted, also those of included figures and of patterns."""
-    used: set[Font] = set()
     seen: set[Any] = set()
-    for page in _pdf_reader(content).pages:
-        used.update(_walk_fonts(page.get("/Resources"), seen))
-    return sorted(used)
+    return sorted({font for page in _pdf_reader(content).pages for font in _walk_fonts(page.get("/Resources"), seen)})
 
 
 def faulty_fonts(content: bytes) -> list[Font]:

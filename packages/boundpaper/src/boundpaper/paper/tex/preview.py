@@ -28,10 +28,10 @@ def compile_chapter(root: Path, name: str) -> bytes:
     state = f"{PREVIEWS}/{name}"
     paper = metadata.read(root)
     if name in paper.appendices:
-        single, number = replace(paper, chapters=(), appendices=(name,)), paper.appendices.index(name) + 1
+        preview_paper, number = replace(paper, chapters=(), appendices=(name,)), paper.appendices.index(name) + 1
     else:
-        single, number = replace(paper, chapters=(name,), appendices=()), (*paper.chapters, name).index(name) + 1
-    text = document.render(root, single, preview=number)
+        preview_paper, number = replace(paper, chapters=(name,), appendices=()), (*paper.chapters, name).index(name) + 1
+    text = document.render(root, preview_paper, preview=number)
     files.write(out / state / f"{name}.tex", text.encode())
     files.write(out / state / "references.bib", bibliography.read(root).checked().text.encode())
     process.require("pdflatex")

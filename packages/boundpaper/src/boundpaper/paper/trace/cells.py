@@ -47,7 +47,7 @@ class TracedRow:
 
 
 def cell_number(text: str) -> float | None:
-    """Return the finite number that a cell of an artifact is, or None."""
+    """Return the number in a cell; None if the text is not a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -55,12 +55,13 @@ def cell_number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def cells_of_files(
+def rows_of_files(
     root: Path, name: str, paths: Iterable[str], numeral: SearchedNumber | None = None
 ) -> Iterator[TracedRow]:
     """Yield the rows of an artifact's files; with `numeral`, only the rows with a cell that may match it."""
     for file in paths:
-        numbered_rows = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
+        path = root / file
+        numbered_rows = rows(path) if numeral is None else rows_with(path, numeral.may_fit, numeral.may_equal)
         for line, cells in numbered_rows:
             texts = {column: text or "" for column, text in cells.items() if column is not None}
             yield TracedRow(name, f"{file}:{line}", texts)
@@ -76,10 +77,10 @@ def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
     printed = body(grid, "markdown")
     data = {str(column): list(map(_cell_text, grid.table.rows[column].tolist())) for column in grid.table.rows.columns}
     table_rows = []
-    for index, (texts, table_cells) in enumerate(zip(printed, grid.rows, strict=True)):
+    for index, (texts, row_cells) in enumerate(zip(printed, grid.rows, strict=True)):
         shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
         cells = {column: values[index] for column, values in data.items()}
-        cells |= {column.field: _cell_text(cell.value) for column, cell in zip(grid.columns, table_cells, strict=True)}
+        cells |= {column.field: _cell_text(cell.value) for column, cell in zip(grid.columns, row_cells, strict=True)}
         table_rows.append((cells, shown))
     return table_rows
 

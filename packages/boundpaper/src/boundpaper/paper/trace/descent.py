@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from boundpaper.paper.trace.cells import TracedRow, cell_number, cells_of_files, table_cells
+from boundpaper.paper.trace.cells import TracedRow, cell_number, rows_of_files, table_cells
 from boundpaper.paper.trace.known import StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store.descriptor import files, full_package, package_hash
@@ -29,8 +29,8 @@ TOLERANCE = 1e-9  # relative difference of cells that count as equal
 class TracedProject:
     """What a trace needs of a project.
 
-    `job` returns the job of a step, `stamp` a hash of the present content on which the step depends, and `built`
-    whether its outputs are up to date. `known` caches what steps print, and `numbers` the numbers in files, both for
+    `job` returns the job of a step, `stamp` a hash of the present content on which the step depends, and `is_built`
+    whether its outputs are up to date. `printed` caches what steps print, and `numbers` the numbers in files, both for
     later traces. `digest` returns the hash of a file.
     """
 
@@ -38,8 +38,8 @@ class TracedProject:
     steps: Mapping[str, Step]
     job: Callable[[Any], Job]
     stamp: Callable[[Any], str]
-    built: Callable[[Any], bool]
-    known: StepCache
+    is_built: Callable[[Any], bool]
+    printed: StepCache
     numbers: StepCache
     digest: Callable[[str], str]
     _rows: dict[str, list[TracedRow]] = field(default_factory=dict, repr=False)
@@ -47,7 +47,7 @@ class TracedProject:
     def rows(self, artifact: str) -> list[TracedRow]:
         """Return the rows of an artifact, read once."""
         if artifact not in self._rows:
-            self._rows[artifact] = list(cells_of_files(self.root, artifact, files(self.root, artifact)))
+            self._rows[artifact] = list(rows_of_files(self.root, artifact, files(self.root, artifact)))
         return self._rows[artifact]
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
@@ -57,11 +57,11 @@ class TracedProject:
             for file in files(self.root, artifact)
             if self.numbers.may_match(self.root, file, self.digest(file), numeral)
         ]
-        return list(cells_of_files(self.root, artifact, paths, numeral))
+        return list(rows_of_files(self.root, artifact, paths, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:
         """Return the rows of a table."""
-        rows = self.known.value(step.key, self.stamp(step), lambda: table_cells(self.job(step)))
+        rows = self.printed.value(step.key, self.stamp(step), lambda: table_cells(self.job(step)))
         return [TracedRow(step.key, "", cells, shown) for cells, shown in rows]
 
     def origins(self, artifact: str) -> list[str]:
@@ -71,7 +71,7 @@ class TracedProject:
             resources = full_package(self.root)["resources"]
             return {resource["name"]: list(map(_one_line, resource.get("origin") or [])) for resource in resources}
 
-        return self.known.value("origins", package_hash(self.root), all_origins).get(artifact, [])  # type: ignore[no-any-return]
+        return self.printed.value("origins", package_hash(self.root), all_origins).get(artifact, [])  # type: ignore[no-any-return]
 
     def maker(self, artifact: str) -> Step | None:
         """Return the step that makes or checks an artifact."""
@@ -112,8 +112,8 @@ def trace_rows(
         column = column if column in rows[0].cells else "printed"  # the store computes value, low and high from it
         yield f"{indent}= {places} {column} {rows[0].cells[column]!r} ({_row_in_words(rows[0], column)})"
     elif rows:
-        further = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
-        yield f"{indent}computed from {places}{further}"
+        more_rows = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
+        yield f"{indent}computed from {places}{more_rows}"
     else:
         yield f"{indent}reads {', '.join(files(project.root, artifact)[:ROWS])}"
     key = f"{artifact} {places} {column}"
@@ -149,9 +149,10 @@ def _one_line(origin: object) -> str:
 
 
 class RelatedRows(NamedTuple):
-    """Rows of an artifact that may be the inputs of a row, and the column of the cell that equals the traced value.
+    """Rows of an artifact that may be the inputs of a traced row.
 
-    `shared_texts` is the number of texts that the rows share with the row. `column` is empty if no cell is equal.
+    `shared_texts` is the number of texts that each of them shares with the traced row. `column` is the column of the
+    cell that equals the traced value, or empty if no cell does.
     """
 
     shared_texts: int
@@ -167,21 +168,21 @@ def _inputs(project: TracedProject, step: Step, row: TracedRow | None, value: fl
             yield RelatedRows(0, artifact, [], "")
             continue
         counted_rows = [(len(candidate.words & row.words), candidate) for candidate in project.rows(artifact)]
-        most = max((count for count, _ in counted_rows), default=0)
-        equal_cells = [] if value is None else list(_equal_cells(counted_rows, value, minimum=1 if most else 0))
+        top_count = max((count for count, _ in counted_rows), default=0)
+        equal_cells = [] if value is None else list(_equal_cells(counted_rows, value, minimum=1 if top_count else 0))
         if equal_cells:
             count, column, match = max(equal_cells, key=itemgetter(0))
             yield RelatedRows(count, artifact, [match], column)
         else:
-            nearest = [candidate for count, candidate in counted_rows if most and count == most]
-            yield RelatedRows(most, artifact, nearest if len(nearest) < max(len(counted_rows), 2) else [], "")
+            nearest = [candidate for count, candidate in counted_rows if top_count and count == top_count]
+            yield RelatedRows(top_count, artifact, nearest if len(nearest) < max(len(counted_rows), 2) else [], "")
 
 
 def _equal_cells(
     counted_rows: Iterable[tuple[int, TracedRow]], value: float, minimum: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
     """Yield the count, the column and the row of each cell that equals a value, for counts of at least `minimum`."""
-    has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # so it matches by chance
+    has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # may match by chance
     for count, row in counted_rows:
         if count < minimum or (not count and has_few_digits):
             continue

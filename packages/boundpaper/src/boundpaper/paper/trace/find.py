@@ -23,12 +23,12 @@ FIRST = 3  # most places shown of each kind
 TEXTS = ("reported", "recomputed", "reason")  # ledger columns whose texts contain numbers
 PRINTED = ("table", "chapter")
 UNPRINTED = "table not in print"
-KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # of places, in the order of the search
+KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # kinds of places, in the order of the search
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A place that prints a number; `rank` says how well the number matches, `text` is printed there."""
+    """A place that prints a number: the rank of the match (`match_rank`), where it is, and the text that it prints."""
 
     rank: int
     step: Step
@@ -39,17 +39,17 @@ class Hit:
     origins: tuple[dict[str, Any], ...] = ()
 
 
-def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[str]:
-    """Yield the lines that trace `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
+def trace(project: TracedProject, query: str, all_places: bool = False) -> Iterator[str]:
+    """Yield the lines that trace `query`: a number, or an address such as `table:NAME/ROW/COLUMN`.
 
     A number is searched for in one kind of places after another, first in tables and chapters. The first table and the
-    first chapter that print it are traced to their source; if there is neither, the first other place is. With `every`,
-    all places are listed and traced. Raises SpecError, which suggests the nearest known names or numbers, if nothing is
-    found.
+    first chapter that print it are traced to their source; if there is neither, the first other place is traced. With
+    `all_places`, all places are listed and traced. Raises SpecError, which suggests the nearest known names or numbers,
+    if nothing is found.
     """
-    numeral = SearchedNumber.read(what)
+    numeral = SearchedNumber.read(query)
     if numeral is None:
-        yield from _trace_address(project, what)
+        yield from _trace_address(project, query)
         return
     steps_by_kind: dict[str, list[Step]] = {kind: [] for kind in KINDS}
     printed_keys = {key for step in project.steps.values() if step.kind.name == "thesis" for key in step.needs}
@@ -58,12 +58,12 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
     traced_kinds: tuple[str, ...] = KINDS
     for kind, steps in steps_by_kind.items():
         hits = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
-        project.known.save()
+        project.printed.save()
         project.numbers.save()
-        first_hits = hits if every else hits[:FIRST]
+        first_hits = hits if all_places else hits[:FIRST]
         for hit in first_hits:
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
-            if every or (hit is first_hits[0] and kind in traced_kinds):
+            if all_places or (hit is first_hits[0] and kind in traced_kinds):
                 yield from _trace_hit(project, hit)
         if len(hits) > len(first_hits):
             yield f"and {len(hits) - len(first_hits)} more of kind {kind}; --all shows them"
@@ -72,7 +72,7 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
     if traced_kinds == KINDS:
         tables = [*steps_by_kind["table"], *steps_by_kind[UNPRINTED]]
         nearest = "; ".join(_closest_numbers(project, numeral, tables))
-        raise SpecError(f"{what} was not found; nearest: {nearest}" if nearest else f"{what} was not found")
+        raise SpecError(f"{query} was not found; nearest: {nearest}" if nearest else f"{query} was not found")
 
 
 def _kind_of_place(step: Step, printed_keys: set[str]) -> str:
@@ -121,17 +121,17 @@ def _hits(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterat
 
 
 def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
-    for value in project.known.value(step.key, project.stamp(step), lambda: _printed_values(project, step)):
+    for value in project.printed.value(step.key, project.stamp(step), lambda: _printed_values(project, step)):
         if numeral.text in tokens(value["shown"]):
             text = f"{value['shown']} = " + " and ".join(map(_origin_in_words, value["origins"]))
             yield Hit(SAME, step, None, "", f"{step.file}:{value['line']}", text, tuple(value["origins"]))
 
 
 def _printed_values(project: TracedProject, step: Step) -> list[dict[str, Any]]:
-    """Return the values that a chapter prints, as its step recorded them, or by rendering it if that is out of date."""
+    """Return the values that a chapter prints, from the record of its build if up to date, else by rendering it."""
     from boundpaper.paper.chapter import render
 
-    if project.built(step):
+    if project.is_built(step):
         return json.loads((project.root / f"out/bound/{step.name}.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
     printed: list[dict[str, Any]] = []
     render(text_of(project.root, step.file, SpecError), step.file, project.job(step).frames(), printed)
@@ -144,7 +144,7 @@ def _origin_in_words(origin: dict[str, Any]) -> str:
 
 
 def _places_in_table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
-    if project.built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
+    if project.is_built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
         return
     for row in project.table(step):
         for column, text in row.shown.items():
@@ -162,7 +162,7 @@ def _closest_numbers(project: TracedProject, numeral: SearchedNumber, tables: li
                     for digits in tokens(text)[:1]:
                         distance = abs(float(digits) - float(numeral.text))
                         numbers.append((distance, f"{digits} in {step.key}/{row.label}/{column}"))
-    project.known.save()
+    project.printed.save()
     return list(dict.fromkeys(words for _, words in sorted(numbers)))[:3]
 
 
@@ -173,12 +173,12 @@ def _places_in_artifact(project: TracedProject, step: Step, numeral: SearchedNum
                 if column in TEXTS and numeral.text in tokens(text):
                     claim = row.cells["claim"]
                     yield Hit(SAME, step, row, column, f"claim:{claim}", f"{row.cells['verdict']}; {column} {text}")
-            elif rank := numeral.fits(text) if text else 0:
+            elif rank := numeral.match_rank(text) if text else 0:
                 yield Hit(rank, step, row, column, row.place, f"{column} {text}")
 
 
-def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
-    kind, _, path = what.rpartition(":") if "/" not in what.partition(":")[0] else ("", "", what)
+def _trace_address(project: TracedProject, address: str) -> Iterator[str]:
+    kind, _, path = address.rpartition(":") if "/" not in address.partition(":")[0] else ("", "", address)
     if kind == "claim":
         yield from _trace_claim(project, path)
         return

@@ -47,4 +47,4 @@ class StepCache:
     def may_match(self, root: Path, file: str, stamp: str, numeral: SearchedNumber) -> bool:
         """Return whether a file has a number that may match `numeral`; its distinct numbers are cached by its stamp."""
         text = self.value(file, stamp, lambda: b64encode(numbers_in(root / file, number_in).tobytes()).decode())
-        return bool(numeral.near(np.frombuffer(b64decode(text))).any())
+        return bool(numeral.may_equal(np.frombuffer(b64decode(text))).any())

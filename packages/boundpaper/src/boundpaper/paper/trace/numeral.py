@@ -38,13 +38,13 @@ class SearchedNumber:
     """A printed number.
 
     `text` has the digits, with a plain sign and without thousands commas. `low` and `high` are the ends of the range of
-    values that are rounded to it. `percent` says whether it may be a percentage, 100 times the value of a cell.
+    values that are rounded to it. `may_be_percent` says whether it may be a percentage, 100 times the value of a cell.
     """
 
     text: str
     low: float
     high: float
-    percent: bool = False
+    may_be_percent: bool = False
 
     @classmethod
     def read(cls, text: str) -> SearchedNumber | None:
@@ -58,8 +58,8 @@ class SearchedNumber:
             return None
         return cls(digits[0], number.low, number.high, text.rstrip().endswith("%"))
 
-    def fits(self, text: str) -> int:
-        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
+    def match_rank(self, text: str) -> int:
+        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0 if not."""
         numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0
@@ -67,29 +67,24 @@ class SearchedNumber:
             return SAME
         if float(numeral.text) == float(self.text):
             return EQUAL
-        return ROUNDED if self.holds(float(numeral.text)) else 0
+        return ROUNDED if self._is_within(float(numeral.text)) else 0
 
-    def holds(self, value: float) -> bool:
-        """Return whether a value may be printed as this number, directly or as a percentage."""
-        return bool(self._is_within(value))
-
-    def near(self, values: Any) -> Any:
-        """Return whether a value equals this number or may be printed as it; for an array, return a mask."""
+    def may_equal(self, values: Any) -> Any:
+        """Return whether a value equals this number, or may be printed as this number; for an array, return a mask."""
         return (values == float(self.text)) | self._is_within(values)
 
     @cached_property
     def may_fit(self) -> Callable[[str], bool]:
-        """Return a quick test of texts, to be used before `fits`: if it is false, the text does not match."""
-        return cache(self._may_fit)
+        """Return a quick test of texts, to be used before `match_rank`: if it is false, the text does not match."""
+        return cache(lambda text: bool(self.may_equal(number_in(text))))
 
-    def _may_fit(self, text: str) -> bool:
-        return bool(self.near(number_in(text)))
-
-    def may_be_in(self, printed: str) -> bool:
-        """Return a quick test of whether a LaTeX file prints the number: if it is false, the file does not."""
-        digits = printed.replace("{,}", "").replace(",", "")
+    def may_be_in(self, latex: str) -> bool:
+        """Return whether a LaTeX text may contain the number; this quick test is never wrongly false."""
+        digits = latex.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 
     def _is_within(self, values: Any) -> Any:
         is_within = (self.low <= values) & (values <= self.high)
-        return is_within | (self.low <= 100 * values) & (100 * values <= self.high) if self.percent else is_within
+        if self.may_be_percent:
+            is_within |= (self.low <= 100 * values) & (100 * values <= self.high)
+        return is_within

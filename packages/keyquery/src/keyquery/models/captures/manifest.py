@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from boundpaper.errors import DataError, ModelError
-from boundpaper.store.cached_files import SEAL, broken, with_hash
+from boundpaper.store.cached_files import SEAL, hash_fault, with_hash
 from boundpaper.store.files import write
 from boundpaper.store.json_text import parsed
 from boundpaper.suggestions import or_known
@@ -107,9 +107,9 @@ def read(root: Path) -> Manifest | None:
         raise DataError(f"{path}: format {number}; only {FORMAT} is read")
     if SEAL not in data:
         raise DataError(
-            f"{path}: {broken(data)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
+            f"{path}: {hash_fault(data)} (version 0.1.0 wrote none); if you trust it, run: python -m {_MODULE} {root}"
         )
-    if fault := _format_fault(data) or broken(data):
+    if fault := _format_fault(data) or hash_fault(data):
         raise DataError(f"{path}: {fault}; restore it, or remove the folder and capture again")
     return cast(Manifest, {name: value for name, value in data.items() if name != SEAL})
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import ModelError
-from boundpaper.store.cached_files import broken, with_hash
+from boundpaper.store.cached_files import hash_fault, with_hash
 from boundpaper.store.files import temporary
 from boundpaper.store.json_text import parsed
 from boundpaper.typeset.plural import counted
@@ -84,7 +84,7 @@ def gguf_card(folder: Path) -> dict[str, Any]:
         content = parsed((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return content if isinstance(content, dict) and not broken(content) else {}
+    return content if isinstance(content, dict) and not hash_fault(content) else {}
 
 
 def gguf_origin(folder: Path) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.cached_files import SEAL, broken
+from boundpaper.store.cached_files import SEAL, hash_fault
 from boundpaper.store.json_lines import line_values
 from boundpaper.store.validation import cut_to_line, short
 from keyquery.models.answers.thoughts import split_thoughts
@@ -133,7 +133,7 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
             raise DataError(f"{where}: {name} is null; {NULL_ADVICE[name]}")
-    if SEAL in row and (fault := broken(row)):
+    if SEAL in row and (fault := hash_fault(row)):
         raise DataError(f"{where}: the prediction {fault}; restore it, or remove the line and run again")
     if row["mode"] not in MODES:
         raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
