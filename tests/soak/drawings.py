@@ -307,13 +307,13 @@ def judge(sample: Sample) -> tuple[str, list[str]]:
         return "crashed", [f"{type(error).__name__}: {error}"]
     body = figure.body
     faults = [f"the text {text!r} is lost" for text in sample.texts if text.strip() and latex_words(text) not in body]
-    if figure.way == "converted to PGFPlots":
+    if figure.conversion_note == "converted to PGFPlots":
         return "converted", faults + _lost_values(sample, body)
-    if "because of" not in figure.way:
-        faults.append(f"no reason given: {figure.way!r}")
-    if "during conversion" in figure.way:
-        faults.append(f"conversion failed: {figure.way}")
-    reason = figure.way.partition("because of ")[2].partition(";")[0]
+    if "because of" not in figure.conversion_note:
+        faults.append(f"no reason given: {figure.conversion_note!r}")
+    if "during conversion" in figure.conversion_note:
+        faults.append(f"conversion failed: {figure.conversion_note}")
+    reason = figure.conversion_note.partition("because of ")[2].partition(";")[0]
     return f"drawn: {reason}", faults + _misplaced(sample, body)
 
 
@@ -361,22 +361,22 @@ def _misplaced(sample: Sample, body: str) -> list[str]:
 
 def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = print) -> Counter[str]:
     """Judge the drawings of some seeds, report each fault with `say`, and return counts of outcomes and faults."""
-    ways: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             try:
                 sample = make(seed)
             except ValueError:  # matplotlib refuses values outside a scale
-                ways["not drawn by matplotlib"] += 1
+                outcomes["not drawn by matplotlib"] += 1
                 continue
-            way, faults = judge(sample)
-            if compile_ and way.split(":")[0] in ("converted", "drawn"):
+            outcome, faults = judge(sample)
+            if compile_ and outcome.split(":")[0] in ("converted", "drawn"):
                 faults += _compile(make(seed), Path(folder), f"drawing_{seed}")
-            ways[way.split(":")[0]] += 1
-            ways["faults"] += bool(faults)
+            outcomes[outcome.split(":")[0]] += 1
+            outcomes["faults"] += bool(faults)
             for fault in faults:
-                say(f"{seed} ({', '.join(sample.features)}): {way}: {fault}")
-    return ways
+                say(f"{seed} ({', '.join(sample.features)}): {outcome}: {fault}")
+    return outcomes
 
 
 def _compile(sample: Sample, out: Path, name: str) -> list[str]:
@@ -405,11 +405,10 @@ def main() -> int:
     parser.add_argument("--compile", action="store_true", help="also compile each drawing with LaTeX")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # matplotlib's warnings about unusual options
-    ways = run(range(options.first, options.first + options.count), options.compile)
-    faults = ways.pop("faults", 0)
-    print(
-        f"{options.count} drawings: {', '.join(f'{n} {way}' for way, n in ways.most_common())}; {faults} with a fault"
-    )
+    outcomes = run(range(options.first, options.first + options.count), options.compile)
+    faults = outcomes.pop("faults", 0)
+    counts = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common())
+    print(f"{options.count} drawings: {counts}; {faults} with a fault")
     return int(bool(faults))
 
 

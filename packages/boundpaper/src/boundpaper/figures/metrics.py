@@ -1,7 +1,7 @@
 r"""Estimate the width of text in mm, before LaTeX runs, so that labels can be placed without overlap.
 
-Widths are Adobe's metrics of Palatino Roman, which mathpazo and TeX Gyre Pagella share. They are exact for plain text;
-for mathematics they are estimated from the letters, within a few per cent.
+Widths are Adobe's metrics of Palatino Roman, which mathpazo and TeX Gyre Pagella share. They are exact for plain text.
+The width of mathematics is estimated from its letters, within a few per cent.
 """
 
 import re
@@ -26,7 +26,7 @@ _WIDTHS = (
     333, 606, 333, 606,
 )  # fmt: skip
 _MINUS = 778
-_OTHER = 550
+_UNKNOWN = 550
 """Width of characters that are not in the table, in the same unit."""
 
 
@@ -49,7 +49,7 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
 def _character_width(c: str) -> float:
     c = plain(c)
     code = ord(c) - 32
-    return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _OTHER
+    return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _UNKNOWN
 
 
 def wrap(text: str, limit: float, size: Size = "footnotesize") -> list[str] | None:
@@ -66,7 +66,7 @@ def wrap(text: str, limit: float, size: Size = "footnotesize") -> list[str] | No
 
 
 def wrap_evenly(text: str, limit: float, size: Size = "footnotesize") -> list[str]:
-    """Break text as `wrap` does, into lines of similar length; return a text that does not fit as one line."""
+    """Break text into as many lines as `wrap` does, of similar length; return one line if the text does not fit."""
     best = wrap(text, limit, size)
     if best is None:
         return [text]

@@ -15,7 +15,7 @@ from boundpaper.figures.text import cell
 
 
 def write_point_names(canvas: Canvas) -> None:
-    """Place the names of all labelled points of a panel in one search, and write them."""
+    """Write the names of points, and of lines that end far from the edge, at places found in one search."""
     named_points: list[tuple[float, float]] = []
     texts: list[str] = []
     colors: list[str] = []
@@ -79,14 +79,14 @@ def _points_between(a: tuple[float, float], b: tuple[float, float]) -> list[tupl
 
 
 EDGE_MM = 24.0
-"""Width in mm beyond which a name of a rule or range at the right edge is wrapped."""
+"""Width in mm from which the name of a rule or range at the right edge is wrapped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeName:
     """A name at the right edge: of a line, or of a rule or range across the panel.
 
-    `at` is its position on the y axis, and `end` is the x of a line's last point.
+    `at` is its position on the y axis. A line's name has the x of the last point as `end`.
     """
 
     lines: tuple[str, ...]
@@ -121,7 +121,7 @@ def _edge_name(panel: PreparedPanel, label: str, entity: str, at: float) -> Edge
 
 
 def _ends_before_edge(canvas: Canvas, name: EdgeName) -> bool:
-    """Return whether a line ends so far from the edge that its name is placed at the last point."""
+    """Return whether a line ends so far from the edge that its name is placed at the line's last point."""
     return name.end is not None and canvas.x.length - canvas.x.at(name.end) > 8.0
 
 

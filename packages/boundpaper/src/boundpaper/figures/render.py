@@ -27,10 +27,10 @@ def preamble() -> str:
 
 
 def tex(figure: Figure, name: str, head: str = "") -> str:
-    r"""Return the standalone document of a figure; `head` replaces the preamble that figures share.
+    r"""Return the standalone document of a figure; `head`, if given, replaces the shared preamble.
 
     The document begins with the whole preamble up to `\endofdump`, so that it compiles alone or with a format
-    precompiled from this preamble. Raises DataError or SpecError that names a faulty column, figure or template.
+    precompiled from this preamble. Raises DataError or SpecError that names the faulty column, figure or template.
     """
     return guarded_latex(_render_document(figure, name, head or preamble()), f"figure {name}")
 
@@ -55,7 +55,6 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
     a page.
     """
     check(figure, name)
-
     text = _fill_template(
         "float.tex.j2",
         {
@@ -72,7 +71,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
 
 
 def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
-    """Return the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
+    """Return the pictures that the document includes, by file name: dense heat maps, and the figure's `files`."""
     from boundpaper.figures.margins import colour_limits
     from boundpaper.figures.png import heat_png
     from boundpaper.figures.view import displayed_rows, rasters

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
-    """Return the scale with the axis' ticks, else with round numbers about `every` mm apart; years have no comma."""
+    """Return the scale with the axis' ticks, else with ticks at round numbers about `every` mm apart.
+
+    Labels of `years` have neither decimals nor commas.
+    """
     unit = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
@@ -47,7 +50,7 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
 
 
 def _enough_ticks(make: Callable[[int], list[float]], count: int) -> list[float]:
-    """Return ticks from `make`, asked for more than `count` until there are three, since two ticks show no scale."""
+    """Return `make(count)`, or ticks for a larger count (at most 9) if these are fewer than three."""
     return next((ticks for n in range(count, 10) if len(ticks := make(n)) > 2), make(count))
 
 
@@ -70,7 +73,7 @@ def linear_ticks(low: float, high: float, count: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, count: int, base: int) -> list[float]:
-    """Return powers of the base; if there are fewer than three of 10, also their multiples, or else round numbers."""
+    """Return powers of the base; if they are fewer than three powers of ten, add multiples, or return round numbers."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
     powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
@@ -103,10 +106,10 @@ def without_crowded(scale: Scale, ticks: Sequence[float], distance: float) -> li
 
 
 def tick_texts(ticks: Sequence[float], unit: str = "", *, equal: bool = True) -> list[str]:
-    """Return tick labels, `equal` for equal decimals; very large and small numbers have a power of ten."""
+    """Return tick labels, all with the same decimals if `equal`; very large and small numbers have a power of ten."""
     largest = max((abs(v) for v in ticks), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(ticks)) if b > a), default=largest)
-    if largest > 1e5 * step:  # they differ only after the digits that a tick label shows
+    if largest > 1e5 * step:  # neighbours differ only after the sixth digit
         decimals = max(0, -math.floor(math.log10(step) + 1e-9))
         return [f"${group_thousands(f'{v:.{decimals}f}')}${unit}" for v in ticks]
     if largest and (largest >= 1e6 or largest < 1e-3):

@@ -1,4 +1,4 @@
-"""Describe the parts of a converted drawing: panels, axes, and their PGFPlots code."""
+"""Define the parts of a converted drawing: panels, axes and marks."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ def number(value: float) -> str:
 
 
 def latex_lines(text: str) -> str:
-    """Return the LaTeX of a text, with its line breaks if it has several lines."""
+    """Return the LaTeX of a text of one or more lines."""
     return r"\\".join(latex_words(line) for line in text.split("\n")) if text.strip() else ""
 
 
@@ -35,7 +35,7 @@ def kind_of(artist: Any) -> str:
 
 @dataclass
 class ConvertedAxis:
-    """An axis: limits, scale, ticks with labels, and the values drawn along it."""
+    """An axis with limits, scale, ticks and their labels, and all values drawn along it."""
 
     low: float
     high: float
@@ -55,10 +55,10 @@ class ConvertedAxis:
 
 @dataclass
 class ConvertedPanel:
-    """A pair of axes: position in the grid, axes, plots, and legend.
+    """A pair of axes with plots and a legend, at a row and column of the grid.
 
-    `ratio` is height over width. `legend_at` is the legend's position in fractions of the axes; if it is None, the
-    legend is above them.
+    `ratio` is height over width. `plots` have the PGFPlots code, and `entries` pictures and names of the legend, whose
+    position is `legend_at` in fractions of the axes, or above the axes if this is None.
     """
 
     row: int
@@ -73,7 +73,7 @@ class ConvertedPanel:
 
 
 class Marks:
-    """Mark shapes, each of which is declared once."""
+    """The shapes of all marks of a drawing, each of which PGFPlots declares once."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
