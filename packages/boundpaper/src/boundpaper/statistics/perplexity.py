@@ -48,9 +48,9 @@ def log_perplexity_difference(
     -------
     Estimate
         `estimate` is in nats, with Student's interval over texts; `statistic`, `df` and `p_value` are of the same
-        t-test, so that interval and p agree. The note has the p by flips of the changes' signs, which does not assume
+        t-test, so that interval and p agree. The note has the p by flips of the changes' signs, which assumes no
         normality but cannot be small for few texts. `effect` is the percent increase of the geometric-mean perplexity,
-        100 (exp(estimate) - 1). One text has no interval and no p; if all texts change equally, p is by sign flips.
+        100 (exp(estimate) - 1). A single text has no interval and no p; if all change equally, p is by sign flips.
 
     Raises
     ------
@@ -120,9 +120,8 @@ def disruption_contrast(
     -------
     Estimate
         `estimate` is the first model's mean log-perplexity increase minus the second's; `effect` is the ratio of the
-        two percent increases (of geometric means) with a percentile bootstrap interval over texts. That interval is
-        empty below 20 texts, where it would cover too little, and unless both the second model's increase and its
-        bootstrap interval are above zero.
+        two percent increases (of geometric means) with a percentile bootstrap interval over texts. This interval needs
+        at least 20 texts, and an increase of the second model whose bootstrap interval is above zero.
 
     Raises
     ------
@@ -158,7 +157,7 @@ def disruption_contrast(
             because = f"a bootstrap over {first.size} texts covers less than it says"
             notes.append(no("interval of the ratio", because=because))
         elif test.low is not None:
-            # the texts of a sample are drawn once, for both sides
+            # both models are averaged over the same resampled texts
             means = [
                 (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
             ]
@@ -227,7 +226,7 @@ class _MeanTest:
 def _test_mean(
     change: FloatArray, magnitude: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_MeanTest, list[str]]:
-    """Return Student's test of the mean change, and notes; `magnitude` is that of the logarithms subtracted."""
+    """Return Student's test of the mean change, and notes; `magnitude` is the largest of the subtracted logarithms."""
     check_confidence(confidence)
     if change.size == 1:
         return _MeanTest(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]

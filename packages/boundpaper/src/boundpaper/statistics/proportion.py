@@ -1,4 +1,4 @@
-"""Estimate and compare proportions: Wilson intervals, McNemar's test (same items), Fisher's test (different items)."""
+"""Estimate proportions with Wilson intervals; compare them by McNemar's test (same items) or Fisher's (different)."""
 
 import math
 from functools import partial
@@ -86,7 +86,7 @@ def wilson(
 def mcnemar(
     first: npt.ArrayLike, second: npt.ArrayLike, *, study: str, comparison: str, unit: str, note: str = ""
 ) -> Estimate:
-    """Compare two proportions over the same items, given 1 (right) or 0 per item; see `mcnemar_from_counts`.
+    """Compare two proportions over the same items by the exact McNemar test, from 1 (right) or 0 per item.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def mcnemar_from_counts(
     unit: str,
     note: str = "",
 ) -> Estimate:
-    """Compare two proportions over the same items, from the four counts.
+    """Compare two proportions over the same items by the exact McNemar test, from the four counts.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def fisher(
     unit: str,
     note: str = "",
 ) -> Estimate:
-    """Compare two proportions over different items.
+    """Compare two proportions over different items by Fisher's exact test.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
 
 
 def _smallest_fisher_p(hits: int, n_first: int, n_second: int) -> float:
-    """Return the smallest p-value of all tables with these margins, which is that of the most extreme table."""
+    """Return the smallest p-value of all tables with these margins; the most extreme table has it."""
     low, high = max(0, hits - n_second), min(hits, n_first)
     tables = (np.array([[count, n_first - count], [hits - count, n_second - hits + count]]) for count in (low, high))
     return min(1.0, *(float(stats.fisher_exact(table).pvalue) for table in tables))
