@@ -17,7 +17,7 @@ class _Block:
 
 
 def html(grid: Grid) -> str:
-    """Return a table in HTML; numbers line up if its style has `font-variant-numeric: tabular-nums`."""
+    """Return a table in HTML; numbers line up if the page's style has `font-variant-numeric: tabular-nums`."""
     notes = collect_notes(grid)
     headings = []
     for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):
@@ -52,5 +52,5 @@ def _superscript(cell: Cell, notes: Notes) -> str:
 
 
 def letters_html(letters: tuple[str, ...]) -> str:
-    """Return letters of footnotes as a superscript; empty if there are none."""
+    """Return letters of footnotes as a superscript, or an empty text if there are none."""
     return f"<sup>{','.join(letters)}</sup>" if letters else ""

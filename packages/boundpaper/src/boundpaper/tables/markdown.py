@@ -1,4 +1,4 @@
-"""Write tables in Markdown, as pipe tables that are also aligned in the source, with caption and notes."""
+"""Write tables in Markdown, with caption and notes; columns are aligned in the source too."""
 
 import unicodedata
 
@@ -40,7 +40,7 @@ def markdown(grid: Grid) -> str:
 
 
 def _column_headings(grid: Grid, notes: Notes) -> list[str]:
-    """Return one heading per column, which begins with its group's heading: Markdown has only one header line."""
+    """Return the heading of each column after that of its group, since Markdown has only one header line."""
     groups = group_headings(grid, "markdown")
     headings = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):

@@ -10,7 +10,7 @@ from boundpaper.tables.spec import Column, mark_names
 
 @dataclass(frozen=True)
 class Note:
-    """A note: its label (a letter, a dash, or nothing), its text, and whether the text is prose, or else data."""
+    """A note with its label (a letter, a dash or nothing); `prose` is False if the text comes from data."""
 
     label: str
     text: str
@@ -19,10 +19,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """A table's notes in order, and the letters by which cells refer to notes."""
+    """A table's notes in order, and their letters by ("mark", name of the mark) or ("reason", text of the reason)."""
 
     notes: tuple[Note, ...]
-    letters: dict[tuple[str, str], str]  # by ("mark", its name) or ("reason", why a cell is empty)
+    letters: dict[tuple[str, str], str]
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
         """Return the letters of a cell's footnotes."""
@@ -40,8 +40,8 @@ class Notes:
 def collect_notes(grid: Grid) -> Notes:
     """Return the notes of a grid.
 
-    Letters follow the order of appearance: headings first, then row by row. If all empty cells have the same reason,
-    the reason follows a dash, which these cells show; if there are several reasons, each has a letter.
+    Letters follow the order of appearance: headings first, then cells row by row. If all empty cells have the same
+    reason, its note begins with the dash that these cells show; if there are several reasons, each has a letter.
     """
     table = grid.table
     keys: dict[tuple[str, str], None] = {}

@@ -13,31 +13,31 @@ from boundpaper.typeset.numbers import text as text_format
 from boundpaper.typeset.rounding import half_width
 
 
-def rounded(
+def rounded_cells(
     column: Column, cells: Sequence[Cell], levels: tuple[float, ...], where: Callable[[int | None], str]
 ) -> list[Cell]:
     """Return the cells of a column with pieces, words and stars filled in.
 
-    `levels` are the significance levels of the stars. `where` returns the name of a row for messages; for None, that of
-    the column. Raises DataError for a value that the format cannot show, and for an `uncertain()` column whose
-    uncertainties are all 0.
+    `levels` are the significance levels of the stars. `where` returns the location of a row for messages, or, for None,
+    the location of the column. Raises DataError for a value that the format cannot show, and for an `uncertain()`
+    column whose uncertainties are all 0.
     """
     decimals = _column_decimals(column, cells, where)
-    rounded_cells = []
+    result = []
     for row, cell in enumerate(cells):
         try:
-            rounded_cells.append(_rounded_cell(column, cell, levels, decimals[row]))
+            result.append(_rounded_cell(column, cell, levels, decimals[row]))
         except ThesisError as error:
             raise type(error)(f"{where(row)}: {error}") from None
-    pieces = next((cell.pieces for cell in rounded_cells if cell.pieces is not None), None)
+    pieces = next((cell.pieces for cell in result if cell.pieces is not None), None)
     if pieces is None:
-        return rounded_cells
+        return result
     dash = missing_pieces(pieces)
-    return [replace(cell, pieces=dash) if cell.value is None and cell.reason else cell for cell in rounded_cells]
+    return [replace(cell, pieces=dash) if cell.value is None and cell.reason else cell for cell in result]
 
 
 def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
-    """Return the decimals of each cell of an `uncertain()` column: equal for all cells if they differ by at most 1."""
+    """Return the decimals of each cell of an `uncertain()` column; if they differ by at most 1, all get the larger."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
     decimals_by_row: dict[int, int] = {}
@@ -89,7 +89,7 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], decimal
 def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
     """Return the cells of a column, with `best` set for the best cell of each group if its interval overlaps no other.
 
-    The interval is `ci`, or the value ± 2 uncertainties; that of a cell without either is infinite.
+    The interval is `ci`, or the value ± 2 uncertainties; a cell without either has an infinite interval.
     """
     if column.best is None:
         return cells
