@@ -43,7 +43,7 @@ class Canvas:
 
     def mm(self, x: float, y: float) -> tuple[float, float]:
         """Return the position of a data point in mm from the lower left corner of the axes."""
-        return self.x.at(x), self.y.at(y)
+        return self.x.mm(x), self.y.mm(y)
 
     def fractions(self, x: float, y: float) -> tuple[str, str]:
         """Return a position in mm as fractions of the width and height of the axes."""
@@ -171,7 +171,7 @@ def draw_bars(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
         for i, (p, v) in enumerate(zip(positions, values, strict=True))
     ]
     plots = [plot]
-    thickness = abs(position_scale.at(positions[0] + prepared.thickness) - position_scale.at(positions[0]))
+    thickness = abs(position_scale.mm(positions[0] + prepared.thickness) - position_scale.mm(positions[0]))
     labels = bar_labels(s)
     is_rotated = not is_horizontal and any(width(text, "scriptsize") > thickness * 1.08 for text in labels)
     # the white background of a number interrupts reference lines
@@ -180,14 +180,14 @@ def draw_bars(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     for i, text in enumerate(labels):
         is_negative = values[i] < 0 and has_bars
         sign = -1 if is_negative else 1
-        ends = [value_scale.at(v) for v in (values[i], *((s.low[i], s.high[i]) if has_errors else ()))]
+        ends = [value_scale.mm(v) for v in (values[i], *((s.low[i], s.high[i]) if has_errors else ()))]
         if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
-            ends.append(value_scale.at(s.reported[i]) + 1.0 * sign)
+            ends.append(value_scale.mm(s.reported[i]) + 1.0 * sign)
         end = min(ends) if is_negative else max(ends)
         end += 0 if has_bars else MARK_MM * sign  # the number begins at the edge of the mark
         anchors = ("east", "west") if is_horizontal or is_rotated else ("north", "south")
-        at = xy(position_scale.at(positions[i]), end + 0.8 * sign)
-        canvas.add_text(*at, text, anchors[0] if is_negative else anchors[1], **options)
+        anchor_point = xy(position_scale.mm(positions[i]), end + 0.8 * sign)
+        canvas.add_text(*anchor_point, text, anchors[0] if is_negative else anchors[1], **options)
     if s.reported is not None:
         reported = [
             canvas.point(*xy(p, r)) for p, r in zip(positions, s.reported, strict=True) if r is not None and r == r
@@ -210,8 +210,8 @@ def draw_stacks(canvas: Canvas, layers: Sequence[PreparedSeries]) -> list[Plot]:
             heights[x] = base + y
             left, right = x - prepared.thickness / 2, x + prepared.thickness / 2
             rows.append((canvas.point(left, base), canvas.point(right, base + y), base > 0))
-            layer_height = canvas.y.at(base + y) - canvas.y.at(base)
-            layer_width = canvas.x.at(right) - canvas.x.at(left)
+            layer_height = canvas.y.mm(base + y) - canvas.y.mm(base)
+            layer_width = canvas.x.mm(right) - canvas.x.mm(left)
             if text and layer_height > 3.0 and width(text, "scriptsize") < layer_width - 0.6:
                 middle = canvas.mm(x, base + y / 2)
                 fill = "white" if prepared.look.hatch else ""
@@ -258,8 +258,8 @@ def draw_forest(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
         row = (*canvas.point(estimate, y), *_error_lengths(canvas.x, estimate, low, high))
         rows_by_look.setdefault(prepared.looks[i] if prepared.looks else prepared.look, []).append(row)
         if s.texts is not None:
-            at = (canvas.x.length + 2.0, canvas.y.at(y))
-            canvas.add_text(*at, cell(str(s.texts[i])), "west", size="scriptsize")
+            anchor_point = (canvas.x.length + 2.0, canvas.y.mm(y))
+            canvas.add_text(*anchor_point, cell(str(s.texts[i])), "west", size="scriptsize")
     return [{"kind": "forest", "look": look, "rows": rows} for look, rows in rows_by_look.items()]
 
 

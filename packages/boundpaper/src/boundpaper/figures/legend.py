@@ -18,7 +18,7 @@ from boundpaper.figures.style import Look, look, style
 from boundpaper.figures.text import cell
 
 if TYPE_CHECKING:
-    from boundpaper.figures.spec import Axis, Figure, Panel
+    from boundpaper.figures.spec import Axis, Figure
 
 IMAGE_MM = 7.0
 COLUMN_GAP_MM = 4.0
@@ -81,7 +81,8 @@ def make_legend(figure: Figure, name: str) -> Legend:
         for series, entity in series_entities(panel):
             location = f"figure {name}, panel {i}, {series.title}"
             series_look = look(style(entity, figure.entities, location), series)
-            for entry in _series_entries(series, series_look, figure, location, _value_axis(series, panel)):
+            value_axis = panel.x if isinstance(series, Bars) and series.horizontal else panel.y
+            for entry in _series_entries(series, series_look, figure, location, value_axis):
                 previous = by_label.get(entry.label)
                 if previous is not None and previous.image == entry.image and _pictures_differ(previous, entry):
                     raise SpecError(f"figure {name}: the legend's '{entry.label}' has two styles; give it one entity")
@@ -115,13 +116,8 @@ def _pictures_differ(first: LegendEntry, second: LegendEntry) -> bool:
     return replace(first, has_marks=True).picture != replace(second, has_marks=True).picture
 
 
-def _value_axis(series: Series, panel: Panel) -> Axis:
-    """Return the axis along which a series shows its values."""
-    return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
-
-
 def _series_entries(series: Series, series_look: Look, figure: Figure, location: str, axis: Axis) -> list[LegendEntry]:
-    """Return the legend's entries of a series; `axis` is its value axis."""
+    """Return the entries of a series in the legend; `axis` is its value axis."""
     if not series.legend or isinstance(series, Heatmap):
         return []
     if isinstance(series, Line) and series.direct:

@@ -54,7 +54,7 @@ def space_right(panel: PreparedPanel, x: Scale, y: Scale) -> float:
     """Return the space in mm to the right of the axes: for names, a colour bar or half the last tick label."""
     spaces = [1.5]
     if not panel.names["x"]:
-        spaces += [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks]
+        spaces += [width(_plain(t)) / 2 + 0.4 - (x.length - x.mm(v)) for v, t in x.ticks]
     spaces += [max(width(t, "scriptsize") for t in name.lines) + 3.6 for name in edge_names(panel)]
     for prepared in panel.series:
         s = prepared.series
@@ -103,7 +103,7 @@ def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
     texts = tuple(t for _, t in x.ticks)
     if not texts:
         return TickLabels(texts=(), depth=0.0)
-    distance = min((abs(b - a) for a, b in pairwise(x.at(v) for v, _ in x.ticks)), default=x.length) - 1.0
+    distance = min((abs(b - a) for a, b in pairwise(x.mm(v) for v, _ in x.ticks)), default=x.length) - 1.0
     plain_texts = names or [_plain(t) for t in texts]
     sizes: tuple[Size, ...] = ("footnotesize", "scriptsize")
     for size in sizes:

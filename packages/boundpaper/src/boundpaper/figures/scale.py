@@ -107,7 +107,7 @@ class Scale:
         a, b = self.coordinate(self.low), self.coordinate(self.high)
         return (a, b) if a < b else (b, a)
 
-    def at(self, value: float) -> float:
+    def mm(self, value: float) -> float:
         """Return the distance in mm of a value from the lower (or left) end of the axis."""
         fraction = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
         return (1 - fraction if self.reverse else fraction) * self.length

@@ -100,7 +100,7 @@ def without_crowded(scale: Scale, ticks: Sequence[float], distance: float) -> li
     """Return the ticks, except those closer than `distance` mm to a larger tick or to zero."""
     spaced: list[float] = [v for v in ticks if v == 0]
     for value in sorted(ticks, key=lambda v: -abs(v)):
-        if all(abs(scale.at(value) - scale.at(v)) >= distance for v in spaced):
+        if all(abs(scale.mm(value) - scale.mm(v)) >= distance for v in spaced):
             spaced.append(value)
     return sorted(spaced)
 

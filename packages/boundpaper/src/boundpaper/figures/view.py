@@ -179,7 +179,7 @@ def _row_lines(canvas: Canvas) -> list[Plot]:
     """Return light lines from a forest's row names to their estimates."""
     if _value_axis(canvas.panel) != "x":
         return []
-    heights = [canvas.y.at(i) for i in range(len(canvas.panel.names["y"])) if i not in canvas.panel.headings]
+    heights = [canvas.y.mm(i) for i in range(len(canvas.panel.names["y"])) if i not in canvas.panel.headings]
     return [{"a": canvas.fractions(0, y), "b": canvas.fractions(canvas.x.length, y)} for y in heights]
 
 
@@ -188,7 +188,7 @@ def _shade_view(canvas: Canvas, shade: Shade, i: int) -> dict[str, Any]:
     panel = canvas.panel
     scale = canvas.x if shade.axis == "x" else canvas.y
     ends = zip((shade.low, shade.high), (scale.low, scale.high), strict=True)
-    a, b = sorted(scale.at(limit if end is None else panel.position(end, shade.axis)) for end, limit in ends)
+    a, b = sorted(scale.mm(limit if end is None else panel.position(end, shade.axis)) for end, limit in ends)
     if a < -1e-6 or b > scale.length + 1e-6:
         raise SpecError(
             f"{panel.location}: the shaded range {shade.low} to {shade.high} exceeds the given limits of axis "
@@ -209,11 +209,11 @@ def _rule_view(canvas: Canvas, rule: Rule) -> dict[str, Any]:
     fields = {"color": rule_look.color, "dash": rule.dash}
     position = canvas.panel.position(rule.at, rule.axis)
     if rule.axis == "x":
-        x = canvas.x.at(position)
+        x = canvas.x.mm(position)
         if rule.label:
             canvas.names_above.append((x, rule.label, rule_look.text_color))
         return {**fields, "a": canvas.fractions(x, 0), "b": canvas.fractions(x, canvas.y.length)}
-    y = canvas.y.at(position)
+    y = canvas.y.mm(position)
     return {**fields, "a": canvas.fractions(0, y), "b": canvas.fractions(canvas.x.length, y)}
 
 

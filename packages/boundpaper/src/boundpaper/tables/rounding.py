@@ -68,8 +68,8 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], decimal
         return replace(cell, pieces=number_pieces(number) if number else None, words=str(cell.value))
     spread = [number for number in (cell.uncertainty, cell.low, cell.high) if number is not None]
     if isinstance(show, Uncertain):
-        parts = show.at(decimals, cell.value)
-        spread_parts = [replace(show, sign=False).at(decimals, number) for number in spread]
+        parts = show.parts_at(decimals, cell.value)
+        spread_parts = [replace(show, sign=False).parts_at(decimals, number) for number in spread]
     elif isinstance(show, (Fixed, Significant)):
         parts = show.parts(cell.value)
         unsigned_format = show.bare() if isinstance(show, Fixed) else show

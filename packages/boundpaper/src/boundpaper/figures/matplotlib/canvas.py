@@ -108,7 +108,7 @@ class Renderer(RendererPgf):
             edges = {"left": "left", "right": "right", "top": "top", "bottom": "bottom", "baseline": "base"}
             alignments = (mtext.get_horizontalalignment(), mtext.get_verticalalignment())
             anchor = ",".join(edges[alignment] for alignment in alignments if alignment != "center")
-        if not self._is_near(x, y):
+        if self._leaves_box(np.array([[x, y]], dtype=float)):
             return
         self.fh.write("\\begin{pgfscope}%\n")
         self._print_pgf_clip(gc)
@@ -139,9 +139,6 @@ class Renderer(RendererPgf):
         (x0, y0), (x1, y1) = self._clip_box().get_points()
         x, y = vertices.T
         return not bool(np.all((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)))
-
-    def _is_near(self, x: float, y: float) -> bool:
-        return not self._leaves_box(np.array([[x, y]], dtype=float))
 
 
 class FigureCanvas(FigureCanvasPgf):

@@ -105,7 +105,8 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
         if not artist.get_visible() or artist in other_artists:
             continue
         if isinstance(artist, Spine):
-            _check_spine(artist, axes)
+            side = next(name for name, spine in axes.spines.items() if spine is artist)
+            require_default(artist, _blank_axes().spines[side], (), f"the {side} spine")
             continue
         require(type(artist) in WRITERS, kind_of(artist))
         clip = artist.get_clip_box()
@@ -129,11 +130,6 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
 def _blank_axes() -> Any:
     """Return axes with all defaults, for comparison."""
     return make_default(lambda: Drawing().subplots())
-
-
-def _check_spine(spine: Spine, axes: Any) -> None:
-    side = next(name for name, axes_spine in axes.spines.items() if axes_spine is spine)
-    require_default(spine, _blank_axes().spines[side], (), f"the {side} spine")
 
 
 def _require_default_text(text: Any, default: Text, along: int, is_auto: bool) -> None:
