@@ -83,7 +83,7 @@ def test_linear_ticks_are_within_limits_and_even(low, span, count):
 
 def test_tick_texts_have_equal_decimals_and_separators():
     assert tick_texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
-    assert tick_texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
+    assert tick_texts([1, 10, 0.5], equal_decimals=False) == ["$1$", "$10$", "$0.5$"]
     assert tick_texts([-20000]) == ["$-20{,}000$"]
     assert tick_texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
     assert group_thousands("1234") == "1{,}234"

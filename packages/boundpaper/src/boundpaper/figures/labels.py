@@ -124,8 +124,10 @@ def _descend(
     for _ in range(20):
         has_moved = False
         for i, places in enumerate(candidates):
-            others = [(candidates[j][chosen[j]][0], points[j]) for j in range(len(candidates)) if j != i]
-            costs = [cost + _conflict_cost(box, points[i], others) if cost < 100 else cost for box, cost in places]
+            placed_labels = [(candidates[j][chosen[j]][0], points[j]) for j in range(len(candidates)) if j != i]
+            costs = [
+                cost + _conflict_cost(box, points[i], placed_labels) if cost < 100 else cost for box, cost in places
+            ]
             k = costs.index(min(costs))
             if costs[k] < costs[chosen[i]] - 1e-9:
                 chosen[i], has_moved = k, True
@@ -133,16 +135,16 @@ def _descend(
             break
     total = 0.0
     for i, places in enumerate(candidates):
-        others = [(candidates[j][chosen[j]][0], points[j]) for j in range(i)]
+        placed_labels = [(candidates[j][chosen[j]][0], points[j]) for j in range(i)]
         box, cost = places[chosen[i]]
-        total += cost + _conflict_cost(box, points[i], others)
+        total += cost + _conflict_cost(box, points[i], placed_labels)
     return total, chosen
 
 
-def _conflict_cost(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
+def _conflict_cost(box: PlacedLabel, point: Point, placed_labels: Sequence[tuple[PlacedLabel, Point]]) -> float:
     """Return the cost of a label's conflicts with other labels: overlaps, and crossings of leader lines."""
     total = 0.0
-    for other_box, other_point in others:
+    for other_box, other_point in placed_labels:
         total += 30 * (1 + overlap) if (overlap := box.overlap(other_box)) else 0
         if not box.has_leader and not other_box.has_leader:
             continue

@@ -206,5 +206,5 @@ def _with_ticks(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     if names:
         return replace(scale, ticks=tuple((float(i), cell(str(n))) for i, n in enumerate(names)))
     values = _panel_values(panel, axis)
-    years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
-    return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, years=years)
+    are_years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
+    return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, are_years=are_years)

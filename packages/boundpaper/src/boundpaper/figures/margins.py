@@ -36,7 +36,7 @@ def space_left(panel: PreparedPanel, y: Scale, has_labels: bool) -> float:
     if not has_labels:
         return 1.5
     texts = panel.names["y"] or [t for _, t in y.ticks]
-    widest = max((width(_plain(t), bold=i in panel.headings) for i, t in enumerate(texts)), default=0.0)
+    widest = max((width(_plain(t), is_bold=i in panel.headings) for i, t in enumerate(texts)), default=0.0)
     label = panel.panel.y.label
     return widest + TICK_MM + 1.8 + _label_lines(label, y.length) * LINE_HEIGHT + (0.6 if label else 0.0)
 

@@ -30,7 +30,7 @@ _UNKNOWN = 550
 """Width of characters that are not in the table, in the same unit."""
 
 
-def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
+def width(text: str, size: Size = "footnotesize", is_bold: bool = False) -> float:
     """Return the width in mm of one line of a figure's text (plain text with `$math$` and `*emphasis*`)."""
     thousandths = 0.0
     for i, segment in enumerate(text.split("$")):
@@ -43,7 +43,7 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
             thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))
         else:
             thousandths += sum(_character_width(c) for c in segment.replace("*", ""))
-    return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if bold else 1.0)
+    return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if is_bold else 1.0)
 
 
 def _character_width(c: str) -> float:

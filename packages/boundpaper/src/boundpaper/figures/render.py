@@ -48,11 +48,11 @@ def _render_document(figure: Figure, name: str, head: str) -> str:
     return _fill_template("standalone.tex.j2", {**fields, **figure_view(figure, name)})
 
 
-def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) -> str:
+def float_tex(figure: Figure, name: str, *, path: str = "", spans_both: bool = False) -> str:
     """Return the float: the figure's PDF with caption, note and the label `fig:NAME`.
 
-    `path` is the path of the PDF for LaTeX, by default `figures/NAME.pdf`; with `both`, the float spans both columns of
-    a page.
+    `path` is the path of the PDF for LaTeX, by default `figures/NAME.pdf`; with `spans_both`, the float spans both
+    columns of a page.
     """
     check(figure, name)
     text = _fill_template(
@@ -60,7 +60,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
         {
             "name": name,
             "path": path or f"figures/{name}.pdf",
-            "star": "*" if both else "",
+            "star": "*" if spans_both else "",
             "source": f"figure:{name}",
             "caption": latex(figure.caption),
             "short": latex(figure.short or _first_sentence(figure.caption)),

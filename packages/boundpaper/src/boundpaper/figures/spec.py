@@ -287,8 +287,8 @@ class Figure:
         return saved
 
     def _repr_png_(self) -> bytes:
-        content: bytes = self._pictures().content_of(self, "png")
-        return content
+        picture: bytes = self._pictures().content_of(self, "png")
+        return picture
 
     @staticmethod
     def _pictures() -> Any:

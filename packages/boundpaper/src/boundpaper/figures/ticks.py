@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from boundpaper.figures.spec import Axis
 
 
-def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
+def with_ticks(scale: Scale, axis: Axis, *, every: float, are_years: bool = False) -> Scale:
     """Return the scale with the axis' ticks, else with ticks at round numbers about `every` mm apart.
 
-    Labels of `years` have neither decimals nor commas.
+    Labels of years have neither decimals nor commas.
     """
     unit = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
@@ -27,20 +27,20 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
     count = max(2, min(9, round(scale.length / every)))
     if axis.ticks is not None:
         ticks = [float(v) for v in axis.ticks]
-        is_plain = years and all(map(is_year, ticks))
+        is_plain = are_years and all(map(is_year, ticks))
         labels = [f"${v:.0f}$" for v in ticks] if is_plain else tick_texts(ticks, unit)
     elif scale.kind == "log":
         ticks = _enough_ticks(lambda n: log_ticks(scale.low, scale.high, n, axis.base), count)
-        labels = tick_texts(ticks, unit, equal=False)
+        labels = tick_texts(ticks, unit, equal_decimals=False)
         if len(ticks) > 1 and (max(ticks) >= 1e5 or min(ticks) < 1e-3):
             labels = [_power_text(v, axis.base) + unit for v in ticks]
     elif scale.kind == "symlog":
         ticks = without_crowded(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
-        labels = tick_texts(ticks, unit, equal=False)
+        labels = tick_texts(ticks, unit, equal_decimals=False)
     elif scale.is_geometric and scale.high / scale.low > 30:
         ticks = without_crowded(scale, log_ticks(scale.low, scale.high, count, axis.base), every * 0.6)
-        labels = tick_texts(ticks, unit, equal=False)
-    elif years:
+        labels = tick_texts(ticks, unit, equal_decimals=False)
+    elif are_years:
         ticks = [v for v in linear_ticks(scale.low, scale.high, count) if v == round(v)]
         labels = [f"${v:.0f}$" for v in ticks]
     else:
@@ -105,8 +105,8 @@ def without_crowded(scale: Scale, ticks: Sequence[float], distance: float) -> li
     return sorted(spaced)
 
 
-def tick_texts(ticks: Sequence[float], unit: str = "", *, equal: bool = True) -> list[str]:
-    """Return tick labels, all with the same decimals if `equal`; very large and small numbers have a power of ten."""
+def tick_texts(ticks: Sequence[float], unit: str = "", *, equal_decimals: bool = True) -> list[str]:
+    """Return tick labels, with the same decimals if `equal_decimals`; very large or small ones have a power of ten."""
     largest = max((abs(v) for v in ticks), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(ticks)) if b > a), default=largest)
     if largest > 1e5 * step:  # neighbours differ only after the sixth digit
@@ -116,7 +116,7 @@ def tick_texts(ticks: Sequence[float], unit: str = "", *, equal: bool = True) ->
         power = math.floor(math.log10(largest))
         return [rf"$0${unit}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${unit}" for v in ticks]
     decimals = max((decimals_needed(v) for v in ticks), default=0)
-    return [f"${group_thousands(f'{v:.{decimals if equal else decimals_needed(v)}f}')}${unit}" for v in ticks]
+    return [f"${group_thousands(f'{v:.{decimals if equal_decimals else decimals_needed(v)}f}')}${unit}" for v in ticks]
 
 
 def _power_text(value: float, base: int) -> str:

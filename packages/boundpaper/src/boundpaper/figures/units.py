@@ -114,19 +114,19 @@ def _axis_fault(columns: list[_ShownColumn], axis: Axis, unit_names: set[str]) -
     return ""
 
 
-def _written_unit(axis: Axis, known: set[str]) -> str:
+def _written_unit(axis: Axis, known_units: set[str]) -> str:
     """Return the unit that an axis states: a percent sign at each tick, the text in brackets, or a unit at the end.
 
-    Square brackets always contain a unit. Round brackets do if their text is `known` or looks like a unit: `(francs)`,
-    but not `(mean of 5 runs)` or `(log scale)`.
+    Square brackets always contain a unit. Round brackets do if their text is in `known_units` or looks like a unit:
+    `(francs)`, but not `(mean of 5 runs)` or `(log scale)`.
     """
     if axis.percent:
         return "%"
     if match := _IN_BRACKETS.search(axis.label):
         unit = match["unit"].partition(",")[0].strip()
-        is_unit = match["opening"] == "[" or units.plain(unit) in known or units.may_be_unit(unit)
+        is_unit = match["opening"] == "[" or units.plain(unit) in known_units or units.may_be_unit(unit)
         return unit if is_unit and unit.lower() not in _NOT_UNITS else ""
     match = _AT_THE_END.search(axis.label)
-    if match and (units.is_known_unit(match["unit"]) or units.plain(match["unit"]) in known):
+    if match and (units.is_known_unit(match["unit"]) or units.plain(match["unit"]) in known_units):
         return match["unit"].strip()
     return ""

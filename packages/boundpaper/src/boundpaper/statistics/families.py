@@ -54,8 +54,7 @@ def corrected(
     family_names = []
     for row, family in zip(rows, families, strict=True):
         suffix = f" ({split_by(row)})" if split_by(row) else ""
-        is_corrected = family is not None and family["role"] in CORRECTED_ROLES
-        family_names.append(f"{family['family']}{suffix}" if family is not None and is_corrected else "")
+        family_names.append(f"{family['family']}{suffix}" if family and family["role"] in CORRECTED_ROLES else "")
     return [
         replace(row, adjustment=f"{row.adjustment}, {family['role']}") if family and family["role"] != PRIMARY else row
         for row, family in zip(holm(rows, family_names), families, strict=True)

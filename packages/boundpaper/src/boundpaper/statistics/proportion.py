@@ -121,16 +121,8 @@ def mcnemar(
     if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
         raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0")
     a, b = a.astype(bool), b.astype(bool)
-    return mcnemar_from_counts(
-        int(np.sum(a & b)),
-        int(np.sum(a & ~b)),
-        int(np.sum(~a & b)),
-        int(np.sum(~a & ~b)),
-        study=study,
-        comparison=comparison,
-        unit=unit,
-        note=note,
-    )
+    counts = (int(np.sum(is_counted)) for is_counted in (a & b, a & ~b, ~a & b, ~a & ~b))
+    return mcnemar_from_counts(*counts, study=study, comparison=comparison, unit=unit, note=note)
 
 
 def mcnemar_from_counts(

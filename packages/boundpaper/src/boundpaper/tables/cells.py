@@ -29,9 +29,9 @@ class Cell:
         Number of significance levels that the p-value is below.
     reason : str
         Why the value, its uncertainty or its interval is missing.
-    best : bool
+    is_best : bool
         Whether the value is the best of its group of rows, and its interval overlaps no other.
-    hidden : bool
+    is_hidden : bool
         Whether the cell is not printed, since it repeats the cell above.
     """
 
@@ -46,8 +46,8 @@ class Cell:
     marks: tuple[str, ...] = ()
     stars: int = 0
     reason: str = ""
-    best: bool = False
-    hidden: bool = False
+    is_best: bool = False
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True)

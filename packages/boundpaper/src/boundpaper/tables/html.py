@@ -12,7 +12,7 @@ from boundpaper.typeset.text import escape, prose
 @dataclass
 class _Block:
     group: str
-    ruled: bool
+    is_ruled: bool
     rows: list[list[tuple[str, str]]] = field(default_factory=list)
 
 
@@ -48,7 +48,7 @@ def _row_blocks(grid: Grid, notes: Notes) -> list[_Block]:
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "*" * cell.stars + letters_html(notes.of_cell(cell))
+    return "" if cell.is_hidden else "*" * cell.stars + letters_html(notes.of_cell(cell))
 
 
 def letters_html(letters: tuple[str, ...]) -> str:

@@ -43,7 +43,7 @@ def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = Non
             aligned = align_column(
                 [cells[row].pieces for row in unit_rows],
                 format,
-                [cells[row].best for row in unit_rows],
+                [cells[row].is_best for row in unit_rows],
                 [hanging_marks[row][index] for row in unit_rows] if hanging_marks else None,
             )
             for row, number in zip(unit_rows, aligned, strict=True):
@@ -51,7 +51,7 @@ def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = Non
         texts = []
         for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
             try:
-                texts.append("" if cell.hidden else number or _cell_words(column, cell, format))
+                texts.append("" if cell.is_hidden else number or _cell_words(column, cell, format))
             except ThesisError as error:
                 raise type(error)(f"table {grid.name}, column {column.title!r}, row {row + 1}: {error}") from None
         columns.append(texts)
@@ -113,7 +113,7 @@ def alignment(column: Column) -> Align:
 def note_text(note: Note, format: Markup) -> str:
     """Return a note's text; footnotes end with a full stop."""
     capitalised = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
-    text = prose(capitalised, format) if note.prose else escape(numerals(capitalised), format)
+    text = prose(capitalised, format) if note.is_prose else escape(numerals(capitalised), format)
     if note.label == DASH:
         text = f"{escape(DASH, format)} {text}"
     return text + "." if note.label and not note.text.rstrip("*$)").endswith((".", "?", "!")) else text

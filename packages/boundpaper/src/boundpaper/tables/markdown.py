@@ -50,7 +50,7 @@ def _column_headings(grid: Grid, notes: Notes) -> list[str]:
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "\\*" * cell.stars + letters_html(notes.of_cell(cell))
+    return "" if cell.is_hidden else "\\*" * cell.stars + letters_html(notes.of_cell(cell))
 
 
 def _separator_cell(align: str, width: int) -> str:

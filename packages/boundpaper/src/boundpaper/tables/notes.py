@@ -10,11 +10,11 @@ from boundpaper.tables.spec import Column, mark_names
 
 @dataclass(frozen=True)
 class Note:
-    """A note with its label (a letter, a dash or nothing); `prose` is False if the text comes from data."""
+    """A note with its label (a letter, a dash or nothing); `is_prose` is False if the text comes from data."""
 
     label: str
     text: str
-    prose: bool = True
+    is_prose: bool = True
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Notes:
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
         """Return the letters of a cell's footnotes."""
-        if cell.hidden:
+        if cell.is_hidden:
             return ()
         keys = [("reason", cell.reason)] if cell.reason else []
         keys += [("mark", mark) for mark in cell.marks]
@@ -47,7 +47,7 @@ def collect_notes(grid: Grid) -> Notes:
     keys: dict[tuple[str, str], None] = {}
     for column in grid.columns:
         keys |= dict.fromkeys(("mark", mark) for mark in mark_names(column.title_mark or ""))
-    for cell in [cell for row in grid.rows for cell in row if not cell.hidden]:
+    for cell in [cell for row in grid.rows for cell in row if not cell.is_hidden]:
         if cell.reason:
             keys[("reason", cell.reason)] = None
         keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
@@ -58,9 +58,9 @@ def collect_notes(grid: Grid) -> Notes:
     letters = {key: _note_letter(index) for index, key in enumerate(lettered_keys)}
     notes = [Note("", note) for note in table.notes]
     if has_dash_note:
-        notes.append(Note(DASH, reasons[0][1], prose=False))
+        notes.append(Note(DASH, reasons[0][1], is_prose=False))
     for (kind, text), letter in letters.items():
-        notes.append(Note(letter, table.marks[text]) if kind == "mark" else Note(letter, text, prose=False))
+        notes.append(Note(letter, table.marks[text]) if kind == "mark" else Note(letter, text, is_prose=False))
     if any(column.p for column in grid.columns):
         levels = ("\\*" * (count + 1) + f" $p < {level:g}$" for count, level in enumerate(table.levels))
         notes.append(Note("", "; ".join(levels) + "."))

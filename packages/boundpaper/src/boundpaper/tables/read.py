@@ -28,17 +28,9 @@ def read(table: Table, name: str) -> Grid:
     """
     table = with_text_names(table)
     check(table, name)
-    fields = {field for column in table.columns for field in column.fields} | {
-        table.reason,
-        table.groups,
-        table.rule_before,
-        table.units,
-        table.space if isinstance(table.space, str) else None,
-    }
     data = {
         field: [None if _is_empty(value) else _python_value(value) for value in table.rows[field]]
-        for field in fields
-        if field is not None
+        for field in {*table.fields, *(field for column in table.columns for field in column.fields)}
     }
     prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
     for field in data.keys() - prose - {column.mark for column in table.columns}:
@@ -204,12 +196,12 @@ def _block_field(table: Table, columns: Sequence[Column]) -> str:
 
 
 def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
-    """Return the cells of a column, with `hidden` set for each that repeats the cell above in its group."""
+    """Return the cells of a column, with `is_hidden` set for each that repeats the cell above in its group."""
     result = cells[:1]
     for row in range(1, len(cells)):
         above, cell = cells[row - 1], cells[row]
         repeats = cell.value is not None and cell.value == above.value and cell.marks == above.marks
-        result.append(replace(cell, hidden=True) if repeats and groups[row] == groups[row - 1] else cell)
+        result.append(replace(cell, is_hidden=True) if repeats and groups[row] == groups[row - 1] else cell)
     return result
 
 

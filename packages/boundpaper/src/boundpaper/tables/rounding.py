@@ -14,21 +14,21 @@ from boundpaper.typeset.rounding import half_width
 
 
 def rounded_cells(
-    column: Column, cells: Sequence[Cell], levels: tuple[float, ...], where: Callable[[int | None], str]
+    column: Column, cells: Sequence[Cell], levels: tuple[float, ...], location_of: Callable[[int | None], str]
 ) -> list[Cell]:
     """Return the cells of a column with pieces, words and stars filled in.
 
-    `levels` are the significance levels of the stars. `where` returns the location of a row for messages, or, for None,
-    the location of the column. Raises DataError for a value that the format cannot show, and for an `uncertain()`
+    `levels` are the significance levels of the stars. `location_of` returns the location of a row for messages, or,
+    given None, that of the column. Raises DataError for a value that the format cannot show, and for an `uncertain()`
     column whose uncertainties are all 0.
     """
-    decimals = _column_decimals(column, cells, where)
+    decimals = _column_decimals(column, cells, location_of)
     result = []
     for row, cell in enumerate(cells):
         try:
             result.append(_rounded_cell(column, cell, levels, decimals[row]))
         except ThesisError as error:
-            raise type(error)(f"{where(row)}: {error}") from None
+            raise type(error)(f"{location_of(row)}: {error}") from None
     pieces = next((cell.pieces for cell in result if cell.pieces is not None), None)
     if pieces is None:
         return result
@@ -36,7 +36,7 @@ def rounded_cells(
     return [replace(cell, pieces=dash) if cell.value is None and cell.reason else cell for cell in result]
 
 
-def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
+def _column_decimals(column: Column, cells: Sequence[Cell], location_of: Callable[[int | None], str]) -> list[int]:
     """Return the decimals of each cell of an `uncertain()` column; if they differ by at most 1, all get the larger."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
@@ -48,7 +48,7 @@ def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int
         if uncertainty:
             decimals_by_row[row] = column.show.decimals(uncertainty)
     if not decimals_by_row:
-        raise DataError(f"{where(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
+        raise DataError(f"{location_of(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
     finest = max(decimals_by_row.values())
     nearly_equal = finest - min(decimals_by_row.values()) <= 1
     return [finest if nearly_equal else decimals_by_row.get(row, finest) for row in range(len(cells))]
@@ -87,7 +87,7 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], decimal
 
 
 def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
-    """Return the cells of a column, with `best` set for the best cell of each group if its interval overlaps no other.
+    """Return a column's cells, with `is_best` set for the best cell of each group if its interval overlaps no other.
 
     The interval is `ci`, or the value ± 2 uncertainties; a cell without either has an infinite interval.
     """
@@ -104,7 +104,7 @@ def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
             continue
         _, best_low, _, best_row = max(ranges)
         if best_low > max(high for _, _, high, row in ranges if row != best_row):
-            marked_cells[best_row] = replace(cells[best_row], best=True)
+            marked_cells[best_row] = replace(cells[best_row], is_best=True)
     return marked_cells
 
 

@@ -27,7 +27,7 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     texts = [
         [
-            Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best)
+            Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.is_best)
             for text, cell in zip(row_texts, cells, strict=True)
         ]
         for row_texts, cells in zip(body(grid, "html"), grid.rows, strict=True)
@@ -57,7 +57,7 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
 
 
 def _marks(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "*" * cell.stars + _superscript(notes.of_cell(cell))
+    return "" if cell.is_hidden else "*" * cell.stars + _superscript(notes.of_cell(cell))
 
 
 def _superscript(letters: tuple[str, ...]) -> str:

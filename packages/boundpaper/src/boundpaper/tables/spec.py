@@ -208,6 +208,13 @@ class Table:
     entry: str | None = None
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """Return the names of the columns of `rows` that the table reads in addition to those of its columns."""
+        space = self.space if isinstance(self.space, str) else None
+        fields = (self.reason, self.groups, self.rule_before, space, self.units, self.entry)
+        return tuple(field for field in fields if field is not None)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Return the note's paragraphs."""
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
@@ -310,9 +317,7 @@ def check(table: Table, name: str) -> None:
         except SpecError as error:
             raise SpecError(f"{context}, {subject}: {error}") from None
     needed_fields = [(field, f"column {column.title!r}") for column in table.columns for field in column.fields]
-    space = table.space if isinstance(table.space, str) else None
-    table_fields = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
-    needed_fields += [(field, "table") for field in table_fields if field is not None]
+    needed_fields += [(field, "table") for field in table.fields]
     for field, reader in needed_fields:
         if field not in columns:
             raise SpecError(

@@ -139,7 +139,7 @@ def _heading_width(lines: list[str], column: Column) -> float:
 
 def _body_width(grid: Grid, index: int, space: float) -> float:
     """Return the estimated width of a column's widest cell in em, including padding and marks."""
-    cells = [row[index] for row in grid.rows if not row[index].hidden]
+    cells = [row[index] for row in grid.rows if not row[index].is_hidden]
     mark_width = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
     pieces_by_unit: dict[str, list[Pieces | None]] = {}
     for row, unit in zip(grid.rows, grid.units, strict=True):

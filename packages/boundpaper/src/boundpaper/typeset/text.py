@@ -246,7 +246,7 @@ def _citation_keys(citation: str, text: str) -> list[tuple[str, str]]:
         if match is None:
             raise SpecError(f"the citation [{citation}] in {_excerpt(text)} is malformed: write [@key] or [@a; @b]")
         keys.append((match[1], match[2] or ""))
-    if len(keys) > 1 and any(place for _, place in keys):
+    if len(keys) > 1 and any(locator for _, locator in keys):
         raise SpecError(
             f"the citation [{citation}] in {_excerpt(text)} cites several works, and a place in one of them: cite that "
             "work in brackets of its own"
@@ -255,15 +255,15 @@ def _citation_keys(citation: str, text: str) -> list[tuple[str, str]]:
 
 
 def _render_citation(keys: list[tuple[str, str]], format: Markup, full_text: str) -> str:
-    place = keys[0][1] if len(keys) == 1 else ""
-    place_text = prose(place, format) if place else ""
+    locator = keys[0][1] if len(keys) == 1 else ""
+    locator_text = prose(locator, format) if locator else ""
     if format == "latex":
-        option = f"[{{{place_text}}}]" if place_text else ""
+        option = f"[{{{locator_text}}}]" if locator_text else ""
         return f"\\citep{option}{{{','.join(key for key, _ in keys)}}}"
     if format == "html":
-        inside = "; ".join(html.escape(key) for key, _ in keys) + (f", {place_text}" if place_text else "")
-        return f'<span class="citation">[{inside}]</span>'
-    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {place_text}" if place_text else "") + "]"
+        citation = "; ".join(html.escape(key) for key, _ in keys) + (f", {locator_text}" if locator_text else "")
+        return f'<span class="citation">[{citation}]</span>'
+    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {locator_text}" if locator_text else "") + "]"
 
 
 def _excerpt(text: str, offset: int = 0) -> str:

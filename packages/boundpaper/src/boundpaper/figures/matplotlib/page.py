@@ -127,7 +127,7 @@ def _axes_code(
 def _require_separate_labels(axis: ConvertedAxis, length: float, size: Callable[[str], float]) -> None:
     """Raise NotConverted if a tick label overlaps the next."""
     low, high, *positions = (math.log(v) if axis.is_log else v for v in (axis.low, axis.high, *axis.ticks))
-    labels = sorted((at, text) for at, text in zip(positions, axis.tick_labels, strict=True) if text)
+    labels = sorted((position, text) for position, text in zip(positions, axis.tick_labels, strict=True) if text)
     for (a, left_text), (b, right_text) in pairwise(labels):
         distance = (b - a) / (high - low) * length
         require((size(left_text) + size(right_text)) / 2 <= distance + 0.5, "tick labels that would overlap")

@@ -78,7 +78,7 @@ class Marks:
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
 
-    def name(self, path: Any, filled: bool, scale: float) -> str:
+    def name(self, path: Any, is_filled: bool, scale: float) -> str:
         """Return the name of a mark of this shape; `scale` converts its lengths to points of 1/72 inch."""
         commands = []
         for points, code in path.iter_segments(simplify=False, curves=True):
@@ -87,7 +87,7 @@ class Marks:
                 commands.append(r"\pgfpathclose")
                 continue
             commands.append(f"\\pgfpath{_PATH_COMMANDS[code]}" + "".join(f"{{{p}}}" for p in pairs))
-        shape = "".join(commands) + (r"\pgfusepathqfillstroke" if filled else r"\pgfusepathqstroke")
+        shape = "".join(commands) + (r"\pgfusepathqfillstroke" if is_filled else r"\pgfusepathqstroke")
         return self.names.setdefault(shape, f"drawn-{len(self.names) + 1}")
 
     def declarations(self) -> str:

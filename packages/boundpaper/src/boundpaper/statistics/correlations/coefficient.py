@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import stats
@@ -146,6 +146,13 @@ def interval(
     half = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(variance)
     centre = math.atanh(value)
     return (math.tanh(centre - half), math.tanh(centre + half)), ""
+
+
+def coefficient_fields(value: float, ends: tuple[float, float] | None) -> dict[str, Any]:
+    """Return the fields of an Estimate whose estimate and effect are both a coefficient with its interval."""
+    low, high = ends or (None, None)
+    interval_fields = {"ci_low": low, "ci_high": high, "effect_ci_low": low, "effect_ci_high": high}
+    return {"estimate": value, "effect": value, **interval_fields}
 
 
 def t_statistic(value: float, df: int) -> float | None:

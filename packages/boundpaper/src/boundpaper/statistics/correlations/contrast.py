@@ -10,7 +10,13 @@ from scipy import optimize, stats
 
 from boundpaper.statistics import guards
 from boundpaper.statistics.bootstrap import DRAWS, SEED
-from boundpaper.statistics.correlations.coefficient import Method, check_method, coefficient, interval
+from boundpaper.statistics.correlations.coefficient import (
+    Method,
+    check_method,
+    coefficient,
+    coefficient_fields,
+    interval,
+)
 from boundpaper.statistics.correlations.correlation import correlate
 from boundpaper.statistics.estimate import Estimate, join_notes, no, with_note
 from boundpaper.statistics.sample import FloatArray, check_confidence, matched
@@ -89,20 +95,14 @@ def correlation_difference(
     coefficients = abs(r_first), abs(r_second), direction * r_between
     difference = coefficients[0] - coefficients[1]
     ends, reason = zou_interval(*coefficients, target.size, method, confidence)
-    make_row = partial(make_row, estimate=difference, effect=difference)
     if ends is None:
-        return make_row(note=join_notes(*notes, no("interval", "statistic", "df", "p", because=reason)))
+        notes.append(no("interval", "statistic", "df", "p", because=reason))
+        return make_row(**coefficient_fields(difference, None), note=join_notes(*notes))
     notes.append("takes the variables for jointly normal")
     notes.append("interval from those of both coefficients and their dependence, inverted for p")
     notes.append(no("statistic", "df", because="p inverts the interval"))
-    return make_row(
-        ci_low=ends[0],
-        ci_high=ends[1],
-        p_value=_alpha_at_zero(coefficients, target.size, method),
-        effect_ci_low=ends[0],
-        effect_ci_high=ends[1],
-        note=join_notes(*notes),
-    )
+    p_value = _alpha_at_zero(coefficients, target.size, method)
+    return make_row(**coefficient_fields(difference, ends), p_value=p_value, note=join_notes(*notes))
 
 
 def zou_interval(

@@ -18,6 +18,7 @@ from boundpaper.statistics.correlations.coefficient import (
     Method,
     check_method,
     coefficient,
+    coefficient_fields,
     interval,
     relabelled,
     t_statistic,
@@ -308,19 +309,8 @@ def correlate(
         p_value = outcome.p_value
         notes += [outcome.note, *guards.smallest_p(outcome.smallest)]
     notes += one_sided_note(alternative)
-    low, high = ends or (None, None)
-    return make_row(
-        estimate=value,
-        ci_low=low,
-        ci_high=high,
-        statistic=statistic,
-        df=df,
-        p_value=p_value,
-        effect=value,
-        effect_ci_low=low,
-        effect_ci_high=high,
-        note=join_notes(*notes),
-    )
+    fields = coefficient_fields(value, ends)
+    return make_row(**fields, statistic=statistic, df=df, p_value=p_value, note=join_notes(*notes))
 
 
 def leave_one_out(
