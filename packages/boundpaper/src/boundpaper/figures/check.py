@@ -129,7 +129,7 @@ def _check_numbers(
         try:
             is_finite = math.isfinite(value)
         except TypeError:
-            raise DataError(f"{location}: {name}[{i}] is {value!r}, not a number") from None
+            raise DataError(f"{location}: {name}[{i}] is {value!r}, not a number; give one, or drop the row") from None
         if not is_finite:
             raise DataError(f"{location}: {name}[{i}] is {value}; drop the row, or draw a Bundle, which may have gaps")
 

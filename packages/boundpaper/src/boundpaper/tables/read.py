@@ -114,7 +114,7 @@ class _CellReader:
                 raise DataError(f"{location} is {value}: leave it empty and give a reason")
             return Cell(value=value, marks=marks)
         if isinstance(value, str) and not isinstance(column.show, AsPrinted):
-            raise DataError(f"{location} is the text {value!r}, but the column has numbers")
+            raise DataError(f"{location} is the text {value!r}, but the column has numbers: convert it")
         p, digits = self._read_number(column.p, row, location), self._read_digits(column, row, location)
         low, high = (self._read_number(end, row, location) for end in column.ci or (None, None))
         uncertainty = self._read_number(column.uncertainty, row, location)
@@ -128,9 +128,9 @@ class _CellReader:
                 )
             return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
         if low is not None and high is not None and low > high:
-            raise DataError(f"{location} has the interval [{low}, {high}], with the ends in the wrong order")
+            raise DataError(f"{location} has the interval [{low}, {high}], with the ends in the wrong order: swap them")
         if uncertainty is not None and uncertainty < 0:
-            raise DataError(f"{location} has the negative uncertainty {uncertainty}")
+            raise DataError(f"{location} has the negative uncertainty {uncertainty}: give its size")
         return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
 
     def is_ruled(self, value: object, row: int) -> bool:
@@ -144,7 +144,7 @@ class _CellReader:
             return None
         value = self.data[field][row]
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise DataError(f"{location}: {field} is {value!r}, which is not a number")
+            raise DataError(f"{location}: {field} is {value!r}, which is not a number: convert it")
         if not math.isfinite(value):
             raise DataError(f"{location}: {field} is {value}: leave it empty and give a reason")
         return value

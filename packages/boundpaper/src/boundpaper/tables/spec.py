@@ -301,11 +301,11 @@ def check(table: Table, name: str) -> None:
     """
     context = f"table {name}"
     if not table.columns:
-        raise SpecError(f"{context} has no columns")
+        raise SpecError(f"{context} has no columns: give columns=")
     if not len(table.rows):
         raise SpecError(f"{context} has no rows: check the selection of rows")
     if not table.caption.strip():
-        raise SpecError(f"{context} has no caption")
+        raise SpecError(f"{context} has no caption: describe the rows")
     columns = [str(column) for column in table.rows.columns]
     if repeated := sorted({field for field in columns if columns.count(field) > 1}):
         raise SpecError(f"{context}: rows has two columns named {repeated[0]!r}: rename one")

@@ -248,7 +248,7 @@ def pair(value: object, name: str) -> tuple[Any, Any]:
         raise DataError(f"an {name} is a pair of numbers, not {value!r}")
     first, second = value
     if finite(first) > finite(second) and name == "interval":
-        raise DataError(f"the interval {value!r} has its ends in the wrong order")
+        raise DataError(f"the interval {value!r} has its ends in the wrong order: swap them")
     return first, second
 
 
