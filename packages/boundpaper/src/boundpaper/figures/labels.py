@@ -202,7 +202,7 @@ def _segment_meets(box: PlacedLabel, a: Point, b: Point) -> bool:
     """Return whether the segment from `a` to `b` enters a box or passes close to it."""
     is_beside = max(a[0], b[0]) <= box.left - 0.5 or min(a[0], b[0]) >= box.right + 0.5
     if is_beside or max(a[1], b[1]) <= box.low - 0.5 or min(a[1], b[1]) >= box.high + 0.5:
-        return False  # most leaders are far from most boxes
+        return False  # a quick answer for most leaders, which are far from most boxes
     return any(box.contains(a[0] + (b[0] - a[0]) * t / 32, a[1] + (b[1] - a[1]) * t / 32, 0.5) for t in range(1, 32))
 
 

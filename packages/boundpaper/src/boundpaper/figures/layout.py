@@ -121,7 +121,7 @@ def _prepared_panels(figure: Figure, name: str) -> list[PreparedPanel]:
 
 
 def _panel_title(figure: Figure, panel: Panel, i: int) -> str:
-    letter = rf"(\kern-0.06em {chr(ord('a') + i)}\kern-0.06em)" if figure.letters else ""  # bold parentheses are loose
+    letter = rf"(\kern-0.06em {chr(ord('a') + i)}\kern-0.06em)" if figure.letters else ""  # bold parentheses leave gaps
     return " ".join(filter(None, (letter, latex(panel.title))))
 
 

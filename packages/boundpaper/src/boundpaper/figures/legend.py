@@ -72,7 +72,7 @@ class Legend:
 def make_legend(figure: Figure, name: str) -> Legend:
     """Return the legend of all distinct names, in as few rows as fit; empty if there are fewer than two names.
 
-    Raises SpecError when two names have the same picture, or one name has two pictures, in any panels.
+    Raises SpecError when two names have the same picture, or one name has two pictures, in any of the panels.
     """
     by_label: dict[str, LegendEntry] = {}
     if figure.legend == "none":

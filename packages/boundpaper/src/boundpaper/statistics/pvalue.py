@@ -8,10 +8,7 @@ SMALLEST_EXPONENT = -300
 
 
 def bound_exponent(p: float) -> int:
-    """Return the smallest integer e, at least -300, with p < 10^e.
-
-    Raises ValueError if p is outside [0, 1].
-    """
+    """Return the smallest integer e, at least -300, with p < 10^e; raise ValueError if p is outside [0, 1]."""
     _require_p(p)
     if p == 0:
         return SMALLEST_EXPONENT

@@ -32,7 +32,7 @@ class Spanner:
 def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = None) -> list[list[str]]:
     """Return the body of a table: the texts of its cells, row by row, with numbers aligned, without marks and stars.
 
-    In LaTeX, `hanging_marks` may give the marks and stars of each cell, row by row, which texts of numbers include.
+    In LaTeX, `hanging_marks` are the marks and stars of each cell, row by row; texts of numbers include them.
     """
     columns = []
     for index, column in enumerate(grid.columns):
@@ -101,7 +101,7 @@ def spanners(grid: Grid, format: Markup) -> list[Spanner]:
 
 
 def group_headings(grid: Grid, format: Markup) -> dict[int, str]:
-    """Return the heading of the group of each column, by the column's index, for formats with one header line."""
+    """Return the heading of a column's group by the column's index, for each column with a group."""
     return {index: prose(column.group, format) for index, column in enumerate(grid.columns) if column.group}
 
 

@@ -296,7 +296,7 @@ def _as_text(name: object) -> str:
 def check(table: Table, name: str) -> None:
     """Raise SpecError, which names the table, if a Table cannot be rendered.
 
-    This is so if it has no rows or columns, a field that `rows` lacks or that two columns show, an unexplained mark, or
+    Reasons are a table without rows or columns, a field that `rows` lacks or two columns show, an unexplained mark, and
     contradictory options.
     """
     context = f"table {name}"

@@ -46,7 +46,7 @@ class Fixed(ScalarFormat):
     sign: bool = False  # whether positive numbers get a plus
     suffix: str = ""
     thousands: bool = True
-    scale: int = 1  # by which numbers are multiplied before they are rounded
+    scale: int = 1  # factor by which numbers are multiplied before rounding
 
     def __post_init__(self) -> None:
         if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MAX_ITEMS = 1_000_000  # of a product, or characters
-MAX_BITS = 10_000  # of a power
-LARGE_WIDTH = re.compile(r"\d{4,}")  # of a field, in a format
+MAX_ITEMS = 1_000_000  # largest number of characters or items in a product
+MAX_BITS = 10_000  # largest number of bits in a power
+LARGE_WIDTH = re.compile(r"\d{4,}")  # a field width of four digits or more in a format
 
 
 def environment(*folders: Path, **options: Any) -> Environment:

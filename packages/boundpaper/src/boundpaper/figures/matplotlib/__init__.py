@@ -81,7 +81,7 @@ def from_matplotlib(
         raise
     except NotConverted as error:
         reason = str(error)
-    except Exception as error:  # for parts that the conversion does not know, which matplotlib draws
+    except Exception as error:  # the conversion does not know a part, which matplotlib draws
         reason = f"{type(error).__name__} during conversion ({_first_line(error)})"
     figure = _draw_as_pgf(drawing, width, height, reason)
     return replace(figure, caption=caption, note=note, short=short)

@@ -99,7 +99,7 @@ class Renderer(RendererPgf):
     def draw_text(
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
     ) -> None:
-        """Write a text with matplotlib's anchor."""
+        """Write a text, anchored as matplotlib anchors it."""
         r, g, b = gc.get_rgb()[:3]
         anchor = "left,base"
         has_anchor = mtext and mtext.get_verticalalignment() != "center_baseline"
@@ -164,7 +164,7 @@ class FigureCanvas(FigureCanvasPgf):
 
 
 def _styled_latex(text: str, prop: Any, ismath: Any) -> str:
-    """Return the LaTeX of a text with size, weight, slant and, if it is monospaced, family of its font properties."""
+    """Return the LaTeX of a text in the size, weight and slant of `prop`, and in its family if it is monospaced."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
     is_bold = weight in _BOLD if isinstance(weight, str) else weight >= 600

@@ -135,7 +135,7 @@ def _blank_axes() -> Any:
 def _require_default_text(text: Any, default: Text, along: int, is_auto: bool) -> None:
     """Raise NotConverted unless a title or label has its default position and default properties.
 
-    The text must be centred along coordinate `along` (0 or 1). `is_auto` says whether matplotlib chose the other one.
+    The text must be centred along coordinate `along` (0 or 1). `is_auto` says whether matplotlib chose the other.
     """
     if text.get_text():
         text_name = f"the text {text.get_text()!r}"

@@ -57,8 +57,8 @@ class ConvertedAxis:
 class ConvertedPanel:
     """A pair of axes with plots and a legend, at a row and column of the grid.
 
-    `ratio` is height over width. `plots` have the PGFPlots code, and `entries` pictures and names of the legend, whose
-    position is `legend_at` in fractions of the axes, or above the axes if this is None.
+    `ratio` is height over width. `plots` have PGFPlots code, and `entries` have the pictures and names of the legend.
+    `legend_at` is the position of the legend in fractions of the axes; if it is None, the legend is above them.
     """
 
     row: int

@@ -70,10 +70,7 @@ def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> F
 
 
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:
-    """Return the p-value of Student's t.
-
-    Raises ValueError if `alternative` is unknown.
-    """
+    """Return the p-value of Student's t; raise ValueError if `alternative` is unknown."""
     check_alternative(alternative, "t_p")
     if alternative == "two-sided":
         return float(2 * stats.t.sf(abs(t), df))
