@@ -72,7 +72,9 @@ def main() -> int:
                 write(out / "figures" / file, content)
             write(target / f"{example.name}.pdf", compile_figure(out, example.name))
             convert(target / f"{example.name}.pdf", target / f"{example.name}.png")
-            page.append(f"<p><em>{html.escape(figure.way)}</em></p><img width='520' src='{example.name}.png'>")
+            page.append(
+                f"<p><em>{html.escape(figure.conversion_note)}</em></p><img width='520' src='{example.name}.png'>"
+            )
     write(target / "index.html", "\n".join(page).encode())
     print((target / "index.html").relative_to(ROOT))
     return 0

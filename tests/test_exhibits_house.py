@@ -71,7 +71,7 @@ def test_every_figure_follows_the_house_rules(name, shipped):
             scale, along = (placed.x, 0) if shade.axis == "x" else (placed.y, 1)
             for end, limit, corner in ((shade.low, scale.low, "a"), (shade.high, scale.high, "b")):
                 value = limit if end is None else placed.panel.position(end, shade.axis)
-                assert float(box[corner][along]) == pytest.approx(scale.at(value) / scale.length, abs=1e-4)
+                assert float(box[corner][along]) == pytest.approx(scale.mm(value) / scale.length, abs=1e-4)
 
 
 def test_every_exhibit_is_referenced_and_percent_signs_follow_numbers():

@@ -13,17 +13,17 @@ pytestmark = pytest.mark.latex
 
 def test_random_drawings_lose_nothing_unreported():
     faults: list[str] = []
-    ways = run(range(16), say=faults.append)
+    outcomes = run(range(16), say=faults.append)
     assert faults == []
-    assert ways["converted"] >= 3
-    assert ways["drawn"] >= 3
+    assert outcomes["converted"] >= 3
+    assert outcomes["drawn"] >= 3
 
 
 @pytest.mark.parametrize("seed", [1, 9])
 def test_lost_value_or_text_is_noticed_by_the_check(seed, monkeypatch):
     monkeypatch.setattr(artists, "number", lambda value: f"{value:.2g}")
-    way, faults = judge(make(seed))
-    assert way == "converted"
+    outcome, faults = judge(make(seed))
+    assert outcome == "converted"
     assert any("the point" in fault for fault in faults)
     monkeypatch.undo()
     made = make(seed)
@@ -37,4 +37,5 @@ def test_manual_example_is_converted_as_the_manual_says(example):
         with pytest.raises(SpecError):
             from_matplotlib(draw(example), caption="c")
         return
-    assert from_matplotlib(draw(example), caption="c").way.startswith(example.heading[0].lower() + example.heading[1:])
+    note = from_matplotlib(draw(example), caption="c").conversion_note
+    assert note.startswith(example.heading[0].lower() + example.heading[1:])

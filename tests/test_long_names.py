@@ -10,7 +10,7 @@ from boundpaper.figures.render import tex
 from boundpaper.store.reader import read as artifact
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
-from boundpaper.tables.width import LINE, TURNED, fit_table
+from boundpaper.tables.width import LANDSCAPE_LINE, LINE, fit_table
 from boundpaper.typeset.wording import abbreviated_names
 from conftest import ROOT
 
@@ -39,7 +39,7 @@ def test_table_fits_its_width_and_shows_the_whole_model_name(name: str) -> None:
     function = importlib.import_module(name).table
     table = function(**frames(function, TABLES[name]))
     grid = read(table, "t")
-    assert fit_table(grid).width <= (TURNED if table.landscape else LINE)
+    assert fit_table(grid).width <= (LANDSCAPE_LINE if table.landscape else LINE)
     assert LONG in render(table, "t", "markdown").replace("\\", "")
 
 

@@ -67,7 +67,7 @@ MADE: dict[str, Iterable[str]] = {
         rf"(?<![\w/.-])({'|'.join(map(re.escape, KEYS))})(?![\w/]|[-.]\w)"
     ],
     "packages/boundpaper/src/boundpaper/figures/matplotlib/words.py: re.escape(command) + '(?![A-Za-z])'": [
-        re.escape(command) + "(?![A-Za-z])" for command in words._SAME
+        re.escape(command) + "(?![A-Za-z])" for command in words._EQUIVALENTS
     ],
     "packages/boundpaper/src/boundpaper/paper/annotate/build.py: pattern": metadata.read(patterns.ROOT).names,
     "packages/boundpaper/src/boundpaper/paper/annotate/copies.py: f'{re.escape(key)}(?![0-9A-Za-z])'": [

@@ -29,10 +29,10 @@ def drawing_of(draw, **options):
 
 
 def conversion(draw, **options):
-    """Return how a drawing is included (converted, or drawn by matplotlib itself), and its LaTeX code."""
+    """Return the note that says whether a drawing was converted or drawn by matplotlib, and the LaTeX of its body."""
     drawing, _ = drawing_of(draw, **options)
     figure = from_matplotlib(drawing, caption="c")
-    return figure.way, figure.body
+    return figure.conversion_note, figure.body
 
 
 def points_of(body):
@@ -52,7 +52,7 @@ def all_in_place(draw, points):
     """Return whether matplotlib's PGF code of a drawing has each of the points at its position."""
     drawing, axes = drawing_of(draw)
     figure = from_matplotlib(drawing, caption="c")
-    assert "drawn by matplotlib itself, because of" in figure.way
+    assert "drawn by matplotlib itself, because of" in figure.conversion_note
     return all(has_point(drawing, axes, figure.body, x, y) for x, y in points)
 
 
@@ -119,8 +119,8 @@ def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compil
 @pytest.mark.reported("cmbant/getdist#24", "nexpy#54", "matlab2tikz#131", outcome="right")
 def test_a_multiplier_beside_the_axis_is_written():
     """Convert values of one to three million, which matplotlib writes as 1 to 3 with 1e6 beside the axis."""
-    way, body = conversion(lambda a: a.plot([1, 2, 3], [1e6, 2e6, 3e6], "o-"))
-    assert "because of the offset or multiplier (1e6) of the y axis" in way
+    note, body = conversion(lambda a: a.plot([1, 2, 3], [1e6, 2e6, 3e6], "o-"))
+    assert "because of the offset or multiplier (1e6) of the y axis" in note
     assert "selectfont 1e6}" in body
 
 
@@ -146,8 +146,8 @@ def test_other_multipliers_and_offsets_are_written(y, label):
 )
 def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, label):
     """Convert formatters that write the whole value, and keep formatters that write texts."""
-    way, body = conversion(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
+    assert note == "converted to PGFPlots"
     assert f"{{{label}}}" in body
 
 
@@ -179,8 +179,8 @@ def test_histograms_and_horizontal_bars_on_logarithmic_axes_have_their_heights(d
 @pytest.mark.reported(outcome="right")
 def test_bars_with_a_positive_bottom_on_a_logarithmic_axis_are_converted():
     """Convert bars on a logarithmic axis with a given positive bottom."""
-    way, body = conversion(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
+    assert note == "converted to PGFPlots"
     assert points_of(body) >= {(0.6, 0.1), (1.4, 10), (1.6, 0.1), (2.4, 100)}
 
 
@@ -233,17 +233,17 @@ def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
 )
 def test_horizontal_bars_and_lines_across_zero_on_log_axes_are_not_converted(draw):
     """Draw horizontal error bars and lines that leave a logarithmic axis, which PGFPlots would drop in part."""
-    way, _ = conversion(draw)
-    assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", way)
+    note, _ = conversion(draw)
+    assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", note)
 
 
 @pytest.mark.reported(outcome="right")
 def test_error_bars_above_zero_are_converted_with_both_ends():
     """Convert asymmetric error bars on a logarithmic axis that stay above zero."""
-    way, body = conversion(
+    note, body = conversion(
         lambda a: (a.errorbar([1, 2], [1, 10], yerr=[[0.5, 9], [4, 90]], capsize=2), a.set_yscale("log"))
     )
-    assert way == "converted to PGFPlots"
+    assert note == "converted to PGFPlots"
     assert points_of(body) >= {(1, 0.5), (1, 5), (2, 1), (2, 100), (1, 1), (2, 10)}
 
 
@@ -259,8 +259,8 @@ def _draw_marks(a):
 @pytest.mark.reported("tikzplotlib#556", "tikzplotlib#218", "tikzplotlib#401", "tikzplotlib#87", outcome="right")
 def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compile_pdf):
     """Convert a legend of eight marks and a pale band, with and without a title."""
-    way, body = conversion(lambda a: (_draw_marks(a), a.legend()))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: (_draw_marks(a), a.legend()))
+    assert note == "converted to PGFPlots"
     plot = re.findall(r"addplot\[forget plot, only marks, mark=([\w-]+)", body)
     legend = re.findall(r"addlegendimage\{only marks, mark=([\w-]+)", body)
     assert plot == legend
@@ -268,7 +268,7 @@ def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compile_pdf):
     assert body.count("fill opacity=0.2") == 2
     drawing, _ = drawing_of(lambda a: (_draw_marks(a), a.legend(title="Method")))
     figure = from_matplotlib(drawing, caption="c")
-    assert "the title of a legend ('Method')" in figure.way
+    assert "the title of a legend ('Method')" in figure.conversion_note
     assert "Method" in printed_text(compile_pdf(figure, "titled"))
 
 
@@ -291,8 +291,8 @@ def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compile_pdf):
 )
 def test_other_legends_are_converted_completely_or_drawn_by_matplotlib(draw, reason):
     """Convert stars, letters, hollow and half-filled marks, stems, figure legends, and legend positions."""
-    way, body = conversion(draw)
-    assert reason in way
+    note, body = conversion(draw)
+    assert reason in note
     assert "n}" in body
 
 
@@ -404,9 +404,9 @@ def test_times_are_placed_correctly_and_labelled_as_times():
 )
 def test_other_dates_are_labelled_as_dates(draw, label):
     """Convert years, areas over times, a pandas series, bars over days, and a custom formatter."""
-    way, body = conversion(draw)
+    note, body = conversion(draw)
     assert label in body
-    assert "Error" not in way
+    assert "Error" not in note
 
 
 @pytest.mark.reported("tikzplotlib#257", "tikzplotlib#405", "tikzplotlib#11", "tikzplotlib#119", outcome="right")
@@ -421,7 +421,8 @@ def test_hatches_polar_and_3d_axes_are_drawn_by_matplotlib(kind, compile_pdf):
     else:
         drawing.add_subplot(projection=kind).plot(*[[1, 2, 3]] * (3 if kind == "3d" else 2))
     figure = from_matplotlib(drawing, caption="c")
-    assert {"hatch": "the hatch (//) of a Rectangle", "polar": "polar axes", "3d": "3d axes"}[kind] in figure.way
+    reasons = {"hatch": "the hatch (//) of a Rectangle", "polar": "polar axes", "3d": "3d axes"}
+    assert reasons[kind] in figure.conversion_note
     compile_pdf(figure, f"kind_{kind}")
 
 
@@ -453,8 +454,8 @@ def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, reason, 
 
     drawing, _ = drawing_of(lambda a: (a.plot([0, 1], [0, 1]), draw(a)))
     figure = from_matplotlib(drawing, caption="c")
-    assert reason in figure.way
-    assert figure.way.startswith("drawn by matplotlib itself, because of")
+    assert reason in figure.conversion_note
+    assert figure.conversion_note.startswith("drawn by matplotlib itself, because of")
     compile_pdf(figure, "other")
 
 
@@ -524,8 +525,8 @@ def test_years_as_categories_or_given_ticks_have_no_comma(figure, labels):
 @pytest.mark.reported(outcome="right")
 def test_years_under_matplotlib_bars_have_no_comma():
     """Plot bars over whole years."""
-    way, body = conversion(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
+    assert note == "converted to PGFPlots"
     assert r"xticklabels={{\vphantom{Ag}2019},{\vphantom{Ag}2020},{\vphantom{Ag}2021}}" in body
 
 
@@ -570,7 +571,7 @@ def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
     drawing, axes = drawing_of(lambda a: a.plot([1, 2], [1, 2]))
     draw(axes)
     figure = from_matplotlib(drawing, caption="c")
-    assert "drawn by matplotlib itself" in figure.way
+    assert "drawn by matplotlib itself" in figure.conversion_note
     x, y = _text_position(figure.body, "word")
     assert 0 <= x <= drawing.get_figwidth()
     assert 0 <= y <= drawing.get_figheight()
@@ -579,8 +580,8 @@ def test_texts_in_axes_or_figure_coordinates_are_placed_as_in_matplotlib(draw):
 @pytest.mark.reported("matplotlib gallery errorbar_limits", outcome="right")
 def test_upper_limits_have_arrows():
     """Draw upper limits at two of three points."""
-    way, body = conversion(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
+    assert note == "converted to PGFPlots"
     arrows = re.findall(r"only marks, mark=(drawn-\d+)[^\n]*table \{\n1 0.7\n3 2.7\n\}", body)
     assert len(arrows) == 1
     assert (2, 2.3) in points_of(body)
@@ -591,8 +592,8 @@ def test_upper_limits_have_arrows():
 def test_limits_in_every_direction_have_arrows(limit):
     """Draw lower limits, and limits to the left and right."""
     error = {"xerr" if limit[0] == "x" else "yerr": 0.3}
-    way, body = conversion(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
+    assert note == "converted to PGFPlots"
     sign = -0.3 if limit.endswith("uplims") else 0.3
     interval = [(v + sign, v) if limit[0] == "x" else (v, v + sign) for v in (1, 2)]
     assert all(any(np.allclose(end, row) for row in points_of(body)) for end in interval)
@@ -602,6 +603,6 @@ def test_limits_in_every_direction_have_arrows(limit):
 @pytest.mark.reported(outcome="right")
 def test_percent_sign_of_a_formatter_is_written():
     """Convert a formatter that writes a percent sign."""
-    way, body = conversion(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
-    assert way == "converted to PGFPlots"
+    note, body = conversion(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
+    assert note == "converted to PGFPlots"
     assert r"{20\%}" in body

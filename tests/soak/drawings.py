@@ -311,13 +311,13 @@ def judge(sample: Sample) -> tuple[str, list[str]]:
         return "crashed", [f"{type(error).__name__}: {error}"]
     body = figure.body
     faults = [f"the text {text!r} is lost" for text in sample.texts if text.strip() and latex_words(text) not in body]
-    if figure.way == "converted to PGFPlots":
+    if figure.conversion_note == "converted to PGFPlots":
         return "converted", faults + _lost_values(sample, body)
-    if "because of" not in figure.way:
-        faults.append(f"no reason given: {figure.way!r}")
-    if "during conversion" in figure.way:
-        faults.append(f"conversion failed: {figure.way}")
-    reason = figure.way.partition("because of ")[2].partition(";")[0]
+    if "because of" not in figure.conversion_note:
+        faults.append(f"no reason given: {figure.conversion_note!r}")
+    if "during conversion" in figure.conversion_note:
+        faults.append(f"conversion failed: {figure.conversion_note}")
+    reason = figure.conversion_note.partition("because of ")[2].partition(";")[0]
     return f"drawn: {reason}", faults + _misplaced(sample, body)
 
 

@@ -96,7 +96,7 @@ def test_a_converted_drawing_compiles_at_its_width(format_folder):
     axes.bar([1, 2], [1, 2], alpha=0.5)
     axes.legend()
     figure = from_matplotlib(drawing, caption="c", width=120)
-    assert figure.way == "converted to PGFPlots"
+    assert figure.conversion_note == "converted to PGFPlots"
     write(figure, "converted", format_folder)
     log = compiled_log("converted", format_folder, "-fmt=figure")
     assert "Missing character" not in log
@@ -111,7 +111,7 @@ def test_figure_drawn_by_matplotlib_compiles_with_its_picture_and_document_fonts
     axes.imshow([[0, 1], [2, 3]])
     axes.set_title("50% & a_b")
     figure = from_matplotlib(drawing, caption="c", width=120)
-    assert "drawn by matplotlib itself" in figure.way
+    assert "drawn by matplotlib itself" in figure.conversion_note
     write(figure, "under_score", format_folder)
     log = compiled_log("under_score", format_folder, "-fmt=figure")
     assert "Missing character" not in log

@@ -157,7 +157,7 @@ def test_drawing_rendered_by_matplotlib_is_left_unchanged():
     drawing, axes = axes_of()
     mesh = axes.pcolormesh(np.arange(4000).reshape(40, 100))
     canvas, size = drawing.canvas, tuple(drawing.get_size_inches())
-    assert "drawn by matplotlib itself" in from_matplotlib(drawing, caption="c", height=30).way
+    assert "drawn by matplotlib itself" in from_matplotlib(drawing, caption="c", height=30).conversion_note
     assert (drawing.canvas, tuple(drawing.get_size_inches())) == (canvas, size)
     assert not mesh.get_rasterized()
 
@@ -217,7 +217,9 @@ def test_failure_of_the_conversion_is_reported_and_matplotlib_renders_the_figure
     monkeypatch.setattr(convert, "lay_out_page", broken)
     drawing, axes = axes_of()
     axes.plot([1, 2], [1, 2])
-    assert "because of StopIteration during conversion (midway)" in from_matplotlib(drawing, caption="c").way
+    assert (
+        "because of StopIteration during conversion (midway)" in from_matplotlib(drawing, caption="c").conversion_note
+    )
 
 
 def test_without_latex_the_program_is_named(monkeypatch):

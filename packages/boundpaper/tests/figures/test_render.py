@@ -186,7 +186,7 @@ def test_no_marker_is_drawn_on_the_frame_of_a_narrow_panel():
     figure = Figure(panels=[Panel(series=[points])] * 3, columns=3, height=30, caption="x")
     for placed in lay_out(figure, "narrow", 0.0).panels:
         for value, scale in ((1.0, placed.x), (2.0, placed.x), (0.0, placed.y), (1.0, placed.y)):
-            assert 1.5 < scale.at(value) < scale.length - 1.5
+            assert 1.5 < scale.mm(value) < scale.length - 1.5
 
 
 def test_labels_above_the_axes_do_not_overlap():

@@ -36,30 +36,30 @@ def test_limits_leave_a_margin_and_bars_stand_on_zero():
 @pytest.mark.parametrize(("kind", "reverse"), [("linear", False), ("linear", True), ("log", False), ("symlog", True)])
 def test_axis_ends_are_its_limits(kind, reverse):
     scale = Scale(kind=kind, low=1.0, high=100.0, length=60.0, reverse=reverse)
-    assert scale.at(1.0) == pytest.approx(60.0 if reverse else 0.0)
-    assert scale.at(100.0) == pytest.approx(0.0 if reverse else 60.0)
+    assert scale.mm(1.0) == pytest.approx(60.0 if reverse else 0.0)
+    assert scale.mm(100.0) == pytest.approx(0.0 if reverse else 60.0)
     assert scale.limits[0] < scale.limits[1]
 
 
 def test_log_and_symlog_scales_place_values():
-    assert Scale(kind="log", low=1, high=100, length=60).at(10) == pytest.approx(30)
+    assert Scale(kind="log", low=1, high=100, length=60).mm(10) == pytest.approx(30)
     even = Scale(kind="symlog", low=-99, high=99, length=60)
-    assert even.at(0) == pytest.approx(30)
-    assert even.at(9) == pytest.approx(45)
+    assert even.mm(0) == pytest.approx(30)
+    assert even.mm(9) == pytest.approx(45)
 
 
 def test_cells_of_a_heat_map_are_equally_wide():
     scale = Scale(kind="edges", low=1, high=1000, length=30, edges=(1, 10, 100, 1000))
-    assert [scale.at(v) for v in (1, 10, 100, 1000)] == pytest.approx([0, 10, 20, 30])
+    assert [scale.mm(v) for v in (1, 10, 100, 1000)] == pytest.approx([0, 10, 20, 30])
     assert scale.coordinate(math.sqrt(10)) == pytest.approx(0.5)
     assert Scale(kind="edges", low=0, high=4, edges=(0, 2, 4)).coordinate(3) == pytest.approx(1.5)
 
 
 def test_scale_is_extended_to_make_room_for_a_label():
     scale = Scale(kind="linear", low=0, high=10, length=50).extended(10, 5.0, upper=True)
-    assert scale.length - scale.at(10) == pytest.approx(5.0)
+    assert scale.length - scale.mm(10) == pytest.approx(5.0)
     log = Scale(kind="log", low=1, high=10, length=50).extended(10, 5.0, upper=True)
-    assert log.length - log.at(10) == pytest.approx(5.0)
+    assert log.length - log.mm(10) == pytest.approx(5.0)
     assert Scale(kind="linear", low=0, high=10, length=50).extended(5, 5.0, upper=True).high == 10
 
 
@@ -83,7 +83,7 @@ def test_linear_ticks_are_within_limits_and_even(low, span, count):
 
 def test_tick_texts_have_equal_decimals_and_separators():
     assert tick_texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
-    assert tick_texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
+    assert tick_texts([1, 10, 0.5], equal_decimals=False) == ["$1$", "$10$", "$0.5$"]
     assert tick_texts([-20000]) == ["$-20{,}000$"]
     assert tick_texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
     assert group_thousands("1234") == "1{,}234"
@@ -112,7 +112,7 @@ def test_reversed_axis_keeps_cell_positions():
     scale = Scale(kind="edges", low=0.0, high=6.0, length=30.0, edges=(0.0, 1.0, 2.0, 6.0), reverse=True)
     assert scale.limits == (0.0, 3.0)  # where the cells are drawn
     assert [scale.coordinate(value) for value in (0.0, 1.0, 4.0, 6.0)] == [3.0, 2.0, 0.5, 0.0]
-    assert scale.at(1.0) == pytest.approx(20.0)
+    assert scale.mm(1.0) == pytest.approx(20.0)
 
 
 def coordinates(series, **axes):

@@ -4,7 +4,7 @@ from scipy import stats
 
 from boundpaper.statistics import correlation_difference, fired, levels_and_differences
 from boundpaper.statistics.bootstrap import resamples
-from boundpaper.statistics.correlations.contrast import overlapping
+from boundpaper.statistics.correlations.contrast import zou_interval
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 RANDOM = np.random.default_rng(6)
@@ -44,7 +44,7 @@ def test_difference_of_correlations_by_its_formula(method):
 
 def test_interval_of_overlapping_correlations_of_a_known_example():
     # Zou (2007), section on overlapping correlations: r .396 and .179, between them .088, n = 66, gives [-0.093, 0.517]
-    ends, _ = overlapping(0.396, 0.179, 0.088, 66)
+    ends, _ = zou_interval(0.396, 0.179, 0.088, 66)
     assert ends == pytest.approx((-0.093, 0.517), abs=6e-4)
 
 
@@ -59,7 +59,7 @@ def test_interval_of_a_difference_of_correlations_has_coverage_with_few_units(n,
     for outcome, first, second in samples.transpose(0, 2, 1):
         r = np.corrcoef([outcome, first, second])
         r_between = np.sign(r[0, 1]) * np.sign(r[0, 2]) * r[1, 2]
-        interval, _ = overlapping(abs(r[0, 1]), abs(r[0, 2]), r_between, n)
+        interval, _ = zou_interval(abs(r[0, 1]), abs(r[0, 2]), r_between, n)
         assert interval is not None
         low, high = interval
         covered += low <= abs(rs[0]) - abs(rs[1]) <= high

@@ -6,7 +6,7 @@ import pytest
 
 from boundpaper.statistics import COLUMNS, Estimate, finite, frame, no, with_note
 from boundpaper.statistics.estimate import join_notes
-from boundpaper.statistics.sample import distinct, is_constant, matched, sample
+from boundpaper.statistics.sample import distinct_count, is_constant, matched, sample
 
 ROW = {"study": "s", "comparison": "c", "test": "t", "unit": "model", "n": 3, "note": "no p: none wanted"}
 
@@ -106,6 +106,6 @@ def test_floating_point_noise_is_no_variance():
     noisy = np.array([0.3, 0.1 + 0.2, 0.3])
     assert noisy[0] != noisy[1]
     assert is_constant(noisy)
-    assert distinct(noisy) == 1
+    assert distinct_count(noisy) == 1
     assert not is_constant(np.array([1e-9, 2e-9]))
-    assert distinct(np.array([1.0, 2.0, 2.0])) == 2
+    assert distinct_count(np.array([1.0, 2.0, 2.0])) == 2

@@ -100,4 +100,4 @@ def test_attached_guards_are_read_back_from_the_note():
 
 def test_every_guard_name_is_recognised_in_a_note():
     for name in guards.NAMES:
-        assert fired(attach(ROW, guards.raised(name, "seen")).note) == (name,)
+        assert fired(attach(ROW, guards.guard_note(name, "seen")).note) == (name,)

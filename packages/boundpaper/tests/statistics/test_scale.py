@@ -27,7 +27,7 @@ from boundpaper.statistics import (
     within_family,
 )
 from boundpaper.statistics.correlations.coefficient import coefficient, interval
-from boundpaper.statistics.correlations.contrast import overlapping
+from boundpaper.statistics.correlations.contrast import zou_interval
 from boundpaper.statistics.denominators import possible_counts
 from boundpaper.statistics.locations.permutation import permutation_p
 from boundpaper.statistics.locations.student import half_width, t_p
@@ -130,8 +130,8 @@ def test_unknown_coefficients_are_refused():
     with pytest.raises(ValueError, match="coefficient: unknown coefficient 'phi'"):
         coefficient(X, Y, "phi")
     for method in ("phi", "kendall"):
-        with pytest.raises(ValueError, match="overlapping: "):
-            overlapping(0.5, 0.4, 0.3, 9, method)
+        with pytest.raises(ValueError, match="zou_interval: "):
+            zou_interval(0.5, 0.4, 0.3, 9, method)
     with pytest.raises(ValueError, match="unknown unread='maybe'; choose one of no, possible, certain"):
         possible_counts(0.0, 10, unread="maybe")
 

@@ -343,11 +343,13 @@ def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], a
     column = []
     for value, spread in cells:
         decimals = show.decimals(spread)
-        pieces = number_pieces(show.at(decimals, value))
+        pieces = number_pieces(show.parts_at(decimals, value))
         if as_interval:
-            pieces += interval_pieces([show.at(decimals, value - spread), show.at(decimals, value + spread)])
+            pieces += interval_pieces(
+                [show.parts_at(decimals, value - spread), show.parts_at(decimals, value + spread)]
+            )
         else:
-            pieces += spread_pieces([show.at(decimals, spread)])
+            pieces += spread_pieces([show.parts_at(decimals, spread)])
         column.append(pieces)
     column.append(missing_pieces(column[0]))
     written = align_column(column, "latex", [False] * len(column))

@@ -156,22 +156,22 @@ def test_reason_for_a_missing_cell_comes_from_field_table_or_column() -> None:
 
 def test_best_is_bold_only_when_distinguishable() -> None:
     column = Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="max")
-    assert [row[0].best for row in read(table(column), "t").rows] == [True, False, False]
+    assert [row[0].is_best for row in read(table(column), "t").rows] == [True, False, False]
     touching = frame(lo=[13.0, 10, 7])
-    assert not any(row[0].best for row in read(table(column, rows=touching), "t").rows)
+    assert not any(row[0].is_best for row in read(table(column, rows=touching), "t").rows)
     smallest = Column("lbp", "LBP", fixed(1), uncertainty="sd", best="min")
     rows = frame(sd=[1.0, 1.0, 1.0])
-    assert [row[0].best for row in read(table(smallest, rows=rows), "t").rows] == [False, False, True]
+    assert [row[0].is_best for row in read(table(smallest, rows=rows), "t").rows] == [False, False, True]
     unknown = frame(sd=[1.0, None, 1.0])
     reasoned = Column("lbp", "LBP", fixed(1), uncertainty="sd", best="min", missing="one seed")
-    assert not any(row[0].best for row in read(table(reasoned, rows=unknown), "t").rows)
+    assert not any(row[0].is_best for row in read(table(reasoned, rows=unknown), "t").rows)
 
 
 def test_best_is_judged_within_groups() -> None:
     rows = frame(task=["x", "x", "y"])
     column = Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="max")
     grid = read(table(Column("model", "M"), column, rows=rows, groups="task"), "t")
-    assert [row[1].best for row in grid.rows] == [True, False, False]
+    assert [row[1].is_best for row in grid.rows] == [True, False, False]
 
 
 def test_shared_precision_is_used_only_when_uncertainties_agree() -> None:

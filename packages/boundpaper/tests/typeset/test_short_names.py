@@ -2,7 +2,7 @@
 
 import pytest
 
-from boundpaper.typeset.short_names import FITS, short_names
+from boundpaper.typeset.short_names import LABEL_LENGTH, short_names
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from boundpaper.typeset.short_names import FITS, short_names
 )  # fmt: skip
 def test_a_long_name_loses_its_middle(name: str, short: str) -> None:
     assert short_names([name]) == {name: short}
-    assert len(short) <= FITS
+    assert len(short) <= LABEL_LENGTH
 
 
 def test_names_that_would_become_equal_are_not_shortened() -> None:

@@ -113,7 +113,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
     digest = hashlib.blake2b(tex(figure, name, preamble).encode(), digest_size=16)
     for file, picture in sorted(picture_files(figure, name).items()):
         digest.update(file.encode() + picture)
-    float_text = float_tex(figure, name, path=path, both=figure.width > column_mm + 0.1)
+    float_text = float_tex(figure, name, path=path, spans_both=figure.width > column_mm + 0.1)
     return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(float_text, folder)}", figure, preamble)
 
 

@@ -50,7 +50,7 @@ def from_matplotlib(
     width: float = TEXT_WIDTH_MM,
     height: float | None = None,
 ) -> Figure:
-    """Use a figure drawn in matplotlib: see `boundpaper.figures.matplotlib.from_matplotlib`.
+    """Return a Figure made of a matplotlib drawing, converted to PGFPlots if possible, else drawn by matplotlib.
 
     Parameters
     ----------
@@ -63,22 +63,34 @@ def from_matplotlib(
     height : float, optional
         Height of each panel's axes in mm; by default from the drawing's proportions.
 
+    Returns
+    -------
+    Figure
+        A figure whose `conversion_note` says whether matplotlib drew it, and why.
+
+    Raises
+    ------
+    SpecError
+        When matplotlib cannot draw an artist, or LaTeX cannot set a text; the message names the artist or text.
+    MissingDependency
+        When matplotlib is not installed, or LaTeX, with which its backend measures texts.
+
     Examples
     --------
     >>> import boundpaper as bp
     >>> from matplotlib.figure import Figure
     >>> drawing = Figure()
     >>> _ = drawing.subplots().plot([1, 7, 14], [0.5, 8.1, 18.4])
-    >>> bp.from_matplotlib(drawing, caption="Growth.").way
+    >>> bp.from_matplotlib(drawing, caption="Growth.").conversion_note
     'converted to PGFPlots'
     """
-    from boundpaper.figures.matplotlib import from_matplotlib as convert
+    from boundpaper.figures import matplotlib as adapter
 
-    return convert(drawing, caption=caption, note=note, short=short, width=width, height=height)
+    return adapter.from_matplotlib(drawing, caption=caption, note=note, short=short, width=width, height=height)
 
 
 def matplotlib_style(entity: str) -> dict[str, object]:
-    """Return colour, marker and line style of an entity for `ax.plot`: see `boundpaper.figures.matplotlib`.
+    """Return keyword arguments of `ax.plot` that give an entity the look it has in all other figures.
 
     Parameters
     ----------
@@ -88,7 +100,7 @@ def matplotlib_style(entity: str) -> dict[str, object]:
     Returns
     -------
     dict
-        Keyword arguments of `ax.plot`: `color` as RGB from 0 to 1, `marker`, `linestyle`.
+        `color` (RGB from 0 to 1), `marker` and `linestyle`, and for hollow marks `markerfacecolor`.
 
     Examples
     --------
@@ -96,6 +108,6 @@ def matplotlib_style(entity: str) -> dict[str, object]:
     >>> sorted(matplotlib_style("neutral"))
     ['color', 'linestyle', 'marker']
     """
-    from boundpaper.figures.matplotlib import matplotlib_style as convert
+    from boundpaper.figures import matplotlib as adapter
 
-    return convert(entity)
+    return adapter.matplotlib_style(entity)

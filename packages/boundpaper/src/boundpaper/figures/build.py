@@ -1,4 +1,4 @@
-"""Build figures: the engine calls this builder for the LaTeX sources of one figure."""
+"""Build the LaTeX sources of a figure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def build(job: Job) -> dict[str, str | bytes]:
     """Call a figure's function, render its Figure, and return the files by path.
 
     The files are `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that they include. Raises
-    SpecError, which names the file, when the function does not return a Figure or an axis contradicts a unit of the
-    data package.
+    SpecError when the function does not return a Figure, or an axis contradicts a unit of the data package; errors name
+    the figure's file.
     """
     try:
         figure = job.call()
@@ -32,10 +32,10 @@ def build(job: Job) -> dict[str, str | bytes]:
             f"out/figures/{job.name}.tex": tex(figure, job.name),
             f"out/figures/{job.name}.float.tex": float_tex(figure, job.name),
         }
-        outputs |= {f"out/figures/{file}": content for file, content in picture_files(figure, job.name).items()}
+        outputs |= {f"out/figures/{file}": picture for file, picture in picture_files(figure, job.name).items()}
     except (DataError, SpecError) as error:
-        text = str(error)
-        raise type(error)(text if text.startswith(job.file) else f"{job.file}: {text}") from error
-    if figure.way:
-        job.note(figure.way)
+        message = str(error)
+        raise type(error)(message if message.startswith(job.file) else f"{job.file}: {message}") from error
+    if figure.conversion_note:
+        job.note(figure.conversion_note)
     return outputs

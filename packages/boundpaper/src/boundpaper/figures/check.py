@@ -20,9 +20,9 @@ _COLUMNS: dict[type[Series], tuple[str, ...]] = {
     Bundle: ("x",),
     Heatmap: (),
 }
-_TEXT = ("labels", "entities", "values", "rows", "groups", "texts")
-_WITH_GAPS = ("reported",)
-_PAIRS = (("low", "high"), ("x_low", "x_high"), ("y_low", "y_high"))
+_TEXT_COLUMNS = ("labels", "entities", "values", "rows", "groups", "texts")
+_COLUMNS_WITH_GAPS = ("reported",)
+_INTERVALS = (("low", "high"), ("x_low", "x_high"), ("y_low", "y_high"))
 
 
 def check(figure: Figure, name: str) -> None:
@@ -77,7 +77,7 @@ def _check_panel(panel: Panel, location: str) -> None:
 
 
 def check_series(series: Series, location: str) -> None:
-    """Check that the columns of a series are present, equally long and without NaN."""
+    """Raise DataError or SpecError unless the columns of a series are equally long and have valid values."""
     location = f"{location}, {series.title}"
     names = _COLUMNS.get(type(series))
     if names is None:
@@ -97,9 +97,9 @@ def check_series(series: Series, location: str) -> None:
     for name, column in columns.items():
         if len(column) != length:
             raise DataError(f"{location}: {first} has {length} values, but {name} has {len(column)}; give equally many")
-        if name not in _TEXT:
-            _check_numbers(column, name, location, allow_gaps=name in _WITH_GAPS)
-    for low, high in _PAIRS:
+        if name not in _TEXT_COLUMNS:
+            _check_numbers(column, name, location, allow_gaps=name in _COLUMNS_WITH_GAPS)
+    for low, high in _INTERVALS:
         if (getattr(series, low, None) is None) != (getattr(series, high, None) is None):
             raise SpecError(f"{location}: give both {low} and {high}, or neither")
     if isinstance(series, Bundle):
@@ -117,7 +117,10 @@ def check_series(series: Series, location: str) -> None:
 def _check_numbers(
     column: Sequence[Any], name: str, location: str, *, allow_gaps: bool = False, allow_none: bool = False
 ) -> None:
-    """Raise DataError for a value that is not a finite number; gaps are None or NaN. Columns x and y may have text."""
+    """Raise DataError for a value that is not a finite number.
+
+    Columns x and y may also have categories. None is allowed with `allow_none`, None and NaN with `allow_gaps`.
+    """
     for i, value in enumerate(column):
         if isinstance(value, str) and name in ("x", "y"):
             continue
@@ -126,7 +129,7 @@ def _check_numbers(
         try:
             is_finite = math.isfinite(value)
         except TypeError:
-            raise DataError(f"{location}: {name}[{i}] is {value!r}, not a number") from None
+            raise DataError(f"{location}: {name}[{i}] is {value!r}, not a number; give one, or drop the row") from None
         if not is_finite:
             raise DataError(f"{location}: {name}[{i}] is {value}; drop the row, or draw a Bundle, which may have gaps")
 
@@ -154,7 +157,7 @@ def _check_edges(edges: Any, name: str, cells: int, location: str) -> None:
 
 
 def _values_by_axis(series: Series) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Yield each axis with all values that the series draws along it."""
+    """Yield the name of each axis, "x" or "y", with all values that the series draws along it."""
     if isinstance(series, Forest):
         yield "x", (*series.estimate, *series.low, *series.high)
     elif isinstance(series, Bundle):

@@ -1,7 +1,6 @@
 """Convert a prepared panel to the input of the templates: coordinates as text, and labels with their positions.
 
-A plot is a dictionary with a `kind` (the name of its template) and the fields that the template needs. Numbers are
-strings of six significant digits, so that the files are the same on every machine.
+Numbers are texts of six significant digits, so that the files are the same on every machine.
 """
 
 import math
@@ -19,6 +18,7 @@ from boundpaper.figures.text import cell
 from boundpaper.figures.ticks import group_thousands
 
 Plot = dict[str, Any]
+"""The fields of a template, and its name as `kind`."""
 MARK_MM = 0.63
 """Radius of a mark in mm, 1.8 pt."""
 
@@ -27,23 +27,23 @@ MARK_MM = 0.63
 class Canvas:
     """A panel with its scales, and the texts and leader lines written on it.
 
-    `names_above` are the names of vertical rules and ranges: position in mm, text and colour.
+    `names_above` are the names of vertical rules and ranges, each with its position in mm, text and colour.
     """
 
     panel: PreparedPanel
     x: Scale
     y: Scale
-    texts: list[Plot] = field(default_factory=list)
-    leaders: list[Plot] = field(default_factory=list)
+    texts: list[dict[str, str]] = field(default_factory=list)
+    leaders: list[dict[str, Any]] = field(default_factory=list)
     names_above: list[tuple[float, str, str]] = field(default_factory=list)
 
     def point(self, x: float, y: float) -> tuple[str, str]:
-        """Return the coordinates of a point as PGFPlots needs them."""
+        """Return the coordinates of a data point as texts for PGFPlots."""
         return number(self.x.coordinate(x)), number(self.y.coordinate(y))
 
     def mm(self, x: float, y: float) -> tuple[float, float]:
-        """Return a point's position in mm from the lower left corner of the axes."""
-        return self.x.at(x), self.y.at(y)
+        """Return the position of a data point in mm from the lower left corner of the axes."""
+        return self.x.mm(x), self.y.mm(y)
 
     def fractions(self, x: float, y: float) -> tuple[str, str]:
         """Return a position in mm as fractions of the width and height of the axes."""
@@ -51,9 +51,9 @@ class Canvas:
 
     def add_text(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **options: str) -> None:
         """Add a text at a position in mm; `anchor` is the edge of the text at this position."""
-        at_x, at_y = self.fractions(x, y)
+        left, low = self.fractions(x, y)
         defaults = {"size": "", "rotate": "", "align": "", "fill": ""}
-        self.texts.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **defaults, **options})
+        self.texts.append({"x": left, "y": low, "text": text, "anchor": anchor, "color": color, **defaults, **options})
 
     def add_leader(self, mark: tuple[float, float], label: tuple[float, float], color: str) -> None:
         """Add a thin line from a mark to its label, both at positions in mm."""
@@ -72,6 +72,7 @@ def _error_lengths(scale: Scale, value: float, low: float, high: float) -> tuple
 
 
 def _band(canvas: Canvas, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> list[tuple[str, str]]:
+    """Return the outline of the band between `low` and `high`."""
     return _coordinates(canvas, x, high) + _coordinates(canvas, reversed(x), reversed(low))
 
 
@@ -79,29 +80,30 @@ def draw_line(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     """Draw a line, with a band behind it or error bars on it."""
     s = prepared.series
     assert isinstance(s, Line | Fit)
-    errors = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
-    marks = isinstance(s, Line) and s.has_marks
+    has_errors = isinstance(s, Line) and s.uncertainty == "bars" and s.low is not None
+    has_marks = isinstance(s, Line) and s.has_marks
     kind = "fit" if isinstance(s, Fit) else "line"
-    plot: Plot = {"kind": kind, "look": prepared.look, "marks": marks, "errors": errors}
-    plot["band"] = _band(canvas, s.x, s.low, s.high) if s.low is not None and not errors else []
+    plot: Plot = {"kind": kind, "look": prepared.look, "marks": has_marks, "errors": has_errors}
+    plot["band"] = _band(canvas, s.x, s.low, s.high) if s.low is not None and not has_errors else []
     plot["rows"] = [
-        (*canvas.point(x, y), *(_error_lengths(canvas.y, y, s.low[i], s.high[i]) if errors else ()))
+        (*canvas.point(x, y), *(_error_lengths(canvas.y, y, s.low[i], s.high[i]) if has_errors else ()))
         for i, (x, y) in enumerate(zip(s.x, s.y, strict=True))
     ]
     return [plot]
 
 
 def draw_points(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
-    """Draw points, as one plot per look (and per size)."""
+    """Draw points, as one plot per look and size of mark."""
     s = prepared.series
     assert isinstance(s, Points)
-    groups: dict[tuple[Look, str], list[int]] = {}
+    indices_by_look: dict[tuple[Look, str], list[int]] = {}
     largest = max(s.sizes) if s.sizes is not None else 1.0
     for i in range(len(s.x)):
         radius = 1.8 if s.sizes is None else max(1.8, 5.0 * math.sqrt(s.sizes[i] / largest))
-        groups.setdefault((prepared.looks[i] if prepared.looks else prepared.look, f"{radius:.1f}"), []).append(i)
+        point_look = prepared.looks[i] if prepared.looks else prepared.look
+        indices_by_look.setdefault((point_look, f"{radius:.1f}"), []).append(i)
     plots = []
-    for (look, size), members in groups.items():
+    for (look, size), indices in indices_by_look.items():
         plot: Plot = {"kind": "points", "look": look, "size": size, "faint": len(s.x) > 150}
         plot["x_errors"], plot["y_errors"] = s.x_low is not None, s.y_low is not None
         plot["rows"] = [
@@ -110,14 +112,14 @@ def draw_points(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
                 *(_error_lengths(canvas.x, s.x[i], s.x_low[i], s.x_high[i]) if s.x_low is not None else ()),
                 *(_error_lengths(canvas.y, s.y[i], s.y_low[i], s.y_high[i]) if s.y_low is not None else ()),
             )
-            for i in members
+            for i in indices
         ]
         plots.append(plot)
     return plots
 
 
 def value_text(value: float, decimals: int | None) -> str:
-    """Return a bar's value as text: with fixed decimals, or at most three significant digits."""
+    """Return the LaTeX of a bar's value: with the given decimals, or at most three significant digits."""
     if decimals is None:
         exponent = math.floor(math.log10(abs(value))) if value else 0
         text = f"{value:.{min(max(0, 2 - exponent), 6)}f}"
@@ -128,7 +130,7 @@ def value_text(value: float, decimals: int | None) -> str:
 
 
 def bar_labels(s: Bars | Stacked) -> list[str]:
-    """Return the text printed at each bar; empty if values are not printed."""
+    """Return the LaTeX of the text printed at each bar; empty if values are not printed."""
     values = s.x if isinstance(s, Bars) and s.horizontal else s.y
     if s.values is False:
         return []
@@ -138,9 +140,9 @@ def bar_labels(s: Bars | Stacked) -> list[str]:
 
 
 def needs_marks_for_bars(axis: Axis) -> bool:
-    """Return whether the lengths of bars on this axis would mean nothing, so that marks are drawn instead.
+    """Return whether marks are drawn instead of bars, because lengths of bars on this axis would mean nothing.
 
-    A logarithmic axis has no zero at which bars can start. From 1 they can: their lengths are logarithms of ratios.
+    A logarithmic axis has no zero at which bars can start. They can start at 1: their lengths are logarithms of ratios.
     """
     return axis.scale == "log" and axis.low != 1
 
@@ -158,34 +160,34 @@ def draw_bars(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     def xy(position: float, value: float) -> tuple[float, float]:
         return (value, position) if is_horizontal else (position, value)
 
-    errors = s.low is not None
-    plot: Plot = {"kind": "bars", "look": prepared.look, "horizontal": is_horizontal, "errors": errors}
+    has_errors = s.low is not None
+    plot: Plot = {"kind": "bars", "look": prepared.look, "horizontal": is_horizontal, "errors": has_errors}
     if not has_bars:
         plot = {"kind": "points", "look": prepared.look, "size": "2.2", "faint": False}
-        plot["x_errors"], plot["y_errors"] = errors and is_horizontal, errors and not is_horizontal
+        plot["x_errors"], plot["y_errors"] = has_errors and is_horizontal, has_errors and not is_horizontal
     plot["width"] = number(prepared.thickness * 0.9)
     plot["rows"] = [
-        (*canvas.point(*xy(p, v)), *(_error_lengths(value_scale, v, s.low[i], s.high[i]) if errors else ()))
+        (*canvas.point(*xy(p, v)), *(_error_lengths(value_scale, v, s.low[i], s.high[i]) if has_errors else ()))
         for i, (p, v) in enumerate(zip(positions, values, strict=True))
     ]
     plots = [plot]
-    thickness = abs(position_scale.at(positions[0] + prepared.thickness) - position_scale.at(positions[0]))
+    thickness = abs(position_scale.mm(positions[0] + prepared.thickness) - position_scale.mm(positions[0]))
     labels = bar_labels(s)
     is_rotated = not is_horizontal and any(width(text, "scriptsize") > thickness * 1.08 for text in labels)
-    # a reference line is interrupted at a number
+    # the white background of a number interrupts reference lines
     options: dict[str, Any] = {"size": "scriptsize", "fill": "white" if canvas.panel.panel.rules else ""}
     options |= {"rotate": "90"} if is_rotated else {}
     for i, text in enumerate(labels):
         is_negative = values[i] < 0 and has_bars
         sign = -1 if is_negative else 1
-        ends = [value_scale.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
+        ends = [value_scale.mm(v) for v in (values[i], *((s.low[i], s.high[i]) if has_errors else ()))]
         if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
-            ends.append(value_scale.at(s.reported[i]) + 1.0 * sign)
+            ends.append(value_scale.mm(s.reported[i]) + 1.0 * sign)
         end = min(ends) if is_negative else max(ends)
         end += 0 if has_bars else MARK_MM * sign  # the number begins at the edge of the mark
         anchors = ("east", "west") if is_horizontal or is_rotated else ("north", "south")
-        at = xy(position_scale.at(positions[i]), end + 0.8 * sign)
-        canvas.add_text(*at, text, anchors[0] if is_negative else anchors[1], **options)
+        anchor_point = xy(position_scale.mm(positions[i]), end + 0.8 * sign)
+        canvas.add_text(*anchor_point, text, anchors[0] if is_negative else anchors[1], **options)
     if s.reported is not None:
         reported = [
             canvas.point(*xy(p, r)) for p, r in zip(positions, s.reported, strict=True) if r is not None and r == r
@@ -208,8 +210,8 @@ def draw_stacks(canvas: Canvas, layers: Sequence[PreparedSeries]) -> list[Plot]:
             heights[x] = base + y
             left, right = x - prepared.thickness / 2, x + prepared.thickness / 2
             rows.append((canvas.point(left, base), canvas.point(right, base + y), base > 0))
-            layer_height = canvas.y.at(base + y) - canvas.y.at(base)
-            layer_width = canvas.x.at(right) - canvas.x.at(left)
+            layer_height = canvas.y.mm(base + y) - canvas.y.mm(base)
+            layer_width = canvas.x.mm(right) - canvas.x.mm(left)
             if text and layer_height > 3.0 and width(text, "scriptsize") < layer_width - 0.6:
                 middle = canvas.mm(x, base + y / 2)
                 fill = "white" if prepared.look.hatch else ""
@@ -225,7 +227,7 @@ def _text_colour(look: Look) -> str:
 
 
 def draw_bundle(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
-    """Draw thin lines as one plot, separated by NaN rows, with the band of the middle 80 % and the mean."""
+    """Draw thin lines as one plot, separated by rows of NaN, with the band of the middle 80 % and the mean."""
     import numpy as np
 
     s = prepared.series
@@ -256,8 +258,8 @@ def draw_forest(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
         row = (*canvas.point(estimate, y), *_error_lengths(canvas.x, estimate, low, high))
         rows_by_look.setdefault(prepared.looks[i] if prepared.looks else prepared.look, []).append(row)
         if s.texts is not None:
-            at = (canvas.x.length + 2.0, canvas.y.at(y))
-            canvas.add_text(*at, cell(str(s.texts[i])), "west", size="scriptsize")
+            anchor_point = (canvas.x.length + 2.0, canvas.y.mm(y))
+            canvas.add_text(*anchor_point, cell(str(s.texts[i])), "west", size="scriptsize")
     return [{"kind": "forest", "look": look, "rows": rows} for look, rows in rows_by_look.items()]
 
 

@@ -1,6 +1,6 @@
 """Place labels without overlap, along an edge and among points.
 
-Both are small deterministic searches in millimetres; LaTeX only prints the result.
+Both searches are deterministic, with lengths in mm; LaTeX prints each label at the position found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def spread_along(centres: Sequence[float], heights: Sequence[float], low: float,
     lengths are in mm. Boxes stay between `low` and `high`, or extend beyond `high` if the space is too small.
     """
     order = sorted(range(len(centres)), key=lambda i: (centres[i], i))
-    blocks: list[tuple[list[int], float]] = []  # the boxes, and the lower edge of the block
+    blocks: list[tuple[list[int], float]] = []  # the boxes of each block, and its lower edge
     for i in order:
         members, start = [i], centres[i] - heights[i] / 2
         while blocks and blocks[-1][1] + sum(heights[j] for j in blocks[-1][0]) > start:
@@ -68,7 +68,7 @@ class PlacedLabel:
         return max(width, 0.0) * max(height, 0.0)
 
     def nearest(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a leader from a point ends: the nearest point of the box, a little inside."""
+        """Return the end of a leader line from a point: the nearest point of the box, a little inside its edge."""
         return min(max(x, self.left + 0.3), self.right - 0.3), min(max(y, self.low + 0.5), self.high - 0.5)
 
     def contains(self, x: float, y: float, margin: float) -> bool:
@@ -80,11 +80,11 @@ Point = tuple[float, float]
 Candidates = list[tuple[PlacedLabel, float]]
 """Possible places of one label, each with its cost without other labels, cheapest first."""
 _ATTEMPTS = 8
-"""Most descents: the first starts from the cheapest candidates, others, if labels conflict, from random ones."""
+"""Maximum number of descents: the first starts from the cheapest candidates, and the others from random ones."""
 _CONFLICT = 20.0
-"""Least cost of two labels in conflict: the search stops at a total cost below it."""
+"""Minimum cost of two labels in conflict: at a total cost below it no labels conflict, and the search stops."""
 _MOST_CANDIDATES = 40
-"""Most candidates per label."""
+"""Maximum number of candidates per label."""
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
@@ -92,39 +92,42 @@ def place_labels(
     points: Sequence[Point],
     widths: Sequence[float],
     height: float,
-    box: tuple[float, float],
+    axes_size: tuple[float, float],
     obstacles: Sequence[Point],
     radius: float,
 ) -> list[PlacedLabel]:
     """Return a place for each point's label: near the point, inside the axes, clear of marks, lines and other labels.
 
-    All lengths are in mm: `widths` of the labels, `height` of one label, `box` the axes' width and height, `radius` of
-    a mark. `obstacles` are all marks and sampled points of lines.
+    All lengths are in mm: the `widths` of the labels, the `height` of one label, width and height of the axes, and the
+    `radius` of a mark. `obstacles` are all marks and sampled points of lines.
     """
     candidates = [
-        _candidates(x, y, w, height, radius, box, points, obstacles) for (x, y), w in zip(points, widths, strict=True)
+        _candidates(x, y, w, height, radius, axes_size, points, obstacles)
+        for (x, y), w in zip(points, widths, strict=True)
     ]
     rng = random.Random(len(points))
-    least, best = _descend(points, candidates, [0] * len(points))
+    lowest_cost, best_choice = _descend(points, candidates, [0] * len(points))
     for _ in range(_ATTEMPTS - 1):
-        if least < _CONFLICT:
+        if lowest_cost < _CONFLICT:
             break
         cost, choice = _descend(points, candidates, [rng.randrange(len(places)) for places in candidates])
-        if cost < least:
-            least, best = cost, choice
-    return [places[k][0] for places, k in zip(candidates, best, strict=True)]
+        if cost < lowest_cost:
+            lowest_cost, best_choice = cost, choice
+    return [places[k][0] for places, k in zip(candidates, best_choice, strict=True)]
 
 
 def _descend(
     points: Sequence[Point], candidates: Sequence[Candidates], start: Sequence[int]
 ) -> tuple[float, list[int]]:
-    """Move one label at a time to its best place until none moves; return the total cost and the chosen places."""
+    """Move one label at a time to its best place until none moves; return total cost and indices of the places."""
     chosen = list(start)
     for _ in range(20):
         has_moved = False
         for i, places in enumerate(candidates):
-            others = [(candidates[j][chosen[j]][0], points[j]) for j in range(len(candidates)) if j != i]
-            costs = [cost + _conflict_cost(box, points[i], others) if cost < 100 else cost for box, cost in places]
+            placed_labels = [(candidates[j][chosen[j]][0], points[j]) for j in range(len(candidates)) if j != i]
+            costs = [
+                cost + _conflict_cost(box, points[i], placed_labels) if cost < 100 else cost for box, cost in places
+            ]
             k = costs.index(min(costs))
             if costs[k] < costs[chosen[i]] - 1e-9:
                 chosen[i], has_moved = k, True
@@ -132,16 +135,16 @@ def _descend(
             break
     total = 0.0
     for i, places in enumerate(candidates):
-        others = [(candidates[j][chosen[j]][0], points[j]) for j in range(i)]
+        placed_labels = [(candidates[j][chosen[j]][0], points[j]) for j in range(i)]
         box, cost = places[chosen[i]]
-        total += cost + _conflict_cost(box, points[i], others)
+        total += cost + _conflict_cost(box, points[i], placed_labels)
     return total, chosen
 
 
-def _conflict_cost(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
-    """Return the cost of conflicts of a label with others: overlaps, and leader lines that cross leaders or labels."""
+def _conflict_cost(box: PlacedLabel, point: Point, placed_labels: Sequence[tuple[PlacedLabel, Point]]) -> float:
+    """Return the cost of a label's conflicts with other labels: overlaps, and crossings of leader lines."""
     total = 0.0
-    for other_box, other_point in others:
+    for other_box, other_point in placed_labels:
         total += 30 * (1 + overlap) if (overlap := box.overlap(other_box)) else 0
         if not box.has_leader and not other_box.has_leader:
             continue
@@ -159,7 +162,7 @@ def _candidates(
     w: float,
     h: float,
     radius: float,
-    box: tuple[float, float],
+    axes_size: tuple[float, float],
     points: Sequence[Point],
     obstacles: Sequence[Point],
 ) -> Candidates:
@@ -178,10 +181,11 @@ def _candidates(
             cx, cy = x + east * (distance + w / 2 * abs(east)), y + north * (distance + h / 2)
             places.append((_box(cx, cy, w, h, has_leader=True), 2.0 + distance * 0.6))
     candidates = []
+    right, top = axes_size
     for label, cost in places:
         cost += 6 * sum(1 for px, py in points if (px, py) != (x, y) and label.contains(px, py, radius * 0.7))
         cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and label.contains(px, py, 0.3))
-        overhang = max(-label.left, 0) + max(-label.low, 0) + max(label.right - box[0], 0) + max(label.high - box[1], 0)
+        overhang = max(-label.left, 0) + max(-label.low, 0) + max(label.right - right, 0) + max(label.high - top, 0)
         cost += 100 * (overhang > 0) + 20 * overhang
         if label.has_leader:
             end = label.nearest(x, y)
@@ -198,7 +202,7 @@ def _segment_meets(box: PlacedLabel, a: Point, b: Point) -> bool:
     """Return whether the segment from `a` to `b` enters a box or passes close to it."""
     is_beside = max(a[0], b[0]) <= box.left - 0.5 or min(a[0], b[0]) >= box.right + 0.5
     if is_beside or max(a[1], b[1]) <= box.low - 0.5 or min(a[1], b[1]) >= box.high + 0.5:
-        return False  # most leaders are far from most boxes
+        return False  # a quick answer for most leaders, which are far from most boxes
     return any(box.contains(a[0] + (b[0] - a[0]) * t / 32, a[1] + (b[1] - a[1]) * t / 32, 0.5) for t in range(1, 32))
 
 

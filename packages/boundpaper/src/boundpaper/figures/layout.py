@@ -19,9 +19,11 @@ from boundpaper.figures.text import cell, latex
 from boundpaper.figures.ticks import is_year, with_ticks
 
 GAP_MM = 3.5
+"""Distance in mm between neighbouring panels."""
 CLEAR_MM = 1.6
 """Distance in mm from the outermost value to the frame: half a mark and a small gap."""
 TITLE_MM = 5.0
+"""Space in mm for the titles above a row of panels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +31,7 @@ class PlacedPanel:
     """A panel with its layout in mm.
 
     `left` and `low` are the lower left corner of the axes in the figure, `space_left` is the space for labels to the
-    left of them, and `title_up` is the height of the title above them. `x_outer` and `y_outer` say whether the x and
-    the y axis have labels, which inner panels of shared axes lack.
+    left of the axes, and `title_up` is the height of the title above them. Inner panels have no labels at shared axes.
     """
 
     panel: PreparedPanel
@@ -40,8 +41,8 @@ class PlacedPanel:
     low: float
     space_left: float
     x_ticks: margins.TickLabels
-    x_outer: bool
-    y_outer: bool
+    has_x_labels: bool
+    has_y_labels: bool
     title: str
     title_up: float
 
@@ -57,10 +58,7 @@ class PageLayout:
 
 
 def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
-    """Return the layout of a figure.
-
-    Raises SpecError when the axes would be too narrow.
-    """
+    """Return the layout of a figure; raise SpecError if its axes would be too narrow."""
     panels = _prepared_panels(figure, name)
     count = len(panels)
     columns = figure.columns or (count if count <= 3 else 2 if count == 4 else 3)
@@ -89,22 +87,19 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     low = legend_height if figure.legend == "below" else 0.0
     placed: dict[int, PlacedPanel] = {}
     for r in reversed(range(rows)):
-        members = range(r * columns, min((r + 1) * columns, count))
-        outers = [not figure.share_x or i + columns >= count for i in members]
-        low += max(
-            margins.space_below(panels[i], ticks[i], outer, axes_width)
-            for i, outer in zip(members, outers, strict=True)
-        )
-        space_above = margins.SMALL + 0.4 if any(margins.has_names_above(panels[i]) for i in members) else 0.0
-        for i, outer in zip(members, outers, strict=True):
+        indices = range(r * columns, min((r + 1) * columns, count))
+        has_labels = {i: not figure.share_x or i + columns >= count for i in indices}
+        low += max(margins.space_below(panels[i], ticks[i], has_labels[i], axes_width) for i in indices)
+        space_above = margins.NAME_MM + 0.4 if any(margins.has_names_above(panels[i]) for i in indices) else 0.0
+        for i in indices:
             c = i % columns
             placed[i] = PlacedPanel(
-                panel=panels[i], x=xs[i], y=ys[i], low=low, space_left=lefts[c], x_ticks=ticks[i], x_outer=outer,
+                panel=panels[i], x=xs[i], y=ys[i], low=low, space_left=lefts[c], x_ticks=ticks[i],
                 left=sum(lefts[: c + 1]) + sum(rights[:c]) + c * (axes_width + GAP_MM),
-                title=_panel_title(figure, panels[i].panel, i), y_outer=c == 0 or not figure.share_y,
-                title_up=1.8 + space_above,
+                has_x_labels=has_labels[i], has_y_labels=c == 0 or not figure.share_y,
+                title=_panel_title(figure, panels[i].panel, i), title_up=1.8 + space_above,
             )  # fmt: skip
-        has_titles = any(placed[i].title for i in members)
+        has_titles = any(placed[i].title for i in indices)
         low += heights[r] + (TITLE_MM if has_titles else 1.2) + space_above
         low += GAP_MM if r else 0.0
     return PageLayout(
@@ -126,12 +121,12 @@ def _prepared_panels(figure: Figure, name: str) -> list[PreparedPanel]:
 
 
 def _panel_title(figure: Figure, panel: Panel, i: int) -> str:
-    letter = rf"(\kern-0.06em {chr(ord('a') + i)}\kern-0.06em)" if figure.letters else ""  # bold parentheses are loose
+    letter = rf"(\kern-0.06em {chr(ord('a') + i)}\kern-0.06em)" if figure.letters else ""  # bold parentheses leave gaps
     return " ".join(filter(None, (letter, latex(panel.title))))
 
 
 def _axes_height(figure: Figure, panel: PreparedPanel, axes_width: float, columns: int) -> float:
-    """Return the height of the axes: as specified, else from the number of named rows, else in proportion."""
+    """Return the height of the axes: as specified, else by the number of named rows, else by the width."""
     if figure.height is not None:
         return figure.height
     if forests := sum(isinstance(p.series, Forest) for p in panel.series):
@@ -180,7 +175,7 @@ def _panel_scale(panel: PreparedPanel, axis: str, values: Sequence[float], lengt
         return Scale(kind="edges", low=edges[0], high=edges[-1], length=length, edges=edges, reverse=spec.reverse)
     if panel.names[axis]:
         last = len(panel.names[axis]) - 1.0
-        # bars and rows need half a step at both ends
+        # bars and rows take half a step on both sides of their positions
         margin = 0.5 if axis == "y" or any(isinstance(p.series, Bars | Stacked) for p in panel.series) else 0.25
         low, high = min([*values, -margin]), max([*values, last + margin])
         return Scale(kind="linear", low=low, high=high, length=length, reverse=axis == "y")
@@ -211,5 +206,5 @@ def _with_ticks(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     if names:
         return replace(scale, ticks=tuple((float(i), cell(str(n))) for i, n in enumerate(names)))
     values = _panel_values(panel, axis)
-    years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
-    return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, years=years)
+    are_years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
+    return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, are_years=are_years)

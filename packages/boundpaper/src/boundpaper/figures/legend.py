@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import SpecError
 from boundpaper.figures.draw import needs_marks_for_bars
 from boundpaper.figures.layout import PageLayout
-from boundpaper.figures.margins import FOOT
+from boundpaper.figures.margins import LINE_HEIGHT
 from boundpaper.figures.metrics import width
 from boundpaper.figures.ready import series_entities
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series
@@ -18,7 +18,7 @@ from boundpaper.figures.style import Look, look, style
 from boundpaper.figures.text import cell
 
 if TYPE_CHECKING:
-    from boundpaper.figures.spec import Axis, Figure, Panel
+    from boundpaper.figures.spec import Axis, Figure
 
 IMAGE_MM = 7.0
 COLUMN_GAP_MM = 4.0
@@ -26,12 +26,12 @@ COLUMN_GAP_MM = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class LegendEntry:
-    """A picture and its name; `image` is the kind of the picture: line, points, bar or reported."""
+    """A picture and its name; `image` is the kind of the picture: "line", "points", "bar" or "reported"."""
 
     label: str
     look: Look
     image: str
-    marks: bool = True
+    has_marks: bool = True
 
     @property
     def image_width(self) -> float:
@@ -40,11 +40,11 @@ class LegendEntry:
 
     @property
     def picture(self) -> tuple[object, ...]:
-        """Return all properties of the picture: names with equal pictures could not be distinguished."""
+        """Return all properties of the picture, by which pictures are compared."""
         if self.image == "reported":
             return ("reported",)
         if self.image == "line":
-            mark = (self.look.mark, self.look.hollow) if self.marks else None
+            mark = (self.look.mark, self.look.hollow) if self.has_marks else None
             return ("line", self.look.color, self.look.dash, mark)
         if self.image == "points":
             return ("points", self.look.color, self.look.mark, self.look.hollow)
@@ -66,13 +66,13 @@ class Legend:
     @property
     def height(self) -> float:
         """Return the height in mm of all rows and the space below them; 0 for an empty legend."""
-        return len(self.rows) * (FOOT + 0.4) + 1.6 if self.rows else 0.0
+        return len(self.rows) * (LINE_HEIGHT + 0.4) + 1.6 if self.rows else 0.0
 
 
 def make_legend(figure: Figure, name: str) -> Legend:
-    """Return the legend of all distinct names, in few rows; empty if there is only one name.
+    """Return the legend of all distinct names, in as few rows as fit; empty if there are fewer than two names.
 
-    Raises SpecError when two names have the same picture, or one name has two pictures, in any panels.
+    Raises SpecError when two names have the same picture, or one name has two pictures, in any of the panels.
     """
     by_label: dict[str, LegendEntry] = {}
     if figure.legend == "none":
@@ -81,11 +81,12 @@ def make_legend(figure: Figure, name: str) -> Legend:
         for series, entity in series_entities(panel):
             location = f"figure {name}, panel {i}, {series.title}"
             series_look = look(style(entity, figure.entities, location), series)
-            for entry in _series_entries(series, series_look, figure, location, _value_axis(series, panel)):
-                same_label = by_label.get(entry.label)
-                if same_label is not None and same_label.image == entry.image and _pictures_differ(same_label, entry):
+            value_axis = panel.x if isinstance(series, Bars) and series.horizontal else panel.y
+            for entry in _series_entries(series, series_look, figure, location, value_axis):
+                previous = by_label.get(entry.label)
+                if previous is not None and previous.image == entry.image and _pictures_differ(previous, entry):
                     raise SpecError(f"figure {name}: the legend's '{entry.label}' has two styles; give it one entity")
-                if same_label is None or (same_label.image != "line" and entry.image == "line"):
+                if previous is None or (previous.image != "line" and entry.image == "line"):
                     by_label[entry.label] = entry
     if len(by_label) < 2:
         return Legend()
@@ -111,17 +112,12 @@ def _in_rows(entries: Sequence[LegendEntry], count: int) -> Legend:
 
 
 def _pictures_differ(first: LegendEntry, second: LegendEntry) -> bool:
-    """Return whether two entries of one name have different pictures, except that a line may or may not have marks."""
-    return replace(first, marks=True).picture != replace(second, marks=True).picture
-
-
-def _value_axis(series: Series, panel: Panel) -> Axis:
-    """Return the axis along which a series' values lie."""
-    return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
+    """Return whether the pictures of two entries differ, apart from the marks of a line."""
+    return replace(first, has_marks=True).picture != replace(second, has_marks=True).picture
 
 
 def _series_entries(series: Series, series_look: Look, figure: Figure, location: str, axis: Axis) -> list[LegendEntry]:
-    """Return the legend's entries of a series; `axis` is its value axis."""
+    """Return the entries of a series in the legend; `axis` is its value axis."""
     if not series.legend or isinstance(series, Heatmap):
         return []
     if isinstance(series, Line) and series.direct:
@@ -140,25 +136,25 @@ def _series_entries(series: Series, series_look: Look, figure: Figure, location:
             image = "line"
         elif isinstance(series, Points | Forest) or (isinstance(series, Bars) and needs_marks_for_bars(axis)):
             image = "points"
-        marks = isinstance(series, Line) and series.has_marks
-        entries.append(LegendEntry(label=series_look.label, look=series_look, image=image, marks=marks))
+        has_marks = isinstance(series, Line) and series.has_marks
+        entries.append(LegendEntry(label=series_look.label, look=series_look, image=image, has_marks=has_marks))
     if isinstance(series, Bars) and series.reported is not None:
         entries.append(LegendEntry(label=series.reported_label, look=series_look, image="reported"))
     return entries
 
 
 def placed_entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
-    """Return the fields of every entry for the templates, with positions in mm."""
+    """Return each entry as the fields that the templates need, with positions in mm."""
     fields = []
     for r, row in enumerate(legend.rows):
         x = max(0.0, (page.width - legend.width) / 2)
-        y = page.legend_low + legend.height - (r + 0.5) * (FOOT + 0.4)
+        y = page.legend_low + legend.height - (r + 0.5) * (LINE_HEIGHT + 0.4)
         for c, entry in enumerate(row):
             fields.append(
                 {
                     "image": entry.image,
                     "look": entry.look,
-                    "marks": entry.marks,
+                    "marks": entry.has_marks,
                     "label": cell(entry.label),
                     "x": f"{x:.2f}",
                     "y": f"{y:.2f}",

@@ -14,29 +14,31 @@ from boundpaper.figures.text import cell
 from boundpaper.figures.ticks import with_ticks
 
 TICK_MM = 1.0
-FOOT = LINE_MM["footnotesize"]
-SMALL = LINE_MM["scriptsize"] + 0.5
+"""Length of a tick in mm."""
+LINE_HEIGHT = LINE_MM["footnotesize"]
+"""Height in mm of a line of labels."""
+NAME_MM = LINE_MM["scriptsize"] + 0.5
 """Height in mm of a line of names above the axes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TickLabels:
-    """The tick labels of an x axis, with font size, angle in degrees, and the height in mm that they take."""
+    """The tick labels of an x axis; `angle` is in degrees, and `depth` is the height that the labels take in mm."""
 
     texts: tuple[str, ...]
     size: Size = "footnotesize"
     angle: int = 0
-    depth: float = FOOT
+    depth: float = LINE_HEIGHT
 
 
-def space_left(panel: PreparedPanel, y: Scale, outer: bool) -> float:
-    """Return the space to the left of the axes in mm; an inner panel (not `outer`) has no labels there."""
-    if not outer:
+def space_left(panel: PreparedPanel, y: Scale, has_labels: bool) -> float:
+    """Return the space in mm to the left of the axes; `has_labels` is False for an inner panel of a shared axis."""
+    if not has_labels:
         return 1.5
     texts = panel.names["y"] or [t for _, t in y.ticks]
-    widest = max((width(_plain(t), bold=i in panel.headings) for i, t in enumerate(texts)), default=0.0)
+    widest = max((width(_plain(t), is_bold=i in panel.headings) for i, t in enumerate(texts)), default=0.0)
     label = panel.panel.y.label
-    return widest + TICK_MM + 1.8 + _label_lines(label, y.length) * FOOT + (0.6 if label else 0.0)
+    return widest + TICK_MM + 1.8 + _label_lines(label, y.length) * LINE_HEIGHT + (0.6 if label else 0.0)
 
 
 def _plain(text: str) -> str:
@@ -49,10 +51,10 @@ def _label_lines(label: str, length: float) -> int:
 
 
 def space_right(panel: PreparedPanel, x: Scale, y: Scale) -> float:
-    """Return the space to the right in mm: for names, a colour bar, a forest's texts, half the last tick label."""
+    """Return the space in mm to the right of the axes: for names, a colour bar or half the last tick label."""
     spaces = [1.5]
     if not panel.names["x"]:
-        spaces += [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks]
+        spaces += [width(_plain(t)) / 2 + 0.4 - (x.length - x.mm(v)) for v, t in x.ticks]
     spaces += [max(width(t, "scriptsize") for t in name.lines) + 3.6 for name in edge_names(panel)]
     for prepared in panel.series:
         s = prepared.series
@@ -60,7 +62,7 @@ def space_right(panel: PreparedPanel, x: Scale, y: Scale) -> float:
             spaces.append(max(width(str(t), "scriptsize") for t in s.texts) + 2.6)
         if isinstance(s, Heatmap):
             widest = max(width(_plain(t)) for _, t in bar_scale(s, y.length).ticks)
-            spaces.append(6.5 + widest + (FOOT + 0.8 if s.bar else 0.8))
+            spaces.append(6.5 + widest + (LINE_HEIGHT + 0.8 if s.bar else 0.8))
     return max(spaces)
 
 
@@ -87,21 +89,21 @@ def has_names_above(panel: PreparedPanel) -> bool:
     return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
 
-def space_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, axes_width: float) -> float:
-    """Return the space below the axes in mm; an inner panel (not `outer`) has no labels there."""
-    if not outer:
+def space_below(panel: PreparedPanel, ticks: TickLabels, has_labels: bool, axes_width: float) -> float:
+    """Return the space in mm below the axes; `has_labels` is False for an inner panel of a shared axis."""
+    if not has_labels:
         return TICK_MM + 0.8
     lines = _label_lines(panel.panel.x.label, axes_width)
-    return TICK_MM + 0.9 + ticks.depth + (lines * FOOT + 0.4 if lines else 0.0)
+    return TICK_MM + 0.9 + ticks.depth + (lines * LINE_HEIGHT + 0.4 if lines else 0.0)
 
 
 def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
-    """Return the tick labels of an x axis; those that do not fit in one line are broken, made smaller or rotated."""
+    """Return the tick labels of an x axis; if they do not fit in one line, they are broken, made smaller or rotated."""
     names = [str(n) for n in panel.names["x"]]
     texts = tuple(t for _, t in x.ticks)
     if not texts:
         return TickLabels(texts=(), depth=0.0)
-    distance = min((abs(b - a) for a, b in pairwise(x.at(v) for v, _ in x.ticks)), default=x.length) - 1.0
+    distance = min((abs(b - a) for a, b in pairwise(x.mm(v) for v, _ in x.ticks)), default=x.length) - 1.0
     plain_texts = names or [_plain(t) for t in texts]
     sizes: tuple[Size, ...] = ("footnotesize", "scriptsize")
     for size in sizes:

@@ -1,7 +1,7 @@
 r"""Estimate the width of text in mm, before LaTeX runs, so that labels can be placed without overlap.
 
-Widths are Adobe's metrics of Palatino Roman, which mathpazo and TeX Gyre Pagella share. They are exact for plain text;
-for mathematics they are estimated from the letters, within a few per cent.
+Widths are Adobe's metrics of Palatino Roman, which mathpazo and TeX Gyre Pagella share. They are exact for plain text.
+The width of mathematics is estimated from its letters, within a few per cent.
 """
 
 import re
@@ -26,11 +26,11 @@ _WIDTHS = (
     333, 606, 333, 606,
 )  # fmt: skip
 _MINUS = 778
-_OTHER = 550
+_UNKNOWN = 550
 """Width of characters that are not in the table, in the same unit."""
 
 
-def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
+def width(text: str, size: Size = "footnotesize", is_bold: bool = False) -> float:
     """Return the width in mm of one line of a figure's text (plain text with `$math$` and `*emphasis*`)."""
     thousandths = 0.0
     for i, segment in enumerate(text.split("$")):
@@ -43,13 +43,13 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
             thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))
         else:
             thousandths += sum(_character_width(c) for c in segment.replace("*", ""))
-    return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if bold else 1.0)
+    return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if is_bold else 1.0)
 
 
 def _character_width(c: str) -> float:
     c = plain(c)
     code = ord(c) - 32
-    return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _OTHER
+    return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _UNKNOWN
 
 
 def wrap(text: str, limit: float, size: Size = "footnotesize") -> list[str] | None:
@@ -66,7 +66,7 @@ def wrap(text: str, limit: float, size: Size = "footnotesize") -> list[str] | No
 
 
 def wrap_evenly(text: str, limit: float, size: Size = "footnotesize") -> list[str]:
-    """Break text as `wrap` does, into lines of similar length; return a text that does not fit as one line."""
+    """Break text into as many lines as `wrap` does, of similar length; return one line if the text does not fit."""
     best = wrap(text, limit, size)
     if best is None:
         return [text]

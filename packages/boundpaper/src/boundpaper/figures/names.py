@@ -15,7 +15,7 @@ from boundpaper.figures.text import cell
 
 
 def write_point_names(canvas: Canvas) -> None:
-    """Place the names of all labelled points of a panel in one search, and write them."""
+    """Write the names of points, and of lines that end far from the edge, at places found in one search."""
     named_points: list[tuple[float, float]] = []
     texts: list[str] = []
     colors: list[str] = []
@@ -42,16 +42,18 @@ def write_point_names(canvas: Canvas) -> None:
             for a, b in pairwise(canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)):
                 obstacles += _points_between(a, b)
     for name in edge_names(canvas.panel):
-        if name.end is not None and _ends_before_edge(canvas, name):
-            named_points.append(canvas.mm(name.end, name.at))
+        if name.x is not None and _ends_before_edge(canvas, name):
+            named_points.append(canvas.mm(name.x, name.y))
             texts.append(name.lines[0])
             colors.append(name.color)
     for rule in canvas.panel.panel.rules:
-        at = canvas.panel.position(rule.at, rule.axis)
+        position = canvas.panel.position(rule.at, rule.axis)
         if rule.axis == "y":
-            obstacles += _points_between((0, canvas.y.at(at)), (canvas.x.length, canvas.y.at(at)))
+            y = canvas.y.mm(position)
+            obstacles += _points_between((0, y), (canvas.x.length, y))
         else:
-            obstacles += _points_between((canvas.x.at(at), 0), (canvas.x.at(at), canvas.y.length))
+            x = canvas.x.mm(position)
+            obstacles += _points_between((x, 0), (x, canvas.y.length))
     if not texts:
         return
     # a white box hides grid lines, bands and fits behind a name
@@ -79,20 +81,20 @@ def _points_between(a: tuple[float, float], b: tuple[float, float]) -> list[tupl
 
 
 EDGE_MM = 24.0
-"""Width in mm beyond which a name of a rule or range at the right edge is wrapped."""
+"""Width in mm from which the name of a rule or range at the right edge is wrapped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeName:
     """A name at the right edge: of a line, or of a rule or range across the panel.
 
-    `at` is its position on the y axis, and `end` is the x of a line's last point.
+    `y` is its position on the y axis, and `x` is the end of a line on the x axis.
     """
 
     lines: tuple[str, ...]
     color: str
-    at: float
-    end: float | None = None
+    y: float
+    x: float | None = None
 
 
 def edge_names(panel: PreparedPanel) -> list[EdgeName]:
@@ -102,8 +104,8 @@ def edge_names(panel: PreparedPanel) -> list[EdgeName]:
         s = prepared.series
         if isinstance(s, Line) and s.direct:
             text = s.direct if isinstance(s.direct, str) else prepared.look.label
-            end, at = max(zip(s.x, s.y, strict=True))
-            names.append(EdgeName(lines=(text,), color=prepared.look.text_color, at=at, end=end))
+            x, y = max(zip(s.x, s.y, strict=True))
+            names.append(EdgeName(lines=(text,), color=prepared.look.text_color, y=y, x=x))
     for rule in panel.panel.rules:
         if rule.axis == "y" and rule.label:
             names.append(_edge_name(panel, rule.label, rule.entity, panel.position(rule.at, "y")))
@@ -114,21 +116,21 @@ def edge_names(panel: PreparedPanel) -> list[EdgeName]:
     return names
 
 
-def _edge_name(panel: PreparedPanel, label: str, entity: str, at: float) -> EdgeName:
+def _edge_name(panel: PreparedPanel, label: str, entity: str, y: float) -> EdgeName:
     lines = tuple(wrap_evenly(label, EDGE_MM, "scriptsize"))
     color = look(style(entity, panel.entities, panel.location), Series()).text_color
-    return EdgeName(lines=lines, color=color, at=at)
+    return EdgeName(lines=lines, color=color, y=y)
 
 
 def _ends_before_edge(canvas: Canvas, name: EdgeName) -> bool:
-    """Return whether a line ends so far from the edge that its name is placed at the last point."""
-    return name.end is not None and canvas.x.length - canvas.x.at(name.end) > 8.0
+    """Return whether a line ends so far from the edge that its name is placed at the line's last point."""
+    return name.x is not None and canvas.x.length - canvas.x.mm(name.x) > 8.0
 
 
 def write_names_above(canvas: Canvas) -> None:
     """Write the names of vertical rules and ranges above the axes, without overlap and not beyond the axes' ends."""
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.names_above]
-    centres = spread_along([at for at, _, _ in canvas.names_above], widths, -0.6, canvas.x.length + 0.6)
+    centres = spread_along([x for x, _, _ in canvas.names_above], widths, -0.6, canvas.x.length + 0.6)
     for (_, text, color), x in zip(canvas.names_above, centres, strict=True):
         canvas.add_text(x, canvas.y.length + 1.3, cell(text), "base", color, size="scriptsize")
 
@@ -137,13 +139,13 @@ def write_edge_names(canvas: Canvas) -> None:
     """Write the names at the right edge, without overlap."""
     names = [name for name in edge_names(canvas.panel) if not _ends_before_edge(canvas, name)]
     heights = [LINE_MM["scriptsize"] * len(name.lines) + 0.1 for name in names]
-    positions = [canvas.y.at(name.at) for name in names]
+    positions = [canvas.y.mm(name.y) for name in names]
     centres = spread_along(positions, heights, -2.0, canvas.y.length + 3.0)
     has_moved = any(abs(centre - y) > 0.9 for y, centre in zip(positions, centres, strict=True))
     for name, y, centre in zip(names, positions, centres, strict=True):
         start = canvas.x.length + (2.6 if has_moved else 1.2)
-        if abs(centre - y) > 0.9 or (name.end is not None and canvas.x.length - canvas.x.at(name.end) > 3.0):
-            end = canvas.x.length if name.end is None else canvas.x.at(name.end) + MARK_MM + 0.3
+        if abs(centre - y) > 0.9 or (name.x is not None and canvas.x.length - canvas.x.mm(name.x) > 3.0):
+            end = canvas.x.length if name.x is None else canvas.x.mm(name.x) + MARK_MM + 0.3
             canvas.add_leader((end, y), (start - 0.3, centre), name.color)
         text = r"\\".join(map(cell, name.lines))
         canvas.add_text(start, centre, text, "west", name.color, size="scriptsize", align="left")

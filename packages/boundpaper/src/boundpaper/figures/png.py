@@ -1,4 +1,4 @@
-"""Draw dense matrices as PNG, with pixels computed here, so that they are the same on every machine."""
+"""Draw dense matrices as PNG files that are the same on every machine."""
 
 import struct
 import zlib
@@ -14,7 +14,7 @@ WHITE = (255, 255, 255)
 def heat_png(values: Sequence[Sequence[float | None]], low: float, high: float, colors: str) -> bytes:
     """Return a PNG of a matrix, with the first row on top.
 
-    `low` and `high` are the values of the first and last colour. Values outside get the nearest of these colours, and
+    `low` and `high` are the values of the first and last colour; lower values get the first and higher ones the last.
     None stays white. The picture is RGB without alpha, with 8 by 8 pixels per cell.
     """
     colours = VIRIDIS if colors == "viridis" else SIGNED

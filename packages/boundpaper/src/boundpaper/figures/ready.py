@@ -1,4 +1,4 @@
-"""Prepare a panel for drawing: convert categories to positions, look up looks, collect the values along an axis."""
+"""Prepare a panel for drawing: replace categories by positions, and find the look of each series."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ class PreparedPanel:
 
     `location` names the panel in errors, and `entities` are those of the figure. `names` has the categories along each
     axis, none for a numeric axis; `headings` has the positions of group headings among the names along y. `bar_axis` is
-    the axis along which bars extend, empty without bars.
+    the axis along which bars extend, or empty if there are no bars.
     """
 
     panel: Panel
@@ -45,11 +45,11 @@ class PreparedPanel:
     entities: Mapping[str, Style | str] = field(default_factory=dict)
 
     def axis(self, name: str) -> Axis:
-        """Return the axis as specified."""
+        """Return the specification of the axis "x" or "y"."""
         return self.panel.x if name == "x" else self.panel.y
 
     def position(self, value: Any, axis: str) -> float:
-        """Return the position of a category on an axis, or a number itself."""
+        """Return the position of a value on an axis: the index of a category, or the number itself."""
         if not isinstance(value, str):
             return float(value)
         if value not in self.names[axis]:
@@ -119,7 +119,7 @@ def _group_of_rows(series: Forest) -> tuple[str, ...]:
 
 
 def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozenset[int], tuple[str, ...]]:
-    """Return the position of each (group, row) of forests from the top, those of group headings, and all texts."""
+    """Return the positions of (group, row) pairs from the top, the positions of group headings, and all names."""
     slots: dict[tuple[str, str], float] = {}
     names: list[str] = []
     headings = set()

@@ -27,10 +27,10 @@ def preamble() -> str:
 
 
 def tex(figure: Figure, name: str, head: str = "") -> str:
-    r"""Return the standalone document of a figure; `head` replaces the preamble that figures share.
+    r"""Return the standalone document of a figure; `head`, if given, replaces the shared preamble.
 
     The document begins with the whole preamble up to `\endofdump`, so that it compiles alone or with a format
-    precompiled from this preamble. Raises DataError or SpecError that names a faulty column, figure or template.
+    precompiled from this preamble. Raises DataError or SpecError that names the faulty column, figure or template.
     """
     return guarded_latex(_render_document(figure, name, head or preamble()), f"figure {name}")
 
@@ -48,20 +48,19 @@ def _render_document(figure: Figure, name: str, head: str) -> str:
     return _fill_template("standalone.tex.j2", {**fields, **figure_view(figure, name)})
 
 
-def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) -> str:
+def float_tex(figure: Figure, name: str, *, path: str = "", spans_both: bool = False) -> str:
     """Return the float: the figure's PDF with caption, note and the label `fig:NAME`.
 
-    `path` is the path of the PDF for LaTeX, by default `figures/NAME.pdf`; with `both`, the float spans both columns of
-    a page.
+    `path` is the path of the PDF for LaTeX, by default `figures/NAME.pdf`; with `spans_both`, the float spans both
+    columns of a page.
     """
     check(figure, name)
-
     text = _fill_template(
         "float.tex.j2",
         {
             "name": name,
             "path": path or f"figures/{name}.pdf",
-            "star": "*" if both else "",
+            "star": "*" if spans_both else "",
             "source": f"figure:{name}",
             "caption": latex(figure.caption),
             "short": latex(figure.short or _first_sentence(figure.caption)),
@@ -72,7 +71,7 @@ def float_tex(figure: Figure, name: str, *, path: str = "", both: bool = False) 
 
 
 def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
-    """Return the pictures that the document includes: dense heat maps, and pictures that the figure supplies."""
+    """Return the pictures that the document includes, by file name: dense heat maps, and the figure's `files`."""
     from boundpaper.figures.margins import colour_limits
     from boundpaper.figures.png import heat_png
     from boundpaper.figures.view import displayed_rows, rasters

@@ -28,7 +28,7 @@ class Scale:
     Attributes
     ----------
     kind : {"linear", "log", "symlog", "edges"}
-        PGFPlots computes `log`; `symlog` and `edges` (a heat map's cells) are computed here, on a linear axis.
+        PGFPlots computes positions of `log`; those of `symlog` and `edges` (a heat map's cells) are computed here.
     low, high : float
         Limits, in the axis' unit.
     length : float
@@ -40,8 +40,8 @@ class Scale:
     edges : tuple of float
         Borders of a heat map's cells.
     reverse : bool
-        Whether values increase leftwards or downwards. Their signs are changed (cells are counted from the other end),
-        so that the axis line keeps its place.
+        Whether values increase from right to left, or from top to bottom. Coordinates change their sign (cells are
+        counted from the other end), so that the axis line keeps its place.
     """
 
     kind: str
@@ -58,16 +58,16 @@ class Scale:
         if self.kind == "log":
             return value
         position = self._along(value) - self.origin
-        if self.kind == "edges":  # cells are counted from below (or the left) in either direction of the axis
+        if self.kind == "edges":  # PGFPlots counts cells from below or from the left, even on a reversed axis
             return len(self.edges) - 1 - position if self.reverse else position
         return -position if self.reverse else position
 
     @property
     def origin(self) -> float:
-        """Return the origin of the coordinates: not 0 if values are close together but far from zero.
+        """Return the value whose coordinate is 0: 0 itself, unless the limits are close together but far from 0.
 
         Coordinates have six significant digits, TeX's precision, with which Unix times a minute apart would be equal.
-        For such values the origin is the limit nearest to zero, and bars start there instead of at zero.
+        For such values the origin is the limit nearest to zero, and bars start there.
         """
         if self.kind not in ("linear", "symlog"):
             return 0.0
@@ -107,8 +107,8 @@ class Scale:
         a, b = self.coordinate(self.low), self.coordinate(self.high)
         return (a, b) if a < b else (b, a)
 
-    def at(self, value: float) -> float:
-        """Return the distance of a value in mm from the lower (left) end of the axis."""
+    def mm(self, value: float) -> float:
+        """Return the distance in mm of a value from the lower (or left) end of the axis."""
         fraction = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
         return (1 - fraction if self.reverse else fraction) * self.length
 
@@ -135,8 +135,8 @@ def range_scale(axis: Axis, values: Sequence[float], *, length: float, pad: floa
     """Return the scale of an axis whose limits are the range of the values, with a margin on both sides.
 
     `values` are all values that the panel draws along this axis, ends of error bars included; `length` is in mm, and
-    `pad` is the margin as a fraction of the range. `from_zero`, for bars, makes zero a limit without margin, except on
-    a log axis. Raises SpecError when the values are too close together for a log axis.
+    `pad` is the margin as a fraction of the range. With `from_zero`, for bars, the range includes zero, and has no
+    margin there, except on a log axis. Raises SpecError when the values are too close together for a log axis.
     """
     low, high = min(values), max(values)
     kind = axis.scale

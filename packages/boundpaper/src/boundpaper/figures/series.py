@@ -22,12 +22,12 @@ Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
 
 
 class FieldValues(tuple[Any, ...]):
-    """The values of a DataFrame column, with the column's name in `field`; equal to a tuple of the same values."""
+    """A tuple of the values of a DataFrame column, with the column's name in `field`."""
 
     field: str
 
     def __new__(cls, values: Iterable[Any], field: str = "") -> FieldValues:
-        """Create the tuple and store the name."""
+        """Return the tuple with the name of its column."""
         column = super().__new__(cls, values)
         column.field = field
         return column
@@ -46,7 +46,7 @@ class Series:
     legend : bool
         If False, the series is not in the legend.
     origin : {"reported", "recomputed", "measured"}, optional
-        The origin of the values. Reported values have hollow marks, to distinguish them from measured values.
+        The origin of the values; marks of reported values are hollow.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Series:
 
 
 def as_tuple(value: Any, location: str) -> tuple[Any, ...]:
-    """Return a column as a tuple, or a matrix as a tuple of tuples; `location` names the column in the error."""
+    """Return a column as a tuple, or a matrix as a tuple of tuples; the error names the column by `location`."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     if hasattr(value, "tolist"):
@@ -107,7 +107,7 @@ class Line(Series):
     marks : bool, optional
         Whether points have marks; by default if there are at most 20.
     direct : bool or str
-        If True, name the line at its right end instead of in the legend; a string is used in place of the label.
+        If True, name the line at its right end instead of in the legend; a string replaces the label there.
     dash : str
         Dash style in place of the entity's.
 
@@ -211,8 +211,9 @@ class Bars(Series):
     reported : column, optional
         For each bar a value reported elsewhere, drawn as a hollow diamond; NaN or None for no value.
     reported_label : str
-        The legend's text for those diamonds.
+        The legend's text for the diamonds.
     horizontal : bool
+        Whether bars extend along the x axis.
 
     Examples
     --------
@@ -245,7 +246,7 @@ class Stacked(Series):
     values : bool
         Whether heights are printed inside the layer, where there is space.
     decimals : int, optional
-        Decimals of the printed numbers; by default as many as the data need.
+        Decimals of the printed values; by default at most three significant digits.
 
     Examples
     --------
@@ -267,11 +268,11 @@ class Heatmap(Series):
     Attributes
     ----------
     values : (rows, columns) matrix
-        Row 0 is at the bottom, or on top if the y axis is reversed. None leaves a cell white, for combinations that
-        cannot occur. NaN is an error.
+        Row 0 is at the bottom, or on top if the y axis is reversed. A cell of None, for a combination that cannot
+        occur, stays white; NaN is an error.
     x_edges, y_edges : columns of n + 1 numbers, optional
-        Increasing borders of the cells; by default 0, 1, 2, ... Cells are drawn equally wide, with ticks at the right
-        values between borders. With `Axis.categories`, ticks name the cells instead.
+        Increasing borders of the cells; by default 0, 1, 2, ... All cells are drawn equally wide, and ticks lie between
+        borders in proportion. With `Axis.categories`, ticks name the cells instead.
     colors : {"viridis", "signed"}
         `signed` is blue-white-red, with limits symmetric about zero.
     low, high : float, optional
@@ -305,7 +306,7 @@ class Bundle(Series):
     lines : (lines, points) matrix
         Values of each line; NaN is a gap in a line.
     opacity : float, optional
-        Opacity of one thin line; by default less the more lines there are.
+        Opacity of one thin line; by default lower if there are more lines.
     band, mean : bool
         Whether the 10-90 % band and the mean are drawn.
 

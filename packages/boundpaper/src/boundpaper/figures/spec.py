@@ -30,7 +30,7 @@ class Axis:
         Limits; by default the data's range with a margin. Data outside a given limit is an error, except for lines,
         which are clipped.
     ticks : column of float, or mapping of float to str, optional
-        Tick values, or tick values with labels.
+        Tick values, or a mapping of tick values to labels.
     categories : column of str
         The order of the categories; by default the order of first appearance.
     base : {10, 2}
@@ -40,7 +40,7 @@ class Axis:
     zero : bool
         Whether the range includes zero.
     reverse : bool
-        Whether values increase leftwards or downwards.
+        Whether values increase from right to left, or from top to bottom.
     grid : bool, optional
         Whether there are light grid lines at the ticks; by default only on the value axis.
     percent : bool
@@ -74,16 +74,14 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Shade:
-    """A shaded range behind the data, from `low` to `high` of an axis, with a name at its end.
-
-    An end of None is the limit of the axis.
+    """A range of an axis, shaded behind the data.
 
     Attributes
     ----------
     low, high : float, str or None
-        Ends of the range, numbers or categories of the axis.
+        Ends of the range: numbers or categories of the axis, or None for its limit.
     label : str
-        The name of the range.
+        The name of the range, printed at the edge of the panel.
     axis : {"x", "y"}
         The axis of `low` and `high`.
     entity : str
@@ -227,7 +225,7 @@ class Figure:
     letters : bool
         Whether panel titles begin with (a), (b), ...
     entities : mapping of str to Style or str
-        Entities of this figure: for each a style, or the palette entity whose look it copies.
+        Entities of this figure, each with a style, or with the name of the palette entity whose look it copies.
     template : str
         Name of a Jinja2 template beside the figure's file, rendered instead of the panels.
     values : mapping
@@ -235,10 +233,10 @@ class Figure:
     body : str
         TikZ code instead of panels; `from_matplotlib` sets it.
     files : mapping of str to bytes
-        Pictures that `template` or `body` include, by suffix: `-raster.png` is stored as `NAME-raster.png` and included
-        as `<< name >>-raster.png`.
-    way : str
-        How a matplotlib drawing was converted, and why; the build prints this.
+        Pictures that `template` or `body` include, by suffix: the picture of `-raster.png` is stored as
+        `NAME-raster.png` and included as `<< name >>-raster.png`.
+    conversion_note : str
+        Whether a matplotlib drawing was converted or drawn by matplotlib, and why; the build prints this note.
 
     Examples
     --------
@@ -264,7 +262,7 @@ class Figure:
     values: Mapping[str, object] = field(default_factory=dict)
     body: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    way: str = ""
+    conversion_note: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "panels", tuple(self.panels))
@@ -289,10 +287,10 @@ class Figure:
         return saved
 
     def _repr_png_(self) -> bytes:
-        content: bytes = self._pictures().content_of(self, "png")
-        return content
+        picture: bytes = self._pictures().content_of(self, "png")
+        return picture
 
     @staticmethod
     def _pictures() -> Any:
-        """Return the module that compiles figures, imported by its name, since specifications must not depend on it."""
+        """Return the module that compiles figures, imported late because it depends on this one."""
         return import_module("boundpaper.paper.tex.alone")

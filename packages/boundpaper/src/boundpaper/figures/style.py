@@ -88,14 +88,14 @@ class Style:
 
 _DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
 _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
-_STEPS = ("", "!75!black", "!55!black", "!38!black", "!22!black")
+_SHADES = ("", "!75!black", "!55!black", "!38!black", "!22!black")
 
 
 def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[str, Style]:
     """Return the looks of a family and its members, which share hue and mark.
 
-    Later members are darker, and differ in dash and hatch; an only member has the family's dash. `declared_looks` has
-    the looks of other entities, which members may copy (`like`).
+    Later members are darker, and differ in dash and hatch; a single member has the family's dash. `declared_looks` has
+    the looks of other entities, which a member copies if its `like` names one.
     """
     members = family.members
     styles = {
@@ -111,7 +111,7 @@ def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[st
             styles[member.key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
         else:
             styles[member.key] = Style(
-                color=family.color + _STEPS[i % len(_STEPS)],
+                color=family.color + _SHADES[i % len(_SHADES)],
                 mark=family.mark,
                 dash=_DASHES[i % len(_DASHES)],
                 hatch=_HATCHES[i % len(_HATCHES)],
@@ -120,7 +120,7 @@ def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[st
     return styles
 
 
-OWN: Mapping[str, Style] = {
+FIXED_LOOKS: Mapping[str, Style] = {
     "reported": Style(color="okgrey", mark="o", dash="densely dotted", hatch="north east lines", label="reported"),
     "recomputed": Style(
         color="oksky!75!black", mark="square*", dash="dashed", hatch="north west lines", label="recomputed"
@@ -155,12 +155,12 @@ OWN: Mapping[str, Style] = {
 
 
 def styles() -> Mapping[str, Style]:
-    """Return the looks of all entities: of `OWN`, of the paper's vocabulary, and of its families and their members."""
+    """Return the looks of all entities: fixed ones, those of the paper's vocabulary, and those of its families."""
     return _known_looks()[0]
 
 
 def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
-    """Return looks by entity, and entities by normalised name or label (no case, spaces, hyphens or underscores)."""
+    """Return looks by entity, and entities by the name or label that `_normalised` returns."""
     root = project_or_none()
     if root is None:
         return _looks_of(None, EMPTY, ())
@@ -176,14 +176,14 @@ def _looks_of(
     all_looks: dict[str, Style] = {}
     for family in families(root) if root else ():
         all_looks |= family_looks(family, entity_looks)
-    all_looks |= {**OWN, **entity_looks}
+    all_looks |= {**FIXED_LOOKS, **entity_looks}
     by_name = {_normalised(key): key for key in all_looks}
     return all_looks, by_name | {_normalised(style.label): key for key, style in all_looks.items() if style.label}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A style applied to a series; `mark` is the name of the filled mark, and `hollow` marks are filled with white."""
+    """The style of a series as it is drawn; `mark` is a filled mark, whose fill is white if `hollow`."""
 
     color: str
     mark: str
@@ -194,13 +194,13 @@ class Look:
 
     @property
     def text_color(self) -> str:
-        """Return the colour for text: that of the series, darker by a quarter, so that names of a family differ too."""
+        """Return the colour of names: the colour of the series, darker by a quarter."""
         base, percent, mixed = (f"{self.color}!100!black").split("!")[:3]
         return base if base == "okblack" else f"{base}!{0.75 * (100 if mixed == 'white' else float(percent)):g}!black"
 
 
 def look(style: Style, series: Series) -> Look:
-    """Return the look of a series: its dash and label override the style, and reported values have hollow marks."""
+    """Return the look of a series: dash and label of the series override the style, and reported marks are hollow."""
     mark = style.mark if style.mark.endswith("*") else "*" if style.mark == "o" else f"{style.mark}*"
     return Look(
         color=style.color,
@@ -217,11 +217,11 @@ def _normalised(name: str) -> str:
 
 
 def style(entity: str, figure_entities: Mapping[str, Style | str], location: str) -> Style:
-    """Return the style of an entity, from the figure's entities, else from the palette.
+    """Return the style of an entity, from the figure's entities, else from `styles()`.
 
     `entity` is a key of `styles()` or its label, ignoring case, spaces, hyphens and underscores. `figure_entities` maps
-    the figure's entities to a style, or to the palette entity whose look they copy. `location` names figure and series
-    in the error. Raises SpecError for an unknown entity; the message suggests the nearest.
+    the figure's entities to a style, or to the palette entity whose look they copy. Raises SpecError for an unknown
+    entity; the message begins with `location` and suggests the nearest name.
     """
     if entity in figure_entities:
         declared = figure_entities[entity]

@@ -16,28 +16,31 @@ if TYPE_CHECKING:
     from boundpaper.figures.spec import Axis
 
 
-def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
-    """Return the scale with the axis' ticks, else with round numbers about `every` mm apart; years have no comma."""
+def with_ticks(scale: Scale, axis: Axis, *, every: float, are_years: bool = False) -> Scale:
+    """Return the scale with the axis' ticks, else with ticks at round numbers about `every` mm apart.
+
+    Labels of years have neither decimals nor commas.
+    """
     unit = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
     count = max(2, min(9, round(scale.length / every)))
     if axis.ticks is not None:
         ticks = [float(v) for v in axis.ticks]
-        is_plain = years and all(map(is_year, ticks))
+        is_plain = are_years and all(map(is_year, ticks))
         labels = [f"${v:.0f}$" for v in ticks] if is_plain else tick_texts(ticks, unit)
     elif scale.kind == "log":
         ticks = _enough_ticks(lambda n: log_ticks(scale.low, scale.high, n, axis.base), count)
-        labels = tick_texts(ticks, unit, equal=False)
+        labels = tick_texts(ticks, unit, equal_decimals=False)
         if len(ticks) > 1 and (max(ticks) >= 1e5 or min(ticks) < 1e-3):
             labels = [_power_text(v, axis.base) + unit for v in ticks]
     elif scale.kind == "symlog":
         ticks = without_crowded(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
-        labels = tick_texts(ticks, unit, equal=False)
+        labels = tick_texts(ticks, unit, equal_decimals=False)
     elif scale.is_geometric and scale.high / scale.low > 30:
         ticks = without_crowded(scale, log_ticks(scale.low, scale.high, count, axis.base), every * 0.6)
-        labels = tick_texts(ticks, unit, equal=False)
-    elif years:
+        labels = tick_texts(ticks, unit, equal_decimals=False)
+    elif are_years:
         ticks = [v for v in linear_ticks(scale.low, scale.high, count) if v == round(v)]
         labels = [f"${v:.0f}$" for v in ticks]
     else:
@@ -47,7 +50,7 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
 
 
 def _enough_ticks(make: Callable[[int], list[float]], count: int) -> list[float]:
-    """Return ticks from `make`, asked for more than `count` until there are three, since two ticks show no scale."""
+    """Return `make(count)`, or ticks for a larger count (at most 9) if these are fewer than three."""
     return next((ticks for n in range(count, 10) if len(ticks := make(n)) > 2), make(count))
 
 
@@ -70,7 +73,7 @@ def linear_ticks(low: float, high: float, count: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, count: int, base: int) -> list[float]:
-    """Return powers of the base; if there are fewer than three of 10, also their multiples, or else round numbers."""
+    """Return powers of the base; if they are fewer than three powers of ten, add multiples, or return round numbers."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
     powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
@@ -97,23 +100,23 @@ def without_crowded(scale: Scale, ticks: Sequence[float], distance: float) -> li
     """Return the ticks, except those closer than `distance` mm to a larger tick or to zero."""
     spaced: list[float] = [v for v in ticks if v == 0]
     for value in sorted(ticks, key=lambda v: -abs(v)):
-        if all(abs(scale.at(value) - scale.at(v)) >= distance for v in spaced):
+        if all(abs(scale.mm(value) - scale.mm(v)) >= distance for v in spaced):
             spaced.append(value)
     return sorted(spaced)
 
 
-def tick_texts(ticks: Sequence[float], unit: str = "", *, equal: bool = True) -> list[str]:
-    """Return tick labels, `equal` for equal decimals; very large and small numbers have a power of ten."""
+def tick_texts(ticks: Sequence[float], unit: str = "", *, equal_decimals: bool = True) -> list[str]:
+    """Return tick labels, with the same decimals if `equal_decimals`; very large or small ones have a power of ten."""
     largest = max((abs(v) for v in ticks), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(ticks)) if b > a), default=largest)
-    if largest > 1e5 * step:  # they differ only after the digits that a tick label shows
+    if largest > 1e5 * step:  # neighbours differ only after the sixth digit
         decimals = max(0, -math.floor(math.log10(step) + 1e-9))
         return [f"${group_thousands(f'{v:.{decimals}f}')}${unit}" for v in ticks]
     if largest and (largest >= 1e6 or largest < 1e-3):
         power = math.floor(math.log10(largest))
         return [rf"$0${unit}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${unit}" for v in ticks]
     decimals = max((decimals_needed(v) for v in ticks), default=0)
-    return [f"${group_thousands(f'{v:.{decimals if equal else decimals_needed(v)}f}')}${unit}" for v in ticks]
+    return [f"${group_thousands(f'{v:.{decimals if equal_decimals else decimals_needed(v)}f}')}${unit}" for v in ticks]
 
 
 def _power_text(value: float, base: int) -> str:

@@ -1,4 +1,4 @@
-"""Check units: the columns on an axis and its label must agree with the units in the data package."""
+"""Check that an axis' label, and the columns that the axis shows, have the units of the data package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _ShownColumn(NamedTuple):
 def contradicted_unit(
     root: Path, artifacts: Mapping[str, str], frames: Callable[[], Mapping[str, pd.DataFrame]], figure: Figure
 ) -> str:
-    """Describe the first contradiction between an axis and the data package; empty if there is none.
+    """Return a description of the first contradiction between an axis and the data package; empty if there is none.
 
     A figure's column belongs to an artifact that has a column of the same name with all of its values. A column that
     the figure converts has other values, so its unit is unknown. `frames` returns the artifacts' rows, and is called
@@ -80,7 +80,7 @@ def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
 def _origins(
     column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]
 ) -> list[_ShownColumn]:
-    """Return the columns of artifacts with these values; empty if one has no unit, or units that differ by row."""
+    """Return the columns of artifacts that contain these values; none if a unit is absent or differs by row."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     origins = [
         _ShownColumn(column.field, name, unit)
@@ -91,7 +91,7 @@ def _origins(
 
 
 def _axis_fault(columns: list[_ShownColumn], axis: Axis, unit_names: set[str]) -> str:
-    """Describe a contradiction between the units of columns, or between them and the axis' label; empty if none."""
+    """Return a contradiction between the units of columns, or between a unit and the axis' label; empty if none."""
     by_field: dict[str, list[_ShownColumn]] = {}
     for column in columns:
         by_field.setdefault(column.field, []).append(column)
@@ -114,19 +114,19 @@ def _axis_fault(columns: list[_ShownColumn], axis: Axis, unit_names: set[str]) -
     return ""
 
 
-def _written_unit(axis: Axis, known: set[str]) -> str:
+def _written_unit(axis: Axis, known_units: set[str]) -> str:
     """Return the unit that an axis states: a percent sign at each tick, the text in brackets, or a unit at the end.
 
-    Square brackets always contain a unit. Round brackets do if their text is `known` or looks like a unit: `(francs)`,
-    but not `(mean of 5 runs)` or `(log scale)`.
+    Square brackets always contain a unit. Round brackets do if their text is in `known_units` or looks like a unit:
+    `(francs)`, but not `(mean of 5 runs)` or `(log scale)`.
     """
     if axis.percent:
         return "%"
     if match := _IN_BRACKETS.search(axis.label):
         unit = match["unit"].partition(",")[0].strip()
-        is_unit = match["opening"] == "[" or units.plain(unit) in known or units.may_be_unit(unit)
+        is_unit = match["opening"] == "[" or units.plain(unit) in known_units or units.may_be_unit(unit)
         return unit if is_unit and unit.lower() not in _NOT_UNITS else ""
     match = _AT_THE_END.search(axis.label)
-    if match and (units.is_known_unit(match["unit"]) or units.plain(match["unit"]) in known):
+    if match and (units.is_known_unit(match["unit"]) or units.plain(match["unit"]) in known_units):
         return match["unit"].strip()
     return ""

@@ -7,7 +7,7 @@ from boundpaper.errors import SpecError
 from boundpaper.figures.draw import DRAW, Canvas, Plot, draw_stacks
 from boundpaper.figures.layout import PlacedPanel, lay_out
 from boundpaper.figures.legend import make_legend, placed_entries
-from boundpaper.figures.margins import FOOT, bar_scale
+from boundpaper.figures.margins import LINE_HEIGHT, bar_scale
 from boundpaper.figures.metrics import width, wrap
 from boundpaper.figures.names import write_edge_names, write_names_above, write_point_names
 from boundpaper.figures.ready import PreparedPanel, PreparedSeries
@@ -17,9 +17,10 @@ from boundpaper.figures.spec import Figure, Rule, Shade
 from boundpaper.figures.style import Look, look, style
 from boundpaper.figures.text import latex
 
-RASTER_FROM = 32  # a heat map of so many rows or columns becomes a picture: LaTeX would take seconds to draw it
-
-STRUT = r"\vphantom{Ag}"  # before each name at an axis, since names without ascenders would be set higher than others
+RASTER_FROM = 32
+"""Rows or columns from which a heat map is included as a picture, since LaTeX would take seconds to draw it."""
+STRUT = r"\vphantom{Ag}"
+"""LaTeX before each name at an axis, which aligns names with and without ascenders."""
 
 
 def figure_view(figure: Figure, name: str) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
 
 
 def _panel_view(placed: PlacedPanel, picture: str) -> dict[str, Any]:
-    """Draw a panel; return its fields for the templates. `picture` is the file of a dense heat map."""
+    """Draw a panel; return its fields for the templates. `picture` is the file name of a dense heat map."""
     panel, x, y = placed.panel, placed.x, placed.y
     canvas = Canvas(panel, x, y)
     fields: dict[str, Any] = {
@@ -66,7 +67,7 @@ def _panel_view(placed: PlacedPanel, picture: str) -> dict[str, Any]:
     write_edge_names(canvas)
     write_point_names(canvas)
     first = panel.series[0].series
-    fields["heat"] = _colour_bar_view(first, x, y) if isinstance(first, Heatmap) else None
+    fields["heat"] = _colour_bar_view(first, y) if isinstance(first, Heatmap) else None
     return {**fields, "texts": canvas.texts, "leaders": canvas.leaders}
 
 
@@ -75,7 +76,7 @@ def _axis_view(placed: PlacedPanel, axis: str) -> dict[str, Any]:
     panel = placed.panel
     spec, names = panel.axis(axis), panel.names[axis]
     low, high = scale.limits
-    outer = placed.x_outer if axis == "x" else placed.y_outer
+    has_labels = placed.has_x_labels if axis == "x" else placed.has_y_labels
     texts = list(placed.x_ticks.texts) if axis == "x" else [text for _, text in scale.ticks]
     if axis == "y":
         texts = [rf"\textbf{{{text}}}" if i in panel.headings else text for i, text in enumerate(texts)]
@@ -84,7 +85,7 @@ def _axis_view(placed: PlacedPanel, axis: str) -> dict[str, Any]:
     grid = spec.grid
     if grid is None:
         grid = not names and scale.kind != "edges" and axis == (panel.bar_axis or _value_axis(panel))
-    lines = (wrap(spec.label, scale.length) or [spec.label]) if spec.label and outer else []
+    lines = (wrap(spec.label, scale.length) or [spec.label]) if spec.label and has_labels else []
     below = 1.0 + 0.5 + placed.x_ticks.depth
     return {
         "low": number(low),
@@ -92,7 +93,7 @@ def _axis_view(placed: PlacedPanel, axis: str) -> dict[str, Any]:
         "log": scale.kind == "log",
         "ticks": [number(_tick_position(scale, value, bool(names))) for value, _ in scale.ticks],
         "minor": [number(v) for v in _minor_ticks(scale)] if scale.kind == "log" and spec.base == 10 else [],
-        "texts": texts if outer else [""] * len(texts),
+        "texts": texts if has_labels else [""] * len(texts),
         "size": placed.x_ticks.size,
         "angle": placed.x_ticks.angle,
         "wrapped": any(r"\\" in text for text in texts),
@@ -104,7 +105,7 @@ def _axis_view(placed: PlacedPanel, axis: str) -> dict[str, Any]:
 
 
 def _minor_ticks(scale: Scale) -> list[float]:
-    """Return the multiples of powers of ten on an axis; their uneven distances show that it is logarithmic."""
+    """Return the multiples of powers of ten, whose uneven distances show that an axis is logarithmic."""
     tens = [10.0**power for power in range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)))]
     return [digit * ten for ten in tens for digit in range(1, 10) if scale.low <= digit * ten <= scale.high]
 
@@ -154,12 +155,12 @@ def _heat_map_plot(s: Heatmap, canvas: Canvas, picture: str) -> Plot:
 
 
 def displayed_rows(s: Heatmap, is_mirrored: bool, is_flipped: bool) -> list[list[float | None]]:
-    """Return a heat map's rows from top to bottom: mirrored if x is reversed, flipped if row 0 is at the bottom."""
+    """Return a heat map's rows from top to bottom: `is_mirrored` reverses each row, `is_flipped` the order of rows."""
     rows = [list(reversed(row)) if is_mirrored else list(row) for row in s.values]
     return rows[::-1] if is_flipped else rows
 
 
-def _colour_bar_view(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
+def _colour_bar_view(s: Heatmap, y: Scale) -> dict[str, Any]:
     scale = bar_scale(s, y.length)
     low, high = scale.limits
     widest = max(width(t) for _, t in scale.ticks)
@@ -167,11 +168,10 @@ def _colour_bar_view(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
         "map": "okviridis" if s.colors == "viridis" else "oksigned",
         "low": number(low),
         "high": number(high),
-        "at": f"{1 + 2.0 / x.length:.4f}",
         "ticks": [number(scale.coordinate(v)) for v, _ in scale.ticks],
         "texts": [t for _, t in scale.ticks],
         "label": rf"\strut {latex(s.bar)}" if s.bar else "",
-        "label_at": f"{1 + (2.2 + widest + FOOT) / 2.5:.4f}",
+        "label_at": f"{1 + (2.2 + widest + LINE_HEIGHT) / 2.5:.4f}",
     }
 
 
@@ -179,16 +179,16 @@ def _row_lines(canvas: Canvas) -> list[Plot]:
     """Return light lines from a forest's row names to their estimates."""
     if _value_axis(canvas.panel) != "x":
         return []
-    heights = [canvas.y.at(i) for i in range(len(canvas.panel.names["y"])) if i not in canvas.panel.headings]
+    heights = [canvas.y.mm(i) for i in range(len(canvas.panel.names["y"])) if i not in canvas.panel.headings]
     return [{"a": canvas.fractions(0, y), "b": canvas.fractions(canvas.x.length, y)} for y in heights]
 
 
 def _shade_view(canvas: Canvas, shade: Shade, i: int) -> dict[str, Any]:
-    """Describe a shaded range; ranges without an entity alternate between two greys, so that neighbours differ."""
+    """Return a shaded range for the templates; ranges without an entity alternate between two greys."""
     panel = canvas.panel
     scale = canvas.x if shade.axis == "x" else canvas.y
     ends = zip((shade.low, shade.high), (scale.low, scale.high), strict=True)
-    a, b = sorted(scale.at(limit if end is None else panel.position(end, shade.axis)) for end, limit in ends)
+    a, b = sorted(scale.mm(limit if end is None else panel.position(end, shade.axis)) for end, limit in ends)
     if a < -1e-6 or b > scale.length + 1e-6:
         raise SpecError(
             f"{panel.location}: the shaded range {shade.low} to {shade.high} exceeds the given limits of axis "
@@ -209,11 +209,11 @@ def _rule_view(canvas: Canvas, rule: Rule) -> dict[str, Any]:
     fields = {"color": rule_look.color, "dash": rule.dash}
     position = canvas.panel.position(rule.at, rule.axis)
     if rule.axis == "x":
-        x = canvas.x.at(position)
+        x = canvas.x.mm(position)
         if rule.label:
             canvas.names_above.append((x, rule.label, rule_look.text_color))
         return {**fields, "a": canvas.fractions(x, 0), "b": canvas.fractions(x, canvas.y.length)}
-    y = canvas.y.at(position)
+    y = canvas.y.mm(position)
     return {**fields, "a": canvas.fractions(0, y), "b": canvas.fractions(canvas.x.length, y)}
 
 

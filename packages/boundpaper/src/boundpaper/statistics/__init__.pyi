@@ -1,4 +1,4 @@
-# What `boundpaper.statistics` offers: the names, where they live and their types.
+# The public names of `boundpaper.statistics`, which are imported from these modules on first use.
 from boundpaper.statistics.accuracy import degradation as degradation
 from boundpaper.statistics.correlations.contrast import correlation_difference as correlation_difference
 from boundpaper.statistics.correlations.contrast import levels_and_differences as levels_and_differences

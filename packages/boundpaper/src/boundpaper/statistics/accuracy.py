@@ -36,9 +36,9 @@ def degradation(
     study, comparison, unit, note : str
         Metadata of the row.
     draws, seed, confidence
-        Number of draws, random seed and level of the interval. The interval is between quantiles of the ratio over
-        independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2) (Brown, Cai & DasGupta 2001). The arms are
-        treated as unpaired, which makes it wider than a paired interval.
+        Number of draws, random seed and level of the interval. The ends of the interval are quantiles of the ratio
+        over independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2) (Brown, Cai & DasGupta 2001). The arms are
+        treated as unpaired, which makes the interval wider than a paired one.
 
     Returns
     -------

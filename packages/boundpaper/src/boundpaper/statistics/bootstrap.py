@@ -8,16 +8,15 @@ from boundpaper.statistics.sample import FloatArray, IntArray, check_confidence
 
 DRAWS = 9999
 SEED = 0
-# Fewest units for a percentile interval: a 95 % interval of a normal mean covers it .90 of the time with 10 units,
-# and .76 with 3.
 LEAST_BOOTSTRAPPED = 20
-
-# Most array cells in memory at once, so that a bootstrap over thousands of heads takes tens of megabytes.
+"""Minimum number of units for a percentile interval: with 10 normal units a 95 % interval covers the mean in 90 % of
+samples, and with 3 units in 76 %."""
 CELLS = 2_000_000
+"""Maximum number of array cells in memory at once, so that a bootstrap over thousands of heads takes tens of MB."""
 
 
 def chunk_sizes(draws: int, cells_per_draw: int) -> Iterator[int]:
-    """Yield the sizes of chunks of `draws`, each of at most `CELLS` cells but at least one draw.
+    """Yield the sizes of the chunks into which `draws` are split, each of at most `CELLS` cells but at least one draw.
 
     Raises ValueError if `draws` is not positive.
     """

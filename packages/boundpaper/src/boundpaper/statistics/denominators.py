@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-# fractions with denominators up to 1000 differ by at least 1e-6, so that rounding to double keeps them distinct
-EQUAL = 1e-12
+TOLERANCE = 1e-12
+"""Rounding error of a fraction in double precision; fractions with denominators up to 1000 differ by at least 1e-6."""
 
 Pair = tuple[int, int]
 Unread = Literal["no", "possible", "certain"]
@@ -15,8 +15,8 @@ Unread = Literal["no", "possible", "certain"]
 class PossibleCounts:
     """The counts that are possible in one arm of a task.
 
-    `pairs` are all counts (right answers, answers read) that agree with the fraction; (0, 0) means that perhaps no
-    answer was read.
+    `pairs` are all pairs of counts (right answers, answers read) that agree with the fraction. The pair (0, 0) means
+    that perhaps no answer was read.
     """
 
     items: int
@@ -24,22 +24,22 @@ class PossibleCounts:
 
     @property
     def known(self) -> Pair | None:
-        """Return the counts (right answers, answers read) if only one pair is possible, else None."""
+        """Return the pair (right answers, answers read) if only one is possible and an answer was read, else None."""
         return self.pairs[0] if len(self.pairs) == 1 and self.pairs[0][1] else None
 
     @property
     def unread(self) -> bool:
-        """Return whether perhaps no answer could be read, so that the fraction is undefined."""
+        """Return whether it is possible that no answer was read, so that the fraction is undefined."""
         return any(count == 0 for _, count in self.pairs)
 
     @property
     def answered(self) -> Pair:
-        """Return the fewest and the most answers read."""
+        """Return the smallest and the largest possible number of answers read."""
         return self._least_and_most(1)
 
     @property
     def right(self) -> Pair:
-        """Return the fewest and the most right answers."""
+        """Return the smallest and the largest possible number of right answers."""
         return self._least_and_most(0)
 
     def _least_and_most(self, index: int) -> Pair:
@@ -58,7 +58,7 @@ def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread:
     share : float
         Right answers over answers read, in [0, 1].
     items : int
-        Number of items asked, the most answers that can have been read.
+        Number of items asked.
     half_unit : float
         Largest rounding error of the fraction; 0 if it was not rounded.
     unread : {"no", "possible", "certain"}
@@ -75,10 +75,10 @@ def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread:
         raise ValueError(f"a fraction of {share} needs at least one answer that was read; give unread='no'")
     if unread == "certain":
         return PossibleCounts(items, ((0, 0),))
-    tolerance = max(half_unit, EQUAL)
+    error = max(half_unit, TOLERANCE)
     pairs = [(0, 0)] if unread == "possible" else []
     for answered in range(1, items + 1):
-        lowest, highest = math.ceil((share - tolerance) * answered), math.floor((share + tolerance) * answered)
+        lowest, highest = math.ceil((share - error) * answered), math.floor((share + error) * answered)
         pairs += [(right, answered) for right in range(max(lowest, 0), min(highest, answered) + 1)]
     if not pairs:
         raise ValueError(f"no counts of up to {items} answers give the fraction {share}; check both numbers")

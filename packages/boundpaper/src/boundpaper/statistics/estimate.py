@@ -8,11 +8,9 @@ from typing import SupportsFloat
 import pandas as pd
 
 SEPARATOR = "; "
-
 NUMBERS = tuple("estimate ci_low ci_high statistic df p_value p_adjusted effect effect_ci_low effect_ci_high".split())
-
-# `adjustment` = "none" explains an empty `p_adjusted`, so this field needs no note.
-EXPLAINED = tuple(name for name in NUMBERS if name != "p_adjusted")
+EXPLAINED_NUMBERS = tuple(name for name in NUMBERS if name != "p_adjusted")
+"""Numbers that need a note if they are empty; for an empty `p_adjusted`, `adjustment` = "none" is the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +32,7 @@ class Estimate:
     statistic, df, p_value : float or None
         The test statistic, its degrees of freedom and p; `p_value` is two-sided unless `note` says otherwise.
     p_adjusted : float or None
-        `p_value` corrected as `adjustment` says.
+        `p_value` after the correction that `adjustment` names.
     adjustment : str
         The correction with its family, or "none".
     effect_name : str
@@ -78,32 +76,32 @@ class Estimate:
     note: str = ""
 
     def __post_init__(self) -> None:
-        place = f"estimate {self.study}/{self.comparison}/{self.test}"
+        row_name = f"estimate {self.study}/{self.comparison}/{self.test}"
         for name in ("study", "comparison", "test", "unit"):
             if not getattr(self, name):
-                raise ValueError(f"{place}: {name} is empty; name it where the test is called")
+                raise ValueError(f"{row_name}: {name} is empty; name it where the test is called")
         if self.n < 0:
-            raise ValueError(f"{place}: n is {self.n}; give the number of units")
+            raise ValueError(f"{row_name}: n is {self.n}; give the number of units")
         object.__setattr__(self, "n", int(self.n))
         for name in NUMBERS:
             value = getattr(self, name)
             if value is None:
                 continue
-            # YAML and JSON cannot represent numpy scalars
+            # a plain float, since YAML and JSON cannot represent numpy scalars
             object.__setattr__(self, name, float(value))
             if not math.isfinite(value):
-                raise ValueError(f"{place}: {name} is {value}; pass None and say why in note")
+                raise ValueError(f"{row_name}: {name} is {value}; pass None and say why in note")
         for name in ("p_value", "p_adjusted"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{place}: {name} is {value}; a p must be between 0 and 1")
+                raise ValueError(f"{row_name}: {name} is {value}; a p must be between 0 and 1")
         for low, high in (("ci_low", "ci_high"), ("effect_ci_low", "effect_ci_high")):
             ends = getattr(self, low), getattr(self, high)
             if None not in ends and ends[0] > ends[1]:
-                raise ValueError(f"{place}: {low} {ends[0]} is above {high} {ends[1]}; swap them")
-        empty_fields = [name for name in EXPLAINED if getattr(self, name) is None]
+                raise ValueError(f"{row_name}: {low} {ends[0]} is above {high} {ends[1]}; swap them")
+        empty_fields = [name for name in EXPLAINED_NUMBERS if getattr(self, name) is None]
         if empty_fields and not self.note:
-            raise ValueError(f"{place}: {', '.join(empty_fields)} empty without a reason; say why in note")
+            raise ValueError(f"{row_name}: {', '.join(empty_fields)} empty without a reason; say why in note")
 
 
 COLUMNS = tuple(field.name for field in fields(Estimate))

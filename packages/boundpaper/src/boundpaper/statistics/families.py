@@ -14,7 +14,7 @@ from boundpaper.statistics.multiplicity import holm
 
 PRIMARY, DEPENDENT = "primary", "dependent"
 CORRECTED_ROLES = (PRIMARY, "post hoc")
-LEAST_INDEPENDENT = 0.5  # a corrected test needs at least this fraction of independent units, as its guard counts them
+LEAST_INDEPENDENT = 0.5  # least fraction of independent units, as its guard counts them, for a corrected test
 
 
 def corrected(
@@ -38,15 +38,15 @@ def corrected(
     result : str
         Name of the result.
     split_by : callable, optional
-        Function that returns the property of a row by which families are split, such as its model, so that measurements
-        of a new model do not change the corrected p of another. By default families are not split.
+        Function that returns the property of a row by which families are split, for example its model, so that
+        measurements of a new model do not change the corrected p of another model. By default families are not split.
 
     Returns
     -------
     list of Estimate
-        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions; tests with
-        the role `dependent` have units that share a network, a run or a series. Neither is corrected. Except for
-        primary tests, `adjustment` states the role.
+        The tests in the order given. Tests with the role `sensitivity`, which repeat another test under other
+        assumptions, and tests with the role `dependent`, whose units share a network, a run or a series, are not
+        corrected. `adjustment` states the role of every test that is not primary.
     """
     rows = list(tests)
     family_rows = test_families[test_families["result"] == result].to_dict("records")
@@ -54,8 +54,7 @@ def corrected(
     family_names = []
     for row, family in zip(rows, families, strict=True):
         suffix = f" ({split_by(row)})" if split_by(row) else ""
-        is_corrected = family is not None and family["role"] in CORRECTED_ROLES
-        family_names.append(f"{family['family']}{suffix}" if family is not None and is_corrected else "")
+        family_names.append(f"{family['family']}{suffix}" if family and family["role"] in CORRECTED_ROLES else "")
     return [
         replace(row, adjustment=f"{row.adjustment}, {family['role']}") if family and family["role"] != PRIMARY else row
         for row, family in zip(holm(rows, family_names), families, strict=True)

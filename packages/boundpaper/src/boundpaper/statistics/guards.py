@@ -1,7 +1,7 @@
 """Guard against misinterpretation: note conditions under which a number means less than it seems to.
 
 A guard is a function that returns notes, or an empty tuple if its condition is not met. A note has the form `guard
-NAME: what was seen`, so that a table can mark the row by the name (`fired`).
+NAME: OBSERVATION`, so that a table can mark the row by the name (`fired`).
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 import numpy.typing as npt
 
 from boundpaper.statistics.estimate import SEPARATOR, Estimate, with_note
-from boundpaper.statistics.sample import distinct, is_constant, sample
+from boundpaper.statistics.sample import distinct_count, is_constant, sample
 
 Notes = tuple[str, ...]
 
@@ -27,20 +27,13 @@ SAME_DATA = "selected and evaluated on the same data"
 MIXED_PROTOCOL = "mixed protocol"
 
 NAMES = (
-    ZERO_VARIANCE,
-    FEW_DISTINCT,
-    FEW_UNITS,
-    COPIED_REPLICATES,
-    SMALLEST_P,
-    DEPENDENT_UNITS,
-    SAME_DATA,
-    MIXED_PROTOCOL,
-)
+    ZERO_VARIANCE, FEW_DISTINCT, FEW_UNITS, COPIED_REPLICATES, SMALLEST_P, DEPENDENT_UNITS, SAME_DATA, MIXED_PROTOCOL,
+)  # fmt: skip
 
 
-def raised(name: str, seen: str) -> Notes:
-    """Return a guard's note; a semicolon in `seen` becomes a comma, since semicolons separate notes."""
-    return (f"{PREFIX}{name}: {seen.replace(';', ',')}",)
+def guard_note(name: str, observation: str) -> Notes:
+    """Return a guard's note; a semicolon in `observation` becomes a comma, since semicolons separate notes."""
+    return (f"{PREFIX}{name}: {observation.replace(';', ',')}",)
 
 
 def fired(note: str) -> tuple[str, ...]:
@@ -63,10 +56,7 @@ def fired(note: str) -> tuple[str, ...]:
 
 
 def independent_share(note: str) -> float | None:
-    """Return the share of independent units in a row with `dependent_units`; 0 if the note gives no count.
-
-    Return None for a row without this guard.
-    """
+    """Return the share of independent units that the guard `dependent_units` notes: 0 if uncounted, None if absent."""
     if DEPENDENT_UNITS not in fired(note):
         return None
     match = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)
@@ -95,50 +85,41 @@ def attach(estimate: Estimate, *notes: Notes) -> Estimate:
 
 
 def zero_variance(arms: Mapping[str, npt.ArrayLike]) -> Notes:
-    """Return a note on the arms of two or more values that are all equal.
-
-    `arms` maps the name of each arm to its values.
-    """
+    """Return notes on arms with several values that are all equal; `arms` maps the name of each arm to its values."""
     notes: Notes = ()
     for name, values in arms.items():
         array = sample(values, name)
         if array.size > 1 and is_constant(array):
-            notes += raised(ZERO_VARIANCE, f"{name} is {array[0]:.6g} in all {array.size} units")
+            notes += guard_note(ZERO_VARIANCE, f"{name} is {array[0]:.6g} in all {array.size} units")
     return notes
 
 
 def zero_sd(arms: Mapping[str, tuple[float, int]]) -> Notes:
-    """Return a note on the arms whose printed standard deviation is zero; `arms` maps a name to (sd, n)."""
+    """Return notes on arms whose printed standard deviation is zero; `arms` maps a name to (sd, n)."""
     notes: Notes = ()
     for name, (sd, n) in arms.items():
         if sd == 0 and n > 1:
-            notes += raised(ZERO_VARIANCE, f"{name} has a standard deviation of 0 over {n} units")
+            notes += guard_note(ZERO_VARIANCE, f"{name} has a standard deviation of 0 over {n} units")
     return notes
 
 
 def few_distinct(arms: Mapping[str, npt.ArrayLike], minimum: int = 3) -> Notes:
-    """Return a note on the arms with at least `minimum` units but fewer than `minimum` distinct values.
-
-    Smaller samples cannot have as many distinct values.
-    """
+    """Return notes on arms with at least `minimum` units but fewer than `minimum` distinct values."""
     notes: Notes = ()
     for name, values in arms.items():
         array = sample(values, name)
-        count = distinct(array)
+        count = distinct_count(array)
         if array.size >= minimum and count < minimum:
             values_word = f"distinct value{'s' * (count != 1)}"
-            notes += raised(FEW_DISTINCT, f"{name} has {count} {values_word} in {array.size} units")
+            notes += guard_note(FEW_DISTINCT, f"{name} has {count} {values_word} in {array.size} units")
     return notes
 
 
 def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
-    """Return a note on an interval of a mean over 2 to `at_most` units, too few to show that values are normal.
-
-    `unit` says what a unit is, in the singular.
-    """
+    """Return a note on an interval of a mean over 2 to `at_most` units, too few to show that values are normal."""
     if not 2 <= n <= at_most:
         return ()
-    return raised(FEW_UNITS, f"Student's interval over {n} units ({unit}) takes them for normal")
+    return guard_note(FEW_UNITS, f"Student's interval over {n} units ({unit}) takes them for normal")
 
 
 def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> Notes:
@@ -156,7 +137,7 @@ def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> N
     constant = [str(key) for key, group in groups.items() if len(group) > 1 and is_constant(sample(group, str(key)))]
     if not constant:
         return ()
-    return raised(
+    return guard_note(
         COPIED_REPLICATES,
         f"one number stands for all replicates of {', '.join(constant)} ({len(constant)} of {len(groups)} conditions)",
     )
@@ -174,7 +155,7 @@ def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
     if smallest_adjusted <= alpha:
         return ()
     outcomes = "no outcome" if family == 1 else f"after Holm over {family} tests no outcome"
-    return raised(SMALLEST_P, f"{outcomes} could give a p below {smallest_adjusted:.4g}")
+    return guard_note(SMALLEST_P, f"{outcomes} could give a p below {smallest_adjusted:.4g}")
 
 
 def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], what: str) -> Notes:
@@ -197,7 +178,7 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
     cluster_names = ["+".join(members) if len(members) <= 4 else f"{len(members)} units" for members in clusters[:3]]
     if len(clusters) > 3:
         cluster_names.append(f"{len(clusters) - 3} more group{'s' * (len(clusters) > 4)}")
-    return raised(
+    return guard_note(
         DEPENDENT_UNITS,
         f"{', '.join(cluster_names)} share {what}, "
         f"so {len(units)} units are {independent} independent one{'s' * (independent > 1)}",
@@ -210,7 +191,7 @@ def same_data(selected_on: Collection[str], evaluated_on: Collection[str]) -> No
     if not common:
         return ()
     items = ", ".join(common[:4]) + (f" and {len(common) - 4} more" if len(common) > 4 else "")
-    return raised(SAME_DATA, items)
+    return guard_note(SAME_DATA, items)
 
 
 def _disagreement(values: Mapping[str, str]) -> str:
@@ -234,5 +215,5 @@ def mixed_protocol(protocols: Mapping[str, Mapping[str, str]]) -> Notes:
     for setting in settings:
         differing = _disagreement({group: protocol.get(setting, "not stated") for group, protocol in protocols.items()})
         if differing:
-            notes += raised(MIXED_PROTOCOL, f"{setting} {differing}")
+            notes += guard_note(MIXED_PROTOCOL, f"{setting} {differing}")
     return notes

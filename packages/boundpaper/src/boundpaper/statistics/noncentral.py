@@ -11,18 +11,18 @@ from scipy import optimize, special, stats
 
 from boundpaper.statistics.sample import FloatArray, check_confidence
 
-# Beyond this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the series in the libraries may give NaN.
-FAR = 7.0
+# Beyond this noncentrality the far tail is below Phi(-7) = 1.3e-12, and the series of scipy may give NaN.
+FAR_NONCENTRALITY = 7.0
 
 # Up to this noncentrality `special.nctdtr`, which is faster than `stats.nct`, is exact to all digits.
-LARGE = 1000.0
+LARGE_NONCENTRALITY = 1000.0
 
-# With at most these degrees of freedom the chi distribution is so wide that few nodes average over the normal variate.
-WIDE = 2000.0
+# Up to these degrees of freedom the chi distribution is so wide that few nodes average over the normal variate.
+WIDE_CHI_DF = 2000.0
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 
-# The search for an end of the interval doubles its step at most this many times.
-DOUBLINGS = 40
+# Maximum number of times that the search for an end of the interval doubles its step.
+MAX_DOUBLINGS = 40
 
 
 def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
@@ -34,24 +34,24 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     shift = np.asarray(delta, dtype=np.float64)
     # P(-T < -t) is equal and forty times faster, but loses digits for large numbers, and may be NaN
     tail = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
-    is_large = (np.abs(shift) > LARGE) & (t * shift > 0) & (df <= WIDE)
+    is_large = (np.abs(shift) > LARGE_NONCENTRALITY) & (t * shift > 0) & (df <= WIDE_CHI_DF)
     if is_large.any():
         return np.where(is_large, _tail_from_chi(t, df, shift), tail_above(t, df, np.where(is_large, 0.0, shift)))
-    is_near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
-    if (is_near & (np.isnan(tail) | (np.abs(shift) > LARGE))).any():
+    is_near = ((t < 0) | (shift >= -FAR_NONCENTRALITY)) & ((t > 0) | (shift <= FAR_NONCENTRALITY))
+    if (is_near & (np.isnan(tail) | (np.abs(shift) > LARGE_NONCENTRALITY))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
             # "series did not converge" concerns digits that do not matter for an interval
             warnings.simplefilter("ignore", RuntimeWarning)
             tail = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
-    tail = np.where((t >= 0) & (shift < -FAR), 0.0, tail)
-    return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, tail), dtype=np.float64)
+    tail = np.where((t >= 0) & (shift < -FAR_NONCENTRALITY), 0.0, tail)
+    return np.asarray(np.where((t <= 0) & (shift > FAR_NONCENTRALITY), 1.0, tail), dtype=np.float64)
 
 
 def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
     """Return P(T > t) for a large noncentrality of the sign of t.
 
-    T exceeds a positive t if the chi variate divided by the root of df is below (shift + Z) / t, with Z normal, and a
-    negative t if it is above. That probability is averaged over Z by Gauss-Hermite quadrature.
+    T exceeds a positive t if the chi variate divided by the root of df is below (shift + Z) / t, with Z normal. T
+    exceeds a negative t if the variate is above. The probability is averaged over Z by Gauss-Hermite quadrature.
     """
     squares = df * ((np.abs(shift)[..., None] + _NODES) / t) ** 2
     probabilities = special.chdtr(df, squares) if t > 0 else special.chdtrc(df, squares)
@@ -59,9 +59,9 @@ def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
 
 
 def _tail(t: float, df: float, delta: float) -> float:
-    """Return `tail_above` of one noncentrality; without arrays, and so faster, unless it is a special case."""
+    """Return `tail_above` of a single noncentrality, computed faster, without arrays, where it is exact."""
     tail = float(special.nctdtr(df, -delta, -t))
-    is_exact = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
+    is_exact = abs(delta) <= FAR_NONCENTRALITY or (abs(delta) <= LARGE_NONCENTRALITY and t * delta > 0)
     return tail if is_exact and not math.isnan(tail) else float(tail_above(t, df, delta))
 
 
@@ -84,9 +84,9 @@ def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tup
 
 def _rising_root(function: Callable[[float], float], start: float) -> float | None:
     """Return the root of an increasing function, or None if the function cannot be evaluated."""
-    function, step = cache(function), 1.0 + abs(start)  # the search asks for each end again
+    function, step = cache(function), 1.0 + abs(start)  # each end is evaluated several times
     low = high = start
-    for _ in range(DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         at_low, at_high = function(low), function(high)
         if not (math.isfinite(at_low) and math.isfinite(at_high)):
             return None
@@ -94,8 +94,7 @@ def _rising_root(function: Callable[[float], float], start: float) -> float | No
             try:
                 root = float(optimize.brentq(function, low, high, xtol=1e-10, rtol=1e-12))
             except ValueError:
-                # a NaN inside the bracket: scipy's distribution function failed there
-                return None
+                return None  # scipy's distribution function is NaN inside the bracket
             return root if abs(function(root)) < 1e-6 else None
         low, high = (low - step, high) if at_low > 0 else (low, high + step)
         step *= 2

@@ -5,7 +5,7 @@ difference.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +48,9 @@ def log_perplexity_difference(
     -------
     Estimate
         `estimate` is in nats, with Student's interval over texts; `statistic`, `df` and `p_value` are of the same
-        t-test, so that interval and p agree. The note has the p by flips of the changes' signs, which does not assume
+        t-test, so that interval and p agree. The note has the p by flips of the changes' signs, which assumes no
         normality but cannot be small for few texts. `effect` is the percent increase of the geometric-mean perplexity,
-        100 (exp(estimate) - 1). One text has no interval and no p; if all texts change equally, p is by sign flips.
+        100 (exp(estimate) - 1). A single text has no interval and no p; if all change equally, p is by sign flips.
 
     Raises
     ------
@@ -80,15 +80,11 @@ def log_perplexity_difference(
         unit=unit,
         n=change.size,
         estimate=mean,
-        ci_low=test.low,
-        ci_high=test.high,
-        statistic=test.statistic,
-        df=test.df,
-        p_value=test.p_value,
+        **asdict(test),
         effect_name="percent_increase",
         effect=increase,
-        effect_ci_low=None if test.low is None else finite(_percent_increase(test.low)),
-        effect_ci_high=None if test.high is None else finite(_percent_increase(test.high)),
+        effect_ci_low=None if test.ci_low is None else finite(_percent_increase(test.ci_low)),
+        effect_ci_high=None if test.ci_high is None else finite(_percent_increase(test.ci_high)),
         note=join_notes(note, "nats per token", *notes),
     )
 
@@ -120,9 +116,8 @@ def disruption_contrast(
     -------
     Estimate
         `estimate` is the first model's mean log-perplexity increase minus the second's; `effect` is the ratio of the
-        two percent increases (of geometric means) with a percentile bootstrap interval over texts. That interval is
-        empty below 20 texts, where it would cover too little, and unless both the second model's increase and its
-        bootstrap interval are above zero.
+        two percent increases (of geometric means) with a percentile bootstrap interval over texts. This interval needs
+        at least 20 texts, and an increase of the second model whose bootstrap interval is above zero.
 
     Raises
     ------
@@ -138,13 +133,10 @@ def disruption_contrast(
     """
     caller = f"disruption_contrast {study}/{comparison}"
     logs = [
-        _checked_log(values, name, caller)
-        for values, name in (
-            (disrupted_first, "disrupted_first"),
-            (base_first, "base_first"),
-            (disrupted_second, "disrupted_second"),
-            (base_second, "base_second"),
-        )
+        _checked_log(disrupted_first, "disrupted_first", caller),
+        _checked_log(base_first, "base_first", caller),
+        _checked_log(disrupted_second, "disrupted_second", caller),
+        _checked_log(base_second, "base_second", caller),
     ]
     _require_same_texts(caller, *logs)
     first, second = logs[0] - logs[1], logs[2] - logs[3]
@@ -154,11 +146,11 @@ def disruption_contrast(
         notes.append(no("ratio of percentages", "its interval", because="the second model does not get worse"))
     else:
         ratio = finite(_percent_increase(float(first.mean())) / _percent_increase(float(second.mean())))
-        if test.low is not None and first.size < LEAST_BOOTSTRAPPED:
+        if test.ci_low is not None and first.size < LEAST_BOOTSTRAPPED:
             because = f"a bootstrap over {first.size} texts covers less than it says"
             notes.append(no("interval of the ratio", because=because))
-        elif test.low is not None:
-            # the texts of a sample are drawn once, for both sides
+        elif test.ci_low is not None:
+            # both models are averaged over the same resampled texts
             means = [
                 (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
             ]
@@ -176,11 +168,7 @@ def disruption_contrast(
         unit=unit,
         n=first.size,
         estimate=float((first - second).mean()),
-        ci_low=test.low,
-        ci_high=test.high,
-        statistic=test.statistic,
-        df=test.df,
-        p_value=test.p_value,
+        **asdict(test),
         effect_name="ratio_of_percentages",
         effect=ratio,
         effect_ci_low=ratio_low,
@@ -215,10 +203,10 @@ def _percent_increase(nats: float) -> float:
 
 @dataclass(frozen=True)
 class _MeanTest:
-    """Interval and test of a mean change over texts; an undefined number is None."""
+    """Interval and test of a mean change over texts, in the fields of an Estimate; an undefined number is None."""
 
-    low: float | None = None
-    high: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
     statistic: float | None = None
     df: float | None = None
     p_value: float | None = None
@@ -227,7 +215,7 @@ class _MeanTest:
 def _test_mean(
     change: FloatArray, magnitude: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_MeanTest, list[str]]:
-    """Return Student's test of the mean change, and notes; `magnitude` is that of the logarithms subtracted."""
+    """Return Student's test of the mean change, and notes; `magnitude` is the largest of the subtracted logarithms."""
     check_confidence(confidence)
     if change.size == 1:
         return _MeanTest(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]

@@ -11,17 +11,14 @@ from boundpaper.statistics.sample import FloatArray, check_whole
 ALPHA = 0.05
 POWER = 0.8
 
-# Up to this n a test notes the smallest effect that it can detect.
-SMALL = 15
-
-# Beyond this noncentrality every relevant sample has full power; it limits the search.
+SMALL_N = 15
+"""Largest n for which a test notes the smallest effect that it can detect."""
 LARGEST_NONCENTRALITY = 200.0
-
-# Number of simulated samples, which makes the power of the sign-flip test accurate to half a percent.
+"""Limit of the search: beyond it the power is 1 in every relevant sample."""
 DRAWS = 10_000
-
-# Number of equally likely slices of the chi-square distribution, which makes the power accurate to three digits.
+"""Number of simulated samples, with which the power of the sign-flip test is accurate to half a percent."""
 SLICES = 400
+"""Number of equally likely slices of the chi-square distribution, with which the power is accurate to three digits."""
 
 
 def _t_power(noncentrality: float | FloatArray, df: float, alpha: float) -> float:
@@ -87,7 +84,7 @@ def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
 
 @lru_cache(maxsize=256)
 def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> float | None:
-    """Return the smallest |d_z| that the sign-flip test over n pairs detects, to two digits; None if there is none.
+    """Return the smallest |d_z| that the sign-flip test over n pairs detects, to two decimals, or None if none is.
 
     The power is simulated with `DRAWS` normal samples from a fixed seed, with all 2^n flips of each (Fisher 1935).
 
@@ -110,12 +107,12 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
     1.19
     """
     _require_units(n, 1, "smallest_d_flips")
-    if n > SMALL:
-        raise ValueError(f"smallest_d_flips: 2^{n} flips are too many to count; give at most {SMALL} pairs")
+    if n > SMALL_N:
+        raise ValueError(f"smallest_d_flips: 2^{n} flips are too many to count; give at most {SMALL_N} pairs")
     if 2.0 / 2**n > alpha:
         return None
     noise = np.random.default_rng(0).normal(size=(DRAWS, n))
-    # half of the flips: the negative of each has the same absolute sum
+    # half of the flips, since the negative of each flip has the same absolute sum
     signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)
 
     def missing_power(d: float) -> float:
@@ -187,9 +184,7 @@ def smallest_correlation(n: int, covariates: int = 0, power: float = POWER, alph
 
 def detectable_note(name: str, smallest: float, n: int) -> str:
     """Return a note on the smallest detectable effect; empty above n = 15, where it is not needed."""
-    if n > SMALL:
-        return ""
-    return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"
+    return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more" if n <= SMALL_N else ""
 
 
 def _require_units(units: int, fewest: int, caller: str) -> None:

@@ -1,4 +1,4 @@
-"""Estimate and compare proportions: Wilson intervals, McNemar's test (same items), Fisher's test (different items)."""
+"""Estimate proportions with Wilson intervals; compare them by McNemar's test (same items) or Fisher's (different)."""
 
 import math
 from functools import partial
@@ -86,7 +86,7 @@ def wilson(
 def mcnemar(
     first: npt.ArrayLike, second: npt.ArrayLike, *, study: str, comparison: str, unit: str, note: str = ""
 ) -> Estimate:
-    """Compare two proportions over the same items, given 1 (right) or 0 per item; see `mcnemar_from_counts`.
+    """Compare two proportions over the same items by the exact McNemar test, from 1 (right) or 0 per item.
 
     Parameters
     ----------
@@ -121,16 +121,8 @@ def mcnemar(
     if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
         raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0")
     a, b = a.astype(bool), b.astype(bool)
-    return mcnemar_from_counts(
-        int(np.sum(a & b)),
-        int(np.sum(a & ~b)),
-        int(np.sum(~a & b)),
-        int(np.sum(~a & ~b)),
-        study=study,
-        comparison=comparison,
-        unit=unit,
-        note=note,
-    )
+    counts = (int(np.sum(is_counted)) for is_counted in (a & b, a & ~b, ~a & b, ~a & ~b))
+    return mcnemar_from_counts(*counts, study=study, comparison=comparison, unit=unit, note=note)
 
 
 def mcnemar_from_counts(
@@ -144,7 +136,7 @@ def mcnemar_from_counts(
     unit: str,
     note: str = "",
 ) -> Estimate:
-    """Compare two proportions over the same items, from the four counts.
+    """Compare two proportions over the same items by the exact McNemar test, from the four counts.
 
     Parameters
     ----------
@@ -225,7 +217,7 @@ def fisher(
     unit: str,
     note: str = "",
 ) -> Estimate:
-    """Compare two proportions over different items.
+    """Compare two proportions over different items by Fisher's exact test.
 
     Parameters
     ----------
@@ -343,7 +335,7 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
 
 
 def _smallest_fisher_p(hits: int, n_first: int, n_second: int) -> float:
-    """Return the smallest p-value of all tables with these margins, which is that of the most extreme table."""
+    """Return the smallest p-value of all tables with these margins; the most extreme table has it."""
     low, high = max(0, hits - n_second), min(hits, n_first)
     tables = (np.array([[count, n_first - count], [hits - count, n_second - hits + count]]) for count in (low, high))
     return min(1.0, *(float(stats.fisher_exact(table).pvalue) for table in tables))

@@ -3,20 +3,17 @@
 import math
 from decimal import Decimal
 
-# A smaller p in double precision is not reliable, and zero means underflow.
 SMALLEST_EXPONENT = -300
+"""Exponent of the smallest reliable p in double precision; zero means that p underflowed."""
 
 
 def bound_exponent(p: float) -> int:
-    """Return the smallest integer e, at least -300, with p < 10^e.
-
-    Raises ValueError if p is outside [0, 1].
-    """
-    _check(p)
+    """Return the smallest integer e, at least -300, with p < 10^e; raise ValueError if p is outside [0, 1]."""
+    _require_p(p)
     if p == 0:
         return SMALLEST_EXPONENT
-    # adjusted() is floor(log10 p) without rounding, so p < 10^(adjusted + 1) always
-    return max(_shortest_decimal(p).adjusted() + 1, SMALLEST_EXPONENT)
+    # adjusted() is floor(log10 p) of the shortest decimal equal to p, without rounding, so p < 10^(adjusted + 1) always
+    return max(Decimal(repr(float(p))).adjusted() + 1, SMALLEST_EXPONENT)
 
 
 def p_bound(p: float) -> str:
@@ -62,15 +59,10 @@ def bound_holds(p: float, bound: float) -> bool:
     >>> bound_holds(0.0004, 0.001), bound_holds(0.0, 1e-48)
     (True, True)
     """
-    _check(p)
+    _require_p(p)
     return p < bound if p > 0 else bound > 10.0**SMALLEST_EXPONENT
 
 
-def _shortest_decimal(p: float) -> Decimal:
-    """Return the shortest decimal equal to the float, so that binary error does not round 0.05 up to 0.051."""
-    return Decimal(repr(float(p)))
-
-
-def _check(p: float) -> None:
+def _require_p(p: float) -> None:
     if math.isnan(p) or not 0 <= p <= 1:
         raise ValueError(f"p is {p}; a p must be between 0 and 1")

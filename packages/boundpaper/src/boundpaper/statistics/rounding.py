@@ -10,10 +10,10 @@ from typing import Literal
 
 Agreement = Literal["holds", "holds after rounding", "contradicted"]
 
-# Ends that are equal in exact arithmetic may differ by this fraction of their size.
 SLACK = 1e-9
-
-FEWEST = 5  # least number of printed values whose common final zero is not chance
+"""Fraction of their size by which ends that are equal in exact arithmetic may differ."""
+FEWEST_VALUES = 5
+"""Minimum number of printed values whose common final zero is not chance."""
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,13 @@ def printed_interval(value: float, decimals: int) -> Interval:
 
 
 def shared_decimals(values: Iterable[float], decimals: int) -> int:
-    """Return the fewest decimals, up to `decimals`, that show all values without trailing zeros common to all.
+    """Return the smallest number of decimals, up to `decimals`, that shows all values without common trailing zeros.
 
-    A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST` values
-    common zeros may be chance, so `decimals` is returned.
+    A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST_VALUES`
+    values, common zeros may be chance, so `decimals` is returned.
     """
     numbers = list(values)
-    if len(numbers) < FEWEST or not any(numbers):
+    if len(numbers) < FEWEST_VALUES or not any(numbers):
         return decimals
     fewest = decimals
     while fewest > -12 and all(
@@ -126,10 +126,7 @@ def difference(first: Interval, second: Interval) -> Interval:
 
 
 def mean(values: Iterable[Interval]) -> Interval:
-    """Return the range of the mean of several numbers.
-
-    Raises ValueError for no numbers.
-    """
+    """Return the range of the mean of numbers in several ranges; raise ValueError if there are none."""
     ranges = list(values)
     if not ranges:
         raise ValueError("mean of 0 intervals; give at least one")
@@ -138,10 +135,7 @@ def mean(values: Iterable[Interval]) -> Interval:
 
 
 def ratio(numerator: Interval, denominator: Interval) -> Interval:
-    """Return the range of numerator / denominator.
-
-    Raises ValueError if the denominator may be zero.
-    """
+    """Return the range of numerator / denominator; raise ValueError if the denominator may be zero."""
     if denominator.low <= 0 <= denominator.high:
         raise ValueError(f"ratio: the denominator is in {denominator} and may be zero; compare differences instead")
     return numerator * Interval(1 / denominator.high, 1 / denominator.low)
@@ -167,7 +161,7 @@ def percent_change(before: Interval, after: Interval) -> Interval:
     >>> round(change.low, 1), round(change.high, 1)
     (125.2, 129.2)
     """
-    # with one division, `before` occurs only once, so that the range is not too wide
+    # written so that `before` occurs only once; otherwise the range would be too wide
     return (ratio(after, before) - 1) * 100
 
 
@@ -195,7 +189,7 @@ def relative_decline(before: Interval, after: Interval) -> Interval:
 
 
 def meets(first: Interval, second: Interval) -> bool:
-    """Return whether two ranges have a number in common; equal ends count.
+    """Return whether two ranges have a number in common, which may be a shared end.
 
     Parameters
     ----------

@@ -11,15 +11,12 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]
 
-# A spread below this fraction of the values' magnitude is floating-point noise, not variance.
 NOISE = 1e-12
+"""Fraction of the values' magnitude up to which their spread is floating-point noise, not variance."""
 
 
 def sample(values: npt.ArrayLike, name: str) -> FloatArray:
-    """Return `values` as a float64 vector.
-
-    `name` is used in errors. Raises ValueError if the values are not one-dimensional or not all finite.
-    """
+    """Return `values` as a float64 vector; raise ValueError, which begins with `name`, unless all are finite."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; give one number per unit, shape (n,)")
@@ -54,15 +51,15 @@ def is_constant(values: FloatArray, scale: float | None = None) -> bool:
     return bool(np.ptp(values) <= NOISE * scale)
 
 
-def distinct(values: FloatArray) -> int:
+def distinct_count(values: FloatArray) -> int:
     """Return the number of values that differ by more than floating-point noise."""
     return int(levels(values).max()) + 1 if values.size else 0
 
 
 def levels(values: FloatArray) -> IntArray:
-    """Return the rank of each value among the distinct values, from 0; values equal up to rounding noise share a rank.
+    """Return the rank of each value among the distinct values, from 0.
 
-    For example, 0.1 + 0.2 and 0.3 have the same rank.
+    Values that differ only by floating-point noise, such as 0.1 + 0.2 and 0.3, share a rank.
     """
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)

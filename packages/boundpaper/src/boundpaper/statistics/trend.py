@@ -1,4 +1,4 @@
-"""Measure how far a profile is from a monotone decline: draw-up, distance to an isotonic fit, number of rises."""
+"""Measure how far a profile is from a monotone decline: draw-up, distance from an isotonic fit, number of rises."""
 
 import numpy as np
 import numpy.typing as npt

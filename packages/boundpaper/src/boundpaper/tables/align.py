@@ -24,7 +24,7 @@ class Piece:
     ----------
     tokens : tuple of str
     side : {"none", "left", "right"}
-        Side of the padding; "none" for the leftmost piece, which needs no padding in a right-aligned column.
+        Side on which the piece is padded; "none" for the leftmost piece, since columns are right-aligned.
     overhang : tuple of str
         Tokens after `tokens` that may extend over the padding: the exponent of a bare power of ten.
     """
@@ -36,9 +36,10 @@ class Piece:
 
 Pieces: TypeAlias = tuple[Piece, ...]
 DASH = "–"
-VALUE_PIECES = 2  # number of pieces from `number_pieces`; the other pieces show uncertainty
+VALUE_PIECES = 2
+"""Number of pieces of a value (`number_pieces`), which precede the pieces of its uncertainty."""
 _BOLD: dict[Markup, str] = {"latex": "\\textbf{{{}}}", "markdown": "**{}**", "html": "<b>{}</b>"}
-_ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
+_TOKEN_ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
 
 
 def number_pieces(parts: NumberParts) -> Pieces:
@@ -50,14 +51,14 @@ def number_pieces(parts: NumberParts) -> Pieces:
 
 
 def spread_pieces(ends: Sequence[NumberParts]) -> Pieces:
-    """Return the pieces of an uncertainty; without one, pieces that only have padding."""
+    """Return the pieces of an uncertainty; if `ends` is empty, pieces that only have padding."""
     if not ends:
         return (Piece((), "right"), Piece((), "left"), Piece((), "right"))
     return (Piece(("±",), "right"), Piece(ends[0].lead, "left"), Piece(ends[0].tail, "right"))
 
 
 def interval_pieces(ends: Sequence[NumberParts]) -> Pieces:
-    """Return an interval as one piece, which follows the value; without an interval, a piece that only has padding."""
+    """Return an interval as one piece; if `ends` is empty, a piece that only has padding."""
     if not ends:
         return (Piece((), "right"),)
     return (Piece((" ", *interval_tokens(ends[0], ends[1])), "right"),)
@@ -73,7 +74,7 @@ def align_column(
 ) -> list[str]:
     """Return a column's numbers as aligned text; None (a text or blank cell) becomes an empty string.
 
-    `bold` says which values are bold; `hanging_marks`, only for LaTeX, follow the last digits and take no width.
+    `bold` has True for each value in bold. `hanging_marks`, only for LaTeX, follow the last digits and take no width.
     """
     widths = _piece_widths(column)
     marks = hanging_marks or [""] * len(column)
@@ -92,17 +93,17 @@ def _aligned_text(
     runs: list[tuple[bool, str]] = []
     last = max(index for index, piece in enumerate(pieces) if index == 0 or piece.tokens or piece.overhang)
     for index, (piece, width) in enumerate(zip(pieces, widths, strict=True)):
-        pad = _missing_tokens(piece, width) if piece.side != "none" else []
+        missing = _missing_tokens(piece, width) if piece.side != "none" else []
         overhang, last_mark = glyphs(piece.overhang, format), mark if index == last else ""
-        if overhang and format == "latex" and len(pad) >= len(piece.overhang):
+        if overhang and format == "latex" and len(missing) >= len(piece.overhang):
             overhang, last_mark = f"\\rlap{{{overhang}{last_mark}}}", ""
         value = (is_bold and index < VALUE_PIECES, glyphs(piece.tokens, format) + overhang)
         hanging = (False, f"\\rlap{{{last_mark}}}" if last_mark else "")
-        space = (False, _padding(pad, format))
+        space = (False, _padding(missing, format))
         runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
     text = ""
     for run_is_bold, adjacent_runs in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
-        run_text = "".join(text for _, text in adjacent_runs)
+        run_text = "".join(run[1] for run in adjacent_runs)
         text += _BOLD[format].format(run_text) if run_is_bold else run_text
     return text
 
@@ -113,7 +114,7 @@ def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
 
 
 def _piece_widths(column: Sequence[Pieces | None]) -> list[Counter[str]]:
-    """Return the width of each piece in a column: per class of tokens, the largest count in a number."""
+    """Return the width of each piece in a column: for each class of tokens, the largest count in a number."""
     numbers = [pieces for pieces in column if pieces is not None]
     return [
         functools.reduce(operator.or_, (Counter(map(_width_class, piece.tokens)) for piece in pieces))
@@ -132,13 +133,14 @@ def _width_class(token: str) -> str:
 
 def _missing_tokens(piece: Piece, width: Counter[str]) -> list[str]:
     missing = width - Counter(map(_width_class, piece.tokens))
-    return sorted(missing.elements(), key=_ORDER.index)
+    return sorted(missing.elements(), key=_TOKEN_ORDER.index)
 
 
-def _padding(pad: list[str], format: Markup) -> str:
-    if not pad:
+def _padding(tokens: list[str], format: Markup) -> str:
+    """Return blank space as wide as the tokens."""
+    if not tokens:
         return ""
     if format == "latex":
-        return f"\\phantom{{{glyphs(pad, format)}}}"
+        return f"\\phantom{{{glyphs(tokens, format)}}}"
     widths = {" ": "\u00a0", "^-": "", "^0": ""} | dict.fromkeys(".,;[]", "\u2008")
-    return "".join(widths.get(token, "\u2007") for token in pad)
+    return "".join(widths.get(token, "\u2007") for token in tokens)

@@ -20,7 +20,7 @@ class Cell:
     digits : int or None
         Digits after the point, if the row gives them.
     pieces : Pieces or None
-        The pieces of the rounded number, by which it is aligned; None for text.
+        The pieces of the rounded number for alignment; None for text.
     words : str
         The text of a cell whose column has text.
     marks : tuple of str
@@ -28,10 +28,10 @@ class Cell:
     stars : int
         Number of significance levels that the p-value is below.
     reason : str
-        Why the value, or its uncertainty or interval, is missing.
-    best : bool
+        Why the value, its uncertainty or its interval is missing.
+    is_best : bool
         Whether the value is the best of its group of rows, and its interval overlaps no other.
-    hidden : bool
+    is_hidden : bool
         Whether the cell is not printed, since it repeats the cell above.
     """
 
@@ -46,13 +46,13 @@ class Cell:
     marks: tuple[str, ...] = ()
     stars: int = 0
     reason: str = ""
-    best: bool = False
-    hidden: bool = False
+    is_best: bool = False
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of a table, row by row, and what separates and aligns the rows.
+    """The cells of a table, with the groups, rules, blocks and units of its rows.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class Grid:
     ruled : tuple of bool
         Whether a rule precedes each row.
     blocks : tuple of str
-        A label per row: adjacent rows with the same label form a block, and small spaces separate blocks.
+        A label for each row: adjacent rows with equal labels form a block, and small spaces separate blocks.
     units : tuple of str
-        A label per row: numbers line up in rows with the same label.
+        A label for each row: numbers line up in rows with equal labels.
     """
 
     name: str
@@ -80,8 +80,8 @@ class Grid:
     blocks: tuple[str, ...]
     units: tuple[str, ...]
 
-    def starts(self, row: int) -> bool:
-        """Return whether a group starts with this row."""
+    def starts_group(self, row: int) -> bool:
+        """Return whether a row is the first of its group."""
         return self.table.groups is not None and (row == 0 or self.groups[row] != self.groups[row - 1])
 
 

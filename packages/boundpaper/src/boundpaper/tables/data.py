@@ -16,8 +16,8 @@ from boundpaper.typeset.rounding import shortest_text
 def csv(grid: Grid) -> str:
     """Return a table as CSV.
 
-    Each shown field is followed, if the column has them, by `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p`,
-    `FIELD_marks` and, if any cell is empty, `FIELD_reason`. Repeated cells that the typeset table hides are included.
+    Each shown field is followed by `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p` and `FIELD_marks`, if the
+    column has them, and by `FIELD_reason` if any cell is empty. Repeated cells that are not printed are included.
     """
     header: list[str] = []
     columns: list[list[str]] = []
@@ -26,7 +26,7 @@ def csv(grid: Grid) -> str:
         columns.append(list(grid.groups))
     for index, column in enumerate(grid.columns):
         cells = [row[index] for row in grid.rows]
-        for key in _field_names(column, cells):
+        for key in _cell_keys(column, cells):
             header.append(f"{column.field}_{key}" if key != "value" else column.field)
             columns.append([_csv_text(getattr(cell, key)) for cell in cells])
     output = io.StringIO()
@@ -37,7 +37,7 @@ def csv(grid: Grid) -> str:
 
 
 def json(grid: Grid) -> str:
-    """Return a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
+    """Return a table as JSON: name, caption, columns, rows (one object for each field), groups, notes and marks."""
     columns = [
         {"field": column.field} | {key: _author_text(getattr(column, key)) for key in ("title", "unit", "group")}
         for column in grid.columns
@@ -46,7 +46,7 @@ def json(grid: Grid) -> str:
     for row in grid.rows:
         fields = {}
         for column, cell in zip(grid.columns, row, strict=True):
-            values = {key: getattr(cell, key) for key in _field_names(column, [cell])}
+            values = {key: getattr(cell, key) for key in _cell_keys(column, [cell])}
             fields[column.field] = {
                 key: list(value) if isinstance(value, tuple) else _author_text(value)
                 for key, value in values.items()
@@ -64,7 +64,8 @@ def json(grid: Grid) -> str:
     return json_module.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _field_names(column: Column, cells: list[Cell]) -> list[str]:
+def _cell_keys(column: Column, cells: list[Cell]) -> list[str]:
+    """Return the names of the attributes that the cells of a column may have."""
     fields = {
         "uncertainty": column.uncertainty,
         "low": column.ci,
@@ -77,7 +78,7 @@ def _field_names(column: Column, cells: list[Cell]) -> list[str]:
 
 
 def _author_text(value: object) -> object:
-    """Return an author's text with a backslash before each character from data, or any other value unchanged."""
+    """Return a text with a backslash before each armoured character, or any other value unchanged."""
     return quoted(value) if isinstance(value, str) else value
 
 

@@ -12,12 +12,12 @@ from boundpaper.typeset.text import escape, prose
 @dataclass
 class _Block:
     group: str
-    ruled: bool
+    is_ruled: bool
     rows: list[list[tuple[str, str]]] = field(default_factory=list)
 
 
 def html(grid: Grid) -> str:
-    """Return a table in HTML; numbers line up if its style has `font-variant-numeric: tabular-nums`."""
+    """Return a table in HTML; numbers line up if the page's style has `font-variant-numeric: tabular-nums`."""
     notes = collect_notes(grid)
     headings = []
     for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):
@@ -48,9 +48,9 @@ def _row_blocks(grid: Grid, notes: Notes) -> list[_Block]:
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "*" * cell.stars + letters_html(notes.of_cell(cell))
+    return "" if cell.is_hidden else "*" * cell.stars + letters_html(notes.of_cell(cell))
 
 
 def letters_html(letters: tuple[str, ...]) -> str:
-    """Return letters of footnotes as a superscript; empty if there are none."""
+    """Return letters of footnotes as a superscript, or an empty text if there are none."""
     return f"<sup>{','.join(letters)}</sup>" if letters else ""

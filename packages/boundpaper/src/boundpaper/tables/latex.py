@@ -19,21 +19,21 @@ from boundpaper.tables.layout import (
     spanners,
 )
 from boundpaper.tables.notes import Notes, collect_notes
-from boundpaper.tables.template import PLACE, fill_template
-from boundpaper.tables.width import HOUSE, ROOMY, PageWidths, TableFit, fit_table
+from boundpaper.tables.template import FOLDER_NAME, fill_template
+from boundpaper.tables.width import DEFAULT_PAGE, ROOMY_SPACE, PageWidths, TableFit, fit_table
 from boundpaper.typeset.armour import guarded_latex, plain
 from boundpaper.typeset.text import citations, escape, prose, without_citations
 
-_ENTRY = re.compile(r"(?:claim|artifact):[\w.-]+", re.ASCII)
-_SPEC = {"left": "l", "right": "r", "center": "c"}
-_PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
-_BREAKS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
+_ENTRY_NAME = re.compile(r"(?:claim|artifact):[\w.-]+", re.ASCII)
+_COLUMN_TYPES = {"left": "l", "right": "r", "center": "c"}
+_PARAGRAPH_STYLES = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
+_BREAK_POINTS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
 _ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "approx", "no", "resp")
 
 
 @dataclass(frozen=True)
 class LatexRow:
-    """The cells of a row in LaTeX, what precedes the row, and the name of the group that begins with it."""
+    """The cells of a row in LaTeX, its separators from the row above, and the name of the group that it begins."""
 
     cells: tuple[str, ...]
     before: frozenset[Separator]
@@ -42,16 +42,20 @@ class LatexRow:
 
 @dataclass(frozen=True)
 class TablePlacement:
-    """How a table is placed on the pages of a document, and how much of it is written."""
+    """The page on which a table is placed, and the part of the table to write.
 
-    page: PageWidths = HOUSE
-    both: bool = False  # whether it spans both columns of a two-column page
-    lines: float = 0.0  # per float of a long table on a two-column page; 0 for a longtable, which needs one column
+    `spans_both` says whether the table spans both columns of a two-column page. `lines_per_float` is the number of
+    lines in each float of a long table on a two-column page, where LaTeX allows no longtable; else it is 0.
+    """
+
+    page: PageWidths = DEFAULT_PAGE
+    spans_both: bool = False
+    lines_per_float: float = 0.0
     part: Literal["float", "tabular", "rows"] = "float"
 
 
 def latex(grid: Grid, placement: TablePlacement | None = None) -> str:
-    """Return a table in LaTeX: by default a float or longtable with caption, label `tab:NAME` and notes."""
+    """Return a table in LaTeX, by default as a float or longtable with caption, label `tab:NAME` and notes."""
     placement = placement or TablePlacement()
     table, notes = grid.table, collect_notes(grid)
     fit = fit_table(grid, placement.page)
@@ -63,7 +67,7 @@ def latex(grid: Grid, placement: TablePlacement | None = None) -> str:
         template,
         grid.name,
         source=f"table:{grid.name}",
-        place=f"{PLACE}/{template}",
+        place=f"{FOLDER_NAME}/{template}",
         packages=_packages(grid, placement),
         has_entries=table.entry is not None,
         landscape=table.landscape,
@@ -75,13 +79,13 @@ def latex(grid: Grid, placement: TablePlacement | None = None) -> str:
         width=f"{placement.page.narrow:g}pt" if is_stretched else "",
         columns=("@{\\extracolsep{\\fill}}" if is_stretched else "@{}") + _column_types(grid, fit) + "@{}",
         count=len(grid.columns),
-        both=placement.both,
+        both=placement.spans_both,
         part=placement.part,
         group_space="[10pt]" if has_row_space(grid) else "",
         spanners=spanners(grid, "latex"),
         headings=_header_lines(grid, notes),
         lines=lines,
-        floats=_split_rows(lines, placement.lines if table.long else 0.0),
+        floats=_split_rows(lines, placement.lines_per_float if table.long else 0.0),
         notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
     )
     return guarded_latex(text, f"table {grid.name}")
@@ -89,7 +93,7 @@ def latex(grid: Grid, placement: TablePlacement | None = None) -> str:
 
 def _is_longtable(grid: Grid, placement: TablePlacement) -> bool:
     """Return whether the table is a longtable, which LaTeX breaks across pages."""
-    return grid.table.long and placement.part == "float" and not placement.lines
+    return grid.table.long and placement.part == "float" and not placement.lines_per_float
 
 
 def _split_rows(rows: list[LatexRow], limit: float) -> list[list[LatexRow]]:
@@ -130,7 +134,7 @@ def _packages(grid: Grid, placement: TablePlacement) -> str:
 
 
 def _list_caption(caption: str, short: str | None) -> str:
-    """Return the caption for the list of tables in LaTeX; empty if it is the whole caption."""
+    """Return the LaTeX of the caption for the list of tables; empty if it is the same as the caption."""
     if short is not None:
         return prose(short, "latex")
     sentence = caption
@@ -147,23 +151,23 @@ def _column_types(grid: Grid, fit: TableFit) -> str:
     r"""Return the column types of the tabular.
 
     If there is no space between rows, a paragraph in the first column is indented from its second line, so that the
-    start of each row is visible. If rows are below the names of groups, its first line is indented too.
+    start of each row is visible. In a table with group headings, the first line is indented too.
     """
     types = []
     is_indented = grid.table.groups is not None and grid.table.group_style == "row"
     for index, column in enumerate(grid.columns):
         if index in fit.paragraphs:
-            style = _PARAGRAPH[alignment(column)]
+            style = _PARAGRAPH_STYLES[alignment(column)]
             if index == 0 and alignment(column) == "left" and not has_row_space(grid):
                 style += r"\leftskip=1em" * is_indented + r"\hangindent=1em\hangafter=1"
             types.append(f">{{{style}\\arraybackslash}}p{{{fit.paragraphs[index]:.1f}pt}}")
         else:
-            types.append(_SPEC[alignment(column)])
+            types.append(_COLUMN_TYPES[alignment(column)])
     return "".join(types)
 
 
 def _header_lines(grid: Grid, notes: Notes) -> list[list[str]]:
-    """Return the lines of the header from the top, each with a text per column; short headings are at the bottom."""
+    """Return the lines of the header, each with a text per column; headings with fewer lines are at the bottom."""
     headings = heading_lines(grid, "latex")
     depth = max(map(len, headings))
     header = []
@@ -211,9 +215,9 @@ def _latex_rows(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
 
 
 def _entries(grid: Grid, row: int) -> list[str]:
-    """Return the claims and artifacts that a row is about, as `claim:NAME` or `artifact:NAME`."""
+    """Return the subjects of a row, each `claim:NAME` or `artifact:NAME`."""
     entries = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
-    if invalid := [entry for entry in entries if not _ENTRY.fullmatch(entry)]:
+    if invalid := [entry for entry in entries if not _ENTRY_NAME.fullmatch(entry)]:
         raise SpecError(f"table {grid.name}: {invalid[0]!r} is not a valid entry; write claim:NAME or artifact:NAME")
     return entries
 
@@ -226,20 +230,20 @@ def _superscript(stars: int, letters: tuple[str, ...]) -> str:
 def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
     """Return the widest mark of a number column if the column needs space for marks, else an empty text.
 
-    It needs space at the table's right edge, beside a close column, and for more than two characters.
+    Space is needed for marks of more than two characters, at the table's right edge, and if columns are close.
     """
     if not is_number(grid.columns[index]):
         return ""
     marks = [(row[index].stars, notes.of_cell(row[index])) for row in grid.rows]
     lengths = [stars + 2 * len(letters) for stars, letters in marks]
     longest = max(lengths)
-    if not longest or (longest <= 2 and index < len(grid.columns) - 1 and space >= ROOMY):
+    if not longest or (longest <= 2 and index < len(grid.columns) - 1 and space >= ROOMY_SPACE):
         return ""
     return _superscript(*marks[lengths.index(longest)])
 
 
 def _breakable(text: str) -> str:
-    """Return a text in which long names can break after underscores and slashes, except in mathematics."""
-    spans = text.split("$")  # text and mathematics in turn
-    spans[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", span) for span in spans[::2]]
+    """Return a LaTeX text in which long names can break after underscores and slashes, except in mathematics."""
+    spans = text.split("$")  # alternately text and mathematics
+    spans[::2] = [_BREAK_POINTS.sub(r"\1\\allowbreak{}", span) for span in spans[::2]]
     return "$".join(spans)

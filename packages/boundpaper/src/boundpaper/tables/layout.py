@@ -1,4 +1,4 @@
-"""Lay out what LaTeX, Markdown and HTML share: the texts of cells, headings and notes, and the rules between rows."""
+"""Return what all formats share: the texts of cells, headings and notes, and the separators between rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from boundpaper.typeset.text import Markup, escape, numerals, prose
 
 @dataclass(frozen=True)
 class Spanner:
-    """A heading above columns `first` to `last`, counted from 1; without text, columns without such a heading."""
+    """A heading above columns `first` to `last`, counted from 1; `text` is empty above columns without a group."""
 
     text: str
     first: int
@@ -30,9 +30,9 @@ class Spanner:
 
 
 def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = None) -> list[list[str]]:
-    """Return the texts of the cells row by row, with numbers aligned, and without marks and stars.
+    """Return the body of a table: the texts of its cells, row by row, with numbers aligned, without marks and stars.
 
-    `hanging_marks`, only for LaTeX, has the marks and stars of each cell, row by row; texts of numbers include them.
+    In LaTeX, `hanging_marks` are the marks and stars of each cell, row by row; texts of numbers include them.
     """
     columns = []
     for index, column in enumerate(grid.columns):
@@ -43,7 +43,7 @@ def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = Non
             aligned = align_column(
                 [cells[row].pieces for row in unit_rows],
                 format,
-                [cells[row].best for row in unit_rows],
+                [cells[row].is_best for row in unit_rows],
                 [hanging_marks[row][index] for row in unit_rows] if hanging_marks else None,
             )
             for row, number in zip(unit_rows, aligned, strict=True):
@@ -51,7 +51,7 @@ def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = Non
         texts = []
         for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
             try:
-                texts.append("" if cell.hidden else number or _cell_words(column, cell, format))
+                texts.append("" if cell.is_hidden else number or _cell_words(column, cell, format))
             except ThesisError as error:
                 raise type(error)(f"table {grid.name}, column {column.title!r}, row {row + 1}: {error}") from None
         columns.append(texts)
@@ -66,7 +66,7 @@ def _cell_words(column: Column, cell: Cell, format: Markup) -> str:
 
 
 def heading_lines(grid: Grid, format: Markup) -> list[list[str]]:
-    """Return the lines of the headings, column by column; a unit is on the title's line if there is room."""
+    """Return the lines of the headings, column by column; a unit is on the line of the title if it fits there."""
     headings = []
     for index, column in enumerate(grid.columns):
         lines = column.title.split("\n")
@@ -89,43 +89,43 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return the headings above groups of columns, with the gaps between them; empty if no column has a group."""
+    """Return the headings above groups of columns, and spanners without text between them; empty without groups."""
     if not any(column.group for column in grid.columns):
         return []
-    result, first = [], 1
+    headings, first = [], 1
     for group, columns in groupby(grid.columns, key=lambda column: column.group or ""):
         count = len(list(columns))
-        result.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
+        headings.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
         first += count
-    return result
+    return headings
 
 
 def group_headings(grid: Grid, format: Markup) -> dict[int, str]:
-    """Return the heading of each column's group by the column's index, for formats with only one header line."""
+    """Return the heading of a column's group by the column's index, for each column with a group."""
     return {index: prose(column.group, format) for index, column in enumerate(grid.columns) if column.group}
 
 
 def alignment(column: Column) -> Align:
-    """Return how a column is aligned."""
+    """Return the alignment of a column; by default, numbers are right-aligned and texts left-aligned."""
     return column.align or ("right" if is_number(column) else "left")
 
 
 def note_text(note: Note, format: Markup) -> str:
     """Return a note's text; footnotes end with a full stop."""
     capitalised = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
-    text = prose(capitalised, format) if note.prose else escape(numerals(capitalised), format)
+    text = prose(capitalised, format) if note.is_prose else escape(numerals(capitalised), format)
     if note.label == DASH:
         text = f"{escape(DASH, format)} {text}"
     return text + "." if note.label and not note.text.rstrip("*$)").endswith((".", "?", "!")) else text
 
 
 def label_text(note: Note) -> str:
-    """Return the letter of a note; empty for the dash, which `note_text` includes."""
+    """Return the label of a note; empty for a dash, with which `note_text` begins."""
     return "" if note.label == DASH else note.label
 
 
 def has_row_space(grid: Grid) -> bool:
-    """Return whether there is a small space between rows: by default, in a table with a paragraph column."""
+    """Return whether small spaces separate all rows, by default in a table with a paragraph column."""
     has_paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and has_paragraphs)
 
@@ -134,13 +134,13 @@ Separator = Literal["group", "rule", "space"]
 
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
-    """Yield what precedes each row: the heading of a group, a rule, or a small space after a block."""
+    """Yield the separators above each row: the heading of a group, a rule, or a small space after a block."""
     has_space, blocks = has_row_space(grid), grid.blocks
     for row in range(len(grid.rows)):
         before: set[Separator] = set()
-        if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
+        if grid.ruled[row] or (grid.starts_group(row) and grid.table.group_style == "rule"):
             before.add("rule")
-        if grid.starts(row) and grid.table.group_style == "row":
+        if grid.starts_group(row) and grid.table.group_style == "row":
             before.add("group")
         if not before and (has_space or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
             before.add("space")

@@ -1,4 +1,4 @@
-"""Write tables in Markdown, as pipe tables that are also aligned in the source, with caption and notes."""
+"""Write tables in Markdown, with caption and notes; columns are aligned in the source too."""
 
 import unicodedata
 
@@ -40,7 +40,7 @@ def markdown(grid: Grid) -> str:
 
 
 def _column_headings(grid: Grid, notes: Notes) -> list[str]:
-    """Return one heading per column, which begins with its group's heading: Markdown has only one header line."""
+    """Return the heading of each column after that of its group, since Markdown has only one header line."""
     groups = group_headings(grid, "markdown")
     headings = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):
@@ -50,7 +50,7 @@ def _column_headings(grid: Grid, notes: Notes) -> list[str]:
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "\\*" * cell.stars + letters_html(notes.of_cell(cell))
+    return "" if cell.is_hidden else "\\*" * cell.stars + letters_html(notes.of_cell(cell))
 
 
 def _separator_cell(align: str, width: int) -> str:

@@ -10,23 +10,23 @@ from boundpaper.tables.spec import Column, mark_names
 
 @dataclass(frozen=True)
 class Note:
-    """A note: its label (a letter, a dash, or nothing), its text, and whether the text is prose, or else data."""
+    """A note with its label (a letter, a dash or nothing); `is_prose` is False if the text comes from data."""
 
     label: str
     text: str
-    prose: bool = True
+    is_prose: bool = True
 
 
 @dataclass(frozen=True)
 class Notes:
-    """A table's notes in order, and the letters by which cells refer to notes."""
+    """A table's notes in order, and their letters by ("mark", name of the mark) or ("reason", text of the reason)."""
 
     notes: tuple[Note, ...]
-    letters: dict[tuple[str, str], str]  # by ("mark", its name) or ("reason", why a cell is empty)
+    letters: dict[tuple[str, str], str]
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
         """Return the letters of a cell's footnotes."""
-        if cell.hidden:
+        if cell.is_hidden:
             return ()
         keys = [("reason", cell.reason)] if cell.reason else []
         keys += [("mark", mark) for mark in cell.marks]
@@ -40,14 +40,14 @@ class Notes:
 def collect_notes(grid: Grid) -> Notes:
     """Return the notes of a grid.
 
-    Letters follow the order of appearance: headings first, then row by row. If all empty cells have the same reason,
-    the reason follows a dash, which these cells show; if there are several reasons, each has a letter.
+    Letters follow the order of appearance: headings first, then cells row by row. If all empty cells have the same
+    reason, its note begins with the dash that these cells show; if there are several reasons, each has a letter.
     """
     table = grid.table
     keys: dict[tuple[str, str], None] = {}
     for column in grid.columns:
         keys |= dict.fromkeys(("mark", mark) for mark in mark_names(column.title_mark or ""))
-    for cell in [cell for row in grid.rows for cell in row if not cell.hidden]:
+    for cell in [cell for row in grid.rows for cell in row if not cell.is_hidden]:
         if cell.reason:
             keys[("reason", cell.reason)] = None
         keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
@@ -58,9 +58,9 @@ def collect_notes(grid: Grid) -> Notes:
     letters = {key: _note_letter(index) for index, key in enumerate(lettered_keys)}
     notes = [Note("", note) for note in table.notes]
     if has_dash_note:
-        notes.append(Note(DASH, reasons[0][1], prose=False))
+        notes.append(Note(DASH, reasons[0][1], is_prose=False))
     for (kind, text), letter in letters.items():
-        notes.append(Note(letter, table.marks[text]) if kind == "mark" else Note(letter, text, prose=False))
+        notes.append(Note(letter, table.marks[text]) if kind == "mark" else Note(letter, text, is_prose=False))
     if any(column.p for column in grid.columns):
         levels = ("\\*" * (count + 1) + f" $p < {level:g}$" for count, level in enumerate(table.levels))
         notes.append(Note("", "; ".join(levels) + "."))

@@ -11,7 +11,7 @@ import pandas as pd
 from boundpaper.errors import DataError, SpecError
 from boundpaper.suggestions import or_known
 from boundpaper.tables.cells import Cell, Grid
-from boundpaper.tables.rounding import mark_best, rounded
+from boundpaper.tables.rounding import mark_best, rounded_cells
 from boundpaper.tables.spec import Column, Table, check, mark_names, with_text_names
 from boundpaper.typeset.armour import plain
 from boundpaper.typeset.numbers import AsPrinted, Words
@@ -28,33 +28,25 @@ def read(table: Table, name: str) -> Grid:
     """
     table = with_text_names(table)
     check(table, name)
-    fields = {field for column in table.columns for field in column.fields} | {
-        table.reason,
-        table.groups,
-        table.rule_before,
-        table.units,
-        table.space if isinstance(table.space, str) else None,
-    }
     data = {
         field: [None if _is_empty(value) else _python_value(value) for value in table.rows[field]]
-        for field in fields
-        if field is not None
+        for field in {*table.fields, *(field for column in table.columns for field in column.fields)}
     }
     prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
     for field in data.keys() - prose - {column.mark for column in table.columns}:
         data[field] = [plain(value) if isinstance(value, str) else value for value in data[field]]
     reader = _CellReader(table, name, data)
-    columns = tuple(reader.resolved(column) for column in table.columns)
+    columns = tuple(reader.with_format(column) for column in table.columns)
     labels = tuple(map(_as_label, data[columns[0].field]))
     reader = replace(reader, labels=labels)
     groups = tuple(map(_as_label, data[table.groups])) if table.groups else ("",) * len(labels)
     ruled = (False,) * len(labels)
     if table.rule_before:
-        ruled = tuple(reader.truth(value, row) for row, value in enumerate(data[table.rule_before]))
+        ruled = tuple(reader.is_ruled(value, row) for row, value in enumerate(data[table.rule_before]))
     cells_by_column = []
     for column in columns:
         cells = [reader.cell(column, row) for row in range(len(labels))]
-        cells = rounded(column, cells, table.levels, partial(reader.where, column))
+        cells = rounded_cells(column, cells, table.levels, partial(reader.location, column))
         cells = mark_best(column, cells, groups)
         cells_by_column.append(cells if column.repeat else _hide_repeats(cells, groups))
     rows = tuple(zip(*cells_by_column, strict=True))
@@ -68,8 +60,8 @@ def read(table: Table, name: str) -> Grid:
 class _CellReader:
     """A reader of one table's cells.
 
-    `data` has the values of each field as plain Python objects, None if empty. `labels` are the values of the first
-    column, by which messages name rows.
+    `data` has the values of each field as Python objects, None if empty. `labels` are the values of the first column,
+    by which messages name rows.
     """
 
     table: Table
@@ -77,7 +69,7 @@ class _CellReader:
     data: Mapping[str, list[object]]
     labels: tuple[str, ...] = ()
 
-    def where(self, column: Column | None, row: int | None = None) -> str:
+    def location(self, column: Column | None, row: int | None = None) -> str:
         """Return the location of a cell, column or row for messages."""
         location = f"table {self.name}"
         if column is not None:
@@ -87,87 +79,86 @@ class _CellReader:
         label = self.labels[row] if self.labels else ""
         return f"{location}, row {row + 1}" + (f" ({label})" if label else "")
 
-    def resolved(self, column: Column) -> Column:
-        """Return a column, with a default format if it has no format."""
+    def with_format(self, column: Column) -> Column:
+        """Return a column with its format, or with the default format of its values."""
         if column.show is not None:
             return column
         values = [value for value in self.data[column.field] if value is not None]
         has_spread = column.ci is not None or column.uncertainty is not None
         if column.width is not None or all(isinstance(value, (str, bool)) for value in values):
             if has_spread:
-                raise SpecError(f"{self.where(column)} is a text column, which cannot have uncertainty= or ci=")
+                raise SpecError(f"{self.location(column)} is a text column, which cannot have uncertainty= or ci=")
             return replace(column, show=text_format)
         if any(isinstance(value, str) for value in values):
-            raise SpecError(f"{self.where(column)} mixes text and numbers: use one of them, or show it as text")
+            raise SpecError(f"{self.location(column)} mixes text and numbers: use one of them, or show it as text")
         are_whole = all(isinstance(value, numbers.Real) and float(value).is_integer() for value in values)
         if are_whole and not has_spread:
             return replace(column, show=integer_format())
-        raise SpecError(f"{self.where(column)} has floats but no format: give a format, such as fixed(2)")
+        raise SpecError(f"{self.location(column)} has floats but no format: give a format, such as fixed(2)")
 
     def cell(self, column: Column, row: int) -> Cell:
-        """Return a checked cell that is not yet rounded."""
-        where = self.where(column, row)
-        marks = self._read_marks(column, row, where)
+        """Return a cell after all checks, not yet rounded."""
+        location = self.location(column, row)
+        marks = self._read_marks(column, row, location)
         value = self.data[column.field][row]
-        reason = self._why_empty(column, row)
+        reason = self._reason(column, row)
         if value is None:
             if column.blank:
                 return Cell(marks=marks)
             if not reason:
-                raise DataError(
-                    f"{where} is empty without a reason: give reason=, the field with reasons, or missing=, one reason"
-                )
+                advice = "give reason=, the field with reasons, or missing=, one reason"
+                raise DataError(f"{location} is empty without a reason: {advice}")
             return Cell(reason=reason, marks=marks)
         if isinstance(column.show, Words):
             if isinstance(value, float) and not math.isfinite(value):
-                raise DataError(f"{where} is {value}: leave it empty and give a reason")
+                raise DataError(f"{location} is {value}: leave it empty and give a reason")
             return Cell(value=value, marks=marks)
         if isinstance(value, str) and not isinstance(column.show, AsPrinted):
-            raise DataError(f"{where} is the text {value!r}, but the column has numbers")
-        p, digits = self._read_number(column.p, row, where), self._read_digits(column, row, where)
-        low, high = (self._read_number(end, row, where) for end in column.ci or (None, None))
-        uncertainty = self._read_number(column.uncertainty, row, where)
+            raise DataError(f"{location} is the text {value!r}, but the column has numbers: convert it")
+        p, digits = self._read_number(column.p, row, location), self._read_digits(column, row, location)
+        low, high = (self._read_number(end, row, location) for end in column.ci or (None, None))
+        uncertainty = self._read_number(column.uncertainty, row, location)
         if not isinstance(column.show, AsPrinted):
-            value = self._read_number(column.field, row, where)
+            value = self._read_number(column.field, row, location)
         spread_fields = [column.uncertainty] if column.uncertainty else column.ci or ()
         if empty_field := next((field for field in spread_fields if self.data[field][row] is None), None):
             if not reason:
                 raise DataError(
-                    f"{where} has a value but no {empty_field} and no reason: give reason=, the field with reasons"
+                    f"{location} has a value but no {empty_field} and no reason: give reason=, the field with reasons"
                 )
             return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
         if low is not None and high is not None and low > high:
-            raise DataError(f"{where} has the interval [{low}, {high}], with the ends in the wrong order")
+            raise DataError(f"{location} has the interval [{low}, {high}], with the ends in the wrong order: swap them")
         if uncertainty is not None and uncertainty < 0:
-            raise DataError(f"{where} has the negative uncertainty {uncertainty}")
+            raise DataError(f"{location} has the negative uncertainty {uncertainty}: give its size")
         return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
 
-    def truth(self, value: object, row: int) -> bool:
-        """Return a value of `rule_before` as a bool."""
+    def is_ruled(self, value: object, row: int) -> bool:
+        """Return whether a rule precedes a row, given its value of `rule_before`."""
         if value is None or isinstance(value, bool):
             return bool(value)
-        raise DataError(f"{self.where(None, row)}: rule_before must be true or false, not {value!r}")
+        raise DataError(f"{self.location(None, row)}: rule_before must be true or false, not {value!r}")
 
-    def _read_number(self, field: str | None, row: int, where: str) -> float | int | None:
+    def _read_number(self, field: str | None, row: int, location: str) -> float | int | None:
         if field is None or self.data[field][row] is None:
             return None
         value = self.data[field][row]
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise DataError(f"{where}: {field} is {value!r}, which is not a number")
+            raise DataError(f"{location}: {field} is {value!r}, which is not a number: convert it")
         if not math.isfinite(value):
-            raise DataError(f"{where}: {field} is {value}: leave it empty and give a reason")
+            raise DataError(f"{location}: {field} is {value}: leave it empty and give a reason")
         return value
 
-    def _read_digits(self, column: Column, row: int, where: str) -> int | None:
-        """Return the number of decimals that the row gives; None if the column has no field of decimals."""
+    def _read_digits(self, column: Column, row: int, location: str) -> int | None:
+        """Return a row's number of decimals, or None if the column has no field of decimals."""
         if column.digits is None:
             return None
-        digits = self._read_number(column.digits, row, where)
+        digits = self._read_number(column.digits, row, location)
         if digits is None or not float(digits).is_integer():
-            raise DataError(f"{where}: {column.digits} is {digits!r}, but must be a whole number of decimals")
+            raise DataError(f"{location}: {column.digits} is {digits!r}, but must be a whole number of decimals")
         return int(digits)
 
-    def _read_marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
+    def _read_marks(self, column: Column, row: int, location: str) -> tuple[str, ...]:
         if column.mark is None:
             return ()
         value = self.data[column.mark][row]
@@ -178,13 +169,13 @@ class _CellReader:
         for mark in marks:
             if mark not in self.table.marks:
                 raise SpecError(
-                    f"{where}: the mark {mark!r} of field {column.mark!r} is not explained in the table's marks"
+                    f"{location}: the mark {mark!r} of field {column.mark!r} is not explained in the table's marks"
                     f"{or_known(mark, self.table.marks)}"
                 )
         return tuple(dict.fromkeys(marks))
 
-    def _why_empty(self, column: Column, row: int) -> str:
-        """Return why a cell is or may be empty: the text in the field of reasons, else the column's `missing`."""
+    def _reason(self, column: Column, row: int) -> str:
+        """Return the reason of a cell, if it is empty: the text in the field of reasons, else `missing`."""
         default = column.missing or ""
         reason_field = column.reason or self.table.reason
         value = None if reason_field is None else self.data[reason_field][row]
@@ -198,19 +189,19 @@ class _CellReader:
 
 
 def _block_field(table: Table, columns: Sequence[Column]) -> str:
-    """Return the field whose value is the same in all rows of a block; empty if the table has no blocks."""
+    """Return the field whose values define blocks of rows; empty if the table has no blocks."""
     if table.space is not None:
         return table.space if isinstance(table.space, str) else ""
     return next((column.field for column in columns if not column.repeat), "")
 
 
 def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
-    """Return the cells of a column; those that repeat the cell above in the same group are hidden."""
+    """Return the cells of a column, with `is_hidden` set for each that repeats the cell above in its group."""
     result = cells[:1]
     for row in range(1, len(cells)):
         above, cell = cells[row - 1], cells[row]
         repeats = cell.value is not None and cell.value == above.value and cell.marks == above.marks
-        result.append(replace(cell, hidden=True) if repeats and groups[row] == groups[row - 1] else cell)
+        result.append(replace(cell, is_hidden=True) if repeats and groups[row] == groups[row - 1] else cell)
     return result
 
 
@@ -225,5 +216,5 @@ def _as_label(value: object) -> str:
 
 
 def _python_value(value: object) -> object:
-    """Return a numpy scalar as a Python value, for JSON and CSV, and any other value unchanged."""
+    """Return a numpy scalar as a Python value, or any other value unchanged."""
     return value.item() if hasattr(value, "item") else value

@@ -29,7 +29,7 @@ FORMATS: Mapping[str, Callable[[Grid], str]] = {
 
 
 def render(spec: Table, name: str, format: str = "latex") -> str:
-    """Return a table as text in a format.
+    """Return a table as text in a format, one of `FORMATS`.
 
     `name` is the table's name, for the label `tab:NAME` and for messages. Raises SpecError and DataError as
     `boundpaper.tables.read.read` does, and for malformed prose and text that the format cannot represent.

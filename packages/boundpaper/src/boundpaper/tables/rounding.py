@@ -13,31 +13,31 @@ from boundpaper.typeset.numbers import text as text_format
 from boundpaper.typeset.rounding import half_width
 
 
-def rounded(
-    column: Column, cells: Sequence[Cell], levels: tuple[float, ...], where: Callable[[int | None], str]
+def rounded_cells(
+    column: Column, cells: Sequence[Cell], levels: tuple[float, ...], location_of: Callable[[int | None], str]
 ) -> list[Cell]:
     """Return the cells of a column with pieces, words and stars filled in.
 
-    `levels` are the significance levels of the stars. `where` returns the name of a row for messages; for None, that of
-    the column. Raises DataError for a value that the format cannot show, and for an `uncertain()` column whose
-    uncertainties are all 0.
+    `levels` are the significance levels of the stars. `location_of` returns the location of a row for messages, or,
+    given None, that of the column. Raises DataError for a value that the format cannot show, and for an `uncertain()`
+    column whose uncertainties are all 0.
     """
-    decimals = _column_decimals(column, cells, where)
-    rounded_cells = []
+    decimals = _column_decimals(column, cells, location_of)
+    result = []
     for row, cell in enumerate(cells):
         try:
-            rounded_cells.append(_rounded_cell(column, cell, levels, decimals[row]))
+            result.append(_rounded_cell(column, cell, levels, decimals[row]))
         except ThesisError as error:
-            raise type(error)(f"{where(row)}: {error}") from None
-    pieces = next((cell.pieces for cell in rounded_cells if cell.pieces is not None), None)
+            raise type(error)(f"{location_of(row)}: {error}") from None
+    pieces = next((cell.pieces for cell in result if cell.pieces is not None), None)
     if pieces is None:
-        return rounded_cells
+        return result
     dash = missing_pieces(pieces)
-    return [replace(cell, pieces=dash) if cell.value is None and cell.reason else cell for cell in rounded_cells]
+    return [replace(cell, pieces=dash) if cell.value is None and cell.reason else cell for cell in result]
 
 
-def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
-    """Return the decimals of each cell of an `uncertain()` column: equal for all cells if they differ by at most 1."""
+def _column_decimals(column: Column, cells: Sequence[Cell], location_of: Callable[[int | None], str]) -> list[int]:
+    """Return the decimals of each cell of an `uncertain()` column; if they differ by at most 1, all get the larger."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
     decimals_by_row: dict[int, int] = {}
@@ -48,7 +48,7 @@ def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int
         if uncertainty:
             decimals_by_row[row] = column.show.decimals(uncertainty)
     if not decimals_by_row:
-        raise DataError(f"{where(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
+        raise DataError(f"{location_of(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
     finest = max(decimals_by_row.values())
     nearly_equal = finest - min(decimals_by_row.values()) <= 1
     return [finest if nearly_equal else decimals_by_row.get(row, finest) for row in range(len(cells))]
@@ -68,8 +68,8 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], decimal
         return replace(cell, pieces=number_pieces(number) if number else None, words=str(cell.value))
     spread = [number for number in (cell.uncertainty, cell.low, cell.high) if number is not None]
     if isinstance(show, Uncertain):
-        parts = show.at(decimals, cell.value)
-        spread_parts = [replace(show, sign=False).at(decimals, number) for number in spread]
+        parts = show.parts_at(decimals, cell.value)
+        spread_parts = [replace(show, sign=False).parts_at(decimals, number) for number in spread]
     elif isinstance(show, (Fixed, Significant)):
         parts = show.parts(cell.value)
         unsigned_format = show.bare() if isinstance(show, Fixed) else show
@@ -87,9 +87,9 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], decimal
 
 
 def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[Cell]:
-    """Return the cells of a column, with `best` set for the best cell of each group if its interval overlaps no other.
+    """Return a column's cells, with `is_best` set for the best cell of each group if its interval overlaps no other.
 
-    The interval is `ci`, or the value ± 2 uncertainties; that of a cell without either is infinite.
+    The interval is `ci`, or the value ± 2 uncertainties; a cell without either has an infinite interval.
     """
     if column.best is None:
         return cells
@@ -104,7 +104,7 @@ def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
             continue
         _, best_low, _, best_row = max(ranges)
         if best_low > max(high for _, _, high, row in ranges if row != best_row):
-            marked_cells[best_row] = replace(cells[best_row], best=True)
+            marked_cells[best_row] = replace(cells[best_row], is_best=True)
     return marked_cells
 
 

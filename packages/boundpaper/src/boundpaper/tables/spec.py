@@ -46,7 +46,7 @@ class Column:
     show : format, optional
         Format from `boundpaper.typeset.numbers`; optional for text and whole numbers.
     digits : str, optional
-        Field with each row's digits after the point, for rows of different units; it overrides the digits of `fixed`.
+        Field with each row's digits after the point, for rows of different units. They replace the digits of `fixed`.
     uncertainty : str, optional
         Field of standard deviations or errors, shown as `value ± uncertainty`.
     ci : (str, str), optional
@@ -58,7 +58,7 @@ class Column:
     title_mark : str, optional
         Footnote marks of the heading: names from the table's `marks`, separated by commas.
     reason : str, optional
-        Field with the reasons why cells are empty. A reason may also name its fields: `field: why; field: why`.
+        Field with the reasons why cells are empty; to give reasons for several fields, write `field: why; field: why`.
     missing : str, optional
         Reason for each empty cell of the column that has no other reason.
     blank : bool
@@ -112,7 +112,7 @@ class Column:
         return tuple(field for field in fields if field is not None)
 
 
-NOTEBOOK = (
+NOTEBOOK_CSS = (
     ".exhibit {border-collapse: collapse; font-variant-numeric: tabular-nums} "
     ".exhibit caption {text-align: left; padding-bottom: .4em} "
     ".exhibit th, .exhibit td {padding: .15em .8em .15em 0; text-align: left; font-weight: normal} "
@@ -146,7 +146,7 @@ class Table:
     groups : str, optional
         Field whose value names the group of a row; a group of rows starts where the value changes.
     group_style : {"row", "rule"}
-        Whether a group begins with a row that has its name, or only with a rule.
+        Whether a group begins with a row that shows its name, or only with a rule.
     rule_before : str, optional
         Boolean field: whether a rule precedes the row.
     levels : tuple of float
@@ -160,11 +160,11 @@ class Table:
     column_space : float, optional
         Half the space between columns in pt; by default chosen with `size`.
     space : str or int, optional
-        Where small spaces separate rows: 1 for between all rows, 0 for nowhere, or a field. With a field, rows of equal
-        value form a block, and a space separates two blocks if either has several rows. By default 1 for a table with
+        Small spaces between rows: 1 for spaces between all rows, 0 for none, or a field. Adjacent rows of equal value
+        form a block, and a space separates two blocks if either has several rows. By default 1 for a table with
         paragraph columns, else the field of the first column with `repeat=False`, else 0.
     units : str, optional
-        Field of each row's unit: numbers line up in rows of the same unit. By default, they line up in all rows.
+        Field of each row's unit: numbers line up only in rows of equal unit. By default, they line up in all rows.
     entry : str, optional
         Field with the subjects of each row, `claim:NAME` or `artifact:NAME`, separated by blanks. In the thesis,
         verdicts and numbers link to this row; in LaTeX, a row about one claim ends with the page of the claim's first
@@ -208,6 +208,13 @@ class Table:
     entry: str | None = None
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """Return the names of the columns of `rows` that the table reads in addition to those of its columns."""
+        space = self.space if isinstance(self.space, str) else None
+        fields = (self.reason, self.groups, self.rule_before, space, self.units, self.entry)
+        return tuple(field for field in fields if field is not None)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Return the note's paragraphs."""
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
@@ -243,7 +250,7 @@ class Table:
         return self._rendered(name, "html")
 
     def _repr_html_(self) -> str:
-        return f"<style>{NOTEBOOK}</style>\n{self.to_html()}"
+        return f"<style>{NOTEBOOK_CSS}</style>\n{self.to_html()}"
 
     def _rendered(self, name: str, format: str) -> str:
         from boundpaper.tables.render import render
@@ -252,7 +259,7 @@ class Table:
 
 
 def mark_names(marks: str) -> tuple[str, ...]:
-    """Return the names in a text in which commas or semicolons separate names of footnote marks."""
+    """Return the names of footnote marks in a text, in which commas or semicolons separate them."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
 
 
@@ -287,18 +294,18 @@ def _as_text(name: object) -> str:
 
 
 def check(table: Table, name: str) -> None:
-    """Check that a Table can be rendered.
+    """Raise SpecError, which names the table, if a Table cannot be rendered.
 
-    Raises SpecError, which names the table, if the table has no rows or columns, a column that `rows` lacks, a field
-    that two columns show, an unexplained mark, or contradictory options.
+    Reasons are a table without rows or columns, a field that `rows` lacks or two columns show, an unexplained mark, and
+    contradictory options.
     """
     context = f"table {name}"
     if not table.columns:
-        raise SpecError(f"{context} has no columns")
+        raise SpecError(f"{context} has no columns: give columns=")
     if not len(table.rows):
         raise SpecError(f"{context} has no rows: check the selection of rows")
     if not table.caption.strip():
-        raise SpecError(f"{context} has no caption")
+        raise SpecError(f"{context} has no caption: describe the rows")
     columns = [str(column) for column in table.rows.columns]
     if repeated := sorted({field for field in columns if columns.count(field) > 1}):
         raise SpecError(f"{context}: rows has two columns named {repeated[0]!r}: rename one")
@@ -310,9 +317,7 @@ def check(table: Table, name: str) -> None:
         except SpecError as error:
             raise SpecError(f"{context}, {subject}: {error}") from None
     needed_fields = [(field, f"column {column.title!r}") for column in table.columns for field in column.fields]
-    space = table.space if isinstance(table.space, str) else None
-    table_fields = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
-    needed_fields += [(field, "table") for field in table_fields if field is not None]
+    needed_fields += [(field, "table") for field in table.fields]
     for field, reader in needed_fields:
         if field not in columns:
             raise SpecError(
@@ -338,7 +343,7 @@ def check(table: Table, name: str) -> None:
 
 
 def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield what each text by the author is (`caption`), and the text."""
+    """Yield each text that the author wrote, after a description of it such as "caption"."""
     yield "caption", table.caption
     yield "short caption", table.short or ""
     yield from (("note", note) for note in table.notes)
@@ -350,7 +355,6 @@ def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _check_column(column: Column, table: Table, context: str) -> None:
-    where = f"{context}, column {column.title!r}"
     show, width = column.show, column.width
     has_spread = column.uncertainty is not None or column.ci is not None
     fault = ""
@@ -381,4 +385,4 @@ def _check_column(column: Column, table: Table, context: str) -> None:
     elif unknown := [name for name in mark_names(column.title_mark or "") if name not in table.marks]:
         fault = f": the mark {unknown[0]!r} is not explained in marks={or_known(unknown[0], table.marks)}"
     if fault:
-        raise SpecError(where + fault)
+        raise SpecError(f"{context}, column {column.title!r}{fault}")

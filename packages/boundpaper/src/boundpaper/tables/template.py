@@ -8,8 +8,8 @@ from boundpaper.errors import SpecError
 from boundpaper.typeset.templates import environment
 
 FOLDER = Path(__file__).parent / "templates"
-PLACE = "boundpaper/tables/templates"
-"""The folder of the templates as messages and generated files name it."""
+FOLDER_NAME = "boundpaper/tables/templates"
+"""The folder of the templates in messages and generated files."""
 
 _environment = cache(environment)
 
@@ -24,16 +24,17 @@ def fill_template(template: str, name: str, folder: Path = FOLDER, **values: obj
     try:
         return _environment(folder).get_template(template).render(name=name, **values)
     except jinja2.TemplateNotFound as error:
-        raise SpecError(f"{PLACE}/{error.name}: no such template (table {name})") from None
+        raise SpecError(f"{FOLDER_NAME}/{error.name}: no such template (table {name})") from None
     except jinja2.TemplateSyntaxError as error:
-        raise SpecError(f"{PLACE}/{error.name or template}:{error.lineno}: {error.message} (table {name})") from None
+        location = f"{FOLDER_NAME}/{error.name or template}:{error.lineno}"
+        raise SpecError(f"{location}: {error.message} (table {name})") from None
     except (jinja2.TemplateError, TypeError, AttributeError, ValueError) as error:
         file, line = _template_line(error, folder, template)
-        raise SpecError(f"{PLACE}/{file}:{line}: {error} (table {name})") from error
+        raise SpecError(f"{FOLDER_NAME}/{file}:{line}: {error} (table {name})") from error
 
 
 def _template_line(error: BaseException, folder: Path, template: str) -> tuple[str, int]:
-    """Return the template and line of the deepest traceback frame in a template; `template` and 0 without a frame."""
+    """Return the file and line of the deepest traceback frame in a template, or `template` and 0 if there is none."""
     file, line = template, 0
     for frame, frame_line in traceback.walk_tb(error.__traceback__):
         path = Path(frame.f_code.co_filename)

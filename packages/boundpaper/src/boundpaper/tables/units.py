@@ -11,7 +11,7 @@ from boundpaper.tables.spec import Table
 def contradicted_unit(root: Path, artifacts: Iterable[str], table: Table) -> str:
     """Return an error message for the first column whose unit contradicts the data package; empty if there is none.
 
-    A column is compared with the columns of the same name in the artifacts that the table reads; so a column with
+    A column is compared with the columns of the same name in the artifacts that the table reads, so a column of
     converted values needs another name.
     """
     all_units = units.declared_units(root, artifacts)

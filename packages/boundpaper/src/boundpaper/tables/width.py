@@ -10,18 +10,18 @@ from boundpaper.tables.layout import heading_lines, spanners
 from boundpaper.tables.spec import Column, Size, mark_names
 from boundpaper.typeset.armour import plain
 
-LINE = 430.0  # pt, slightly below the 152 mm text width of scrreprt on A4 at 11 pt
-TURNED = 600.0  # pt, text width of a landscape page
-NARROW = 250.0  # pt: a narrower table is stretched to this width, so that its caption and notes have room
-OVER = 5.0  # pt by which the estimated width may exceed the line: the estimate's error, and LaTeX's tolerance
-BROKEN = 6.0  # em, least width of a text column whose lines are broken because the table is too wide
-ROOMY = 4.0  # pt, least half column space at which marks may extend into the space between columns
+LINE = 430.0  # text width in pt, slightly below the 152 mm of scrreprt on A4 at 11 pt
+LANDSCAPE_LINE = 600.0  # text width of a landscape page in pt
+MIN_WIDTH = 250.0  # in pt; a narrower table is stretched to this width, so that its caption and notes have room
+TOLERANCE = 5.0  # pt by which the estimated width may exceed the line, for the estimate's error and LaTeX's tolerance
+MIN_BROKEN_WIDTH = 6.0  # minimum width in em of a text column that becomes a paragraph, since the table is too wide
+ROOMY_SPACE = 4.0  # minimum of half the column space, in pt, for marks that extend into the space between columns
 _POINTS: dict[Size, float] = {"small": 10, "footnotesize": 9, "scriptsize": 8}
-_CHOICES: tuple[tuple[Size, float], ...] = (
+_SIZES_AND_SPACES: tuple[tuple[Size, float], ...] = (
     ("small", 6), ("footnotesize", 5), ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
 )  # fmt: skip
 _NARROW_SIGNS, _WIDE_SIGNS = frozenset("iljftrI.,;:!'|()[]- ^"), frozenset("mwMWAODGHNQUKRVXY%@")
-_TOKENS = {
+_TOKEN_WIDTHS = {
     "0": 0.5, "-": 0.61, ".": 0.25, ",": 0.25, ";": 0.5, "[": 0.33, "]": 0.33, "e": 1.95, "^0": 0.37, "^-": 0.5,
     "±": 0.95, "%": 0.84, "×": 0.61, " ": 0.25, "<": 0.78, ">": 0.78, "*": 0.36,
 }  # fmt: skip
@@ -38,11 +38,11 @@ class PageWidths:
     """The widths of a line, of a line on a landscape page, and of the narrowest table, in pt."""
 
     line: float = LINE
-    turned: float = TURNED
-    narrow: float = NARROW
+    landscape_line: float = LANDSCAPE_LINE
+    narrow: float = MIN_WIDTH
 
 
-HOUSE = PageWidths()
+DEFAULT_PAGE = PageWidths()
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class TableFit:
     paragraphs: Mapping[int, float]
 
 
-def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
+def fit_table(grid: Grid, page: PageWidths = DEFAULT_PAGE) -> TableFit:
     """Return the fit with the largest font size and column space at which the table fits the line.
 
     A size or column space that the table specifies is kept. Paragraph columns shrink by a common factor until the table
@@ -67,7 +67,7 @@ def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
     """
     table = grid.table
     has_paragraphs = any(column.width is not None for column in grid.columns)
-    choices = [choice for choice in _CHOICES if table.size in (None, choice[0])]
+    choices = [choice for choice in _SIZES_AND_SPACES if table.size in (None, choice[0])]
     if has_paragraphs and table.size is None:
         choices = [choice for choice in choices if choice[0] != "small"]
     for size, space in choices:
@@ -78,7 +78,7 @@ def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
 
 
 def _with_broken_text(grid: Grid, fit: TableFit, page: PageWidths) -> TableFit:
-    """Return the fit; if the table is too wide, narrow its widest text column to a paragraph column."""
+    """Return the fit; if the table is too wide, its widest text column becomes a narrower paragraph column."""
     excess = fit.width - _line_width(grid, page)
     font_size = _POINTS[fit.size]
     widths = {
@@ -86,17 +86,17 @@ def _with_broken_text(grid: Grid, fit: TableFit, page: PageWidths) -> TableFit:
         for index, column in enumerate(grid.columns)
         if column.width is None and not is_number(column)
     }
-    if excess <= OVER or not widths:
+    if excess <= TOLERANCE or not widths:
         return fit
     widest = max(widths, key=lambda index: widths[index])
     width = widths[widest] - excess
-    if width < BROKEN * font_size:
+    if width < MIN_BROKEN_WIDTH * font_size:
         return fit
     return replace(fit, width=_line_width(grid, page), paragraphs={**fit.paragraphs, widest: width})
 
 
 def _line_width(grid: Grid, page: PageWidths) -> float:
-    return page.turned if grid.table.landscape else page.line
+    return page.landscape_line if grid.table.landscape else page.line
 
 
 def _try_size(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[TableFit, float]:
@@ -124,7 +124,7 @@ def _try_size(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[T
 
 
 def _paragraph_width(width: str | float, line: float, font_size: float, space: float) -> float:
-    """Return the `width` of a paragraph column in pt, on a line of `line` pt."""
+    """Return the width of a paragraph column in pt, given `Column.width`, on a line of `line` pt."""
     if not isinstance(width, str):
         return max(10.0, width * line - 2 * space)
     number, unit = width[:-2], width[-2:]
@@ -132,25 +132,25 @@ def _paragraph_width(width: str | float, line: float, font_size: float, space: f
 
 
 def _heading_width(lines: list[str], column: Column) -> float:
-    """Return the estimated width of a heading's widest line in em; marks follow the last line."""
+    """Return the estimated width of a heading's widest line in em, with marks after the last line."""
     mark_width = 0.6 * len(mark_names(column.title_mark or ""))
     return max(text_width(_visible_text(line)) + (mark_width if line is lines[-1] else 0.0) for line in lines)
 
 
 def _body_width(grid: Grid, index: int, space: float) -> float:
     """Return the estimated width of a column's widest cell in em, including padding and marks."""
-    cells = [row[index] for row in grid.rows if not row[index].hidden]
+    cells = [row[index] for row in grid.rows if not row[index].is_hidden]
     mark_width = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
     pieces_by_unit: dict[str, list[Pieces | None]] = {}
     for row, unit in zip(grid.rows, grid.units, strict=True):
         pieces_by_unit.setdefault(unit, []).append(row[index].pieces)
     number_width = max(
-        sum(_TOKENS.get(token, 0.6) for token in widest_tokens(pieces)) for pieces in pieces_by_unit.values()
+        sum(_TOKEN_WIDTHS.get(token, 0.6) for token in widest_tokens(pieces)) for pieces in pieces_by_unit.values()
     )
     words_width = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
     indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
     is_last = index == len(grid.columns) - 1
-    marks_hang = is_number(grid.columns[index]) and not is_last and mark_width <= 0.7 and space >= ROOMY
+    marks_hang = is_number(grid.columns[index]) and not is_last and mark_width <= 0.7 and space >= ROOMY_SPACE
     return max(number_width, words_width) + (0.0 if marks_hang else mark_width) + indent
 
 

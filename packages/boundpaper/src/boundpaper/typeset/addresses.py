@@ -1,6 +1,6 @@
-"""Write the addresses of the site's pages, for links in the pages and in the PDF, and check web addresses.
+"""Return the addresses of the site's pages, for links in the pages and in the PDF, and check web addresses.
 
-The address of a page depends only on a name: that of a ledger row is the same as long as its claim keeps its name.
+An address depends only on names. The address of a ledger row stays the same as long as its claim keeps its name.
 """
 
 import re
@@ -12,7 +12,7 @@ SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
-    """Return the address of a verdict's row in the ledger; a verdict's name is like `recall_drop.reader-s`."""
+    """Return the address of a row in the ledger; `name` is the verdict's name, such as `recall_drop.reader-s`."""
     return f"ledger.html#{quote(name)}"
 
 
@@ -37,7 +37,7 @@ def work(key: str) -> str:
 
 
 def code(file: str, line: int = 0) -> str:
-    """Return the address of the page of a project file, at a line unless `line` is 0."""
+    """Return the address of the page of a project file, at the given line if it is not 0."""
     return f"code/{quote(file)}.html" + (f"#L{line}" if line else "")
 
 

@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return an author's text with a backslash before each armoured character, which `prose` reads as literal."""
+    r"""Return an author's text with a backslash instead of armour, as in `\$`, which `prose` reads as a character."""
     return text.translate(_QUOTED)
 
 
@@ -72,14 +72,14 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def guarded_latex(source: str, place: str) -> str:
-    r"""Return the LaTeX of an exhibit; raise SpecError, naming `place`, if its body reads files or has unescaped data.
+def guarded_latex(source: str, exhibit: str) -> str:
+    r"""Return the LaTeX `source` of an exhibit; raise SpecError if its body reads files or has unescaped data.
 
     The part before `\begin{document}` is the project's preamble and is not checked.
     """
     body = source.partition(r"\begin{document}")[2] or source
     if match := _PRIMITIVES.search(body):
-        raise SpecError(f"{place}: {match[1]} in its LaTeX; an exhibit must not read or write files")
+        raise SpecError(f"{exhibit}: {match[1]} in its LaTeX; an exhibit must not read or write files")
     if match := _ARMOURED.search(body):
-        raise SpecError(f"{place}: {plain(match[0])!r} from the data is not escaped in its LaTeX; escape it")
+        raise SpecError(f"{exhibit}: {plain(match[0])!r} from the data is not escaped in its LaTeX; escape it")
     return source

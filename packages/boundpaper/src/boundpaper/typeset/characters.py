@@ -6,7 +6,7 @@ _NAMES = (
     *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
 )
 _GREEK = dict(zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _NAMES, strict=True))
-# LaTeX commands of mathematical characters; in text, commands are put between dollars.
+# LaTeX commands of mathematical characters, for use between dollars.
 MATH: dict[str, str] = {char: "\\" + name for char, name in _GREEK.items()} | {
     "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "∓": r"\mp", "·": r"\cdot", "∙": r"\cdot", "∗": r"\ast",
     "≤": r"\leq", "≥": r"\geq", "≪": r"\ll", "≫": r"\gg", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv",

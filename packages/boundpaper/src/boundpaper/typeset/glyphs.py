@@ -29,7 +29,7 @@ SUPERSCRIPT = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=T
 class NumberParts:
     """The parts of a rounded number, in this order: `prefix sign whole . fraction × 10^exponent suffix`.
 
-    With an exponent and without `whole`, the number is the bare power `10^exponent`.
+    If `whole` is empty and `exponent` is not None, the number is a power of ten without a mantissa.
     """
 
     sign: str = ""
@@ -99,5 +99,5 @@ def _raised_power(power: str, format: Output, previous: str) -> str:
 
 
 def interval_tokens(low: NumberParts, high: NumberParts) -> tuple[str, ...]:
-    """Return the tokens of `[low, high]`."""
+    """Return the tokens of an interval, `[low, high]`."""
     return ("[", *low.tokens, ";", *high.tokens, "]")

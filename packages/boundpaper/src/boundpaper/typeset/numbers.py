@@ -34,7 +34,7 @@ class ScalarFormat:
         raise NotImplementedError
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Return `value` as text in `format`; for CSV, all its digits."""
+        """Return `value` as text in `format`; in CSV, it has all its digits."""
         return shortest_text(value) if format == "csv" else glyphs(self.parts(value).tokens, format)
 
 
@@ -46,7 +46,7 @@ class Fixed(ScalarFormat):
     sign: bool = False  # whether positive numbers get a plus
     suffix: str = ""
     thousands: bool = True
-    scale: int = 1  # by which numbers are multiplied before they are rounded
+    scale: int = 1  # factor by which numbers are multiplied before rounding
 
     def __post_init__(self) -> None:
         if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:
@@ -64,7 +64,7 @@ class Fixed(ScalarFormat):
 
 @dataclass(frozen=True, slots=True)
 class Significant(ScalarFormat):
-    """A format with a number of significant digits, without an exponent."""
+    """A format with `digits` significant digits and no exponent."""
 
     digits: int
     thousands: bool = True
@@ -77,7 +77,7 @@ class Significant(ScalarFormat):
 
 @dataclass(frozen=True, slots=True)
 class Scientific(ScalarFormat):
-    """A format with a mantissa of `digits` decimals and a power of ten; 10^0 is omitted."""
+    """A format with a mantissa of `digits` decimals and a power of ten, which is omitted if it is 1."""
 
     digits: int
 
@@ -94,10 +94,10 @@ class Scientific(ScalarFormat):
 
 @dataclass(frozen=True, slots=True)
 class PValue(ScalarFormat):
-    """A format for p-values: `0.012`, `< 0.001`, `< 10^-11`; with `relation`, `= 0.012` for use after a printed p.
+    """A format for p-values: `0.012`, `< 0.001`, `< 10^-11`; `relation` writes `= 0.012`, for use after the letter p.
 
     A p-value below 0.001 is shown as `<` and the next larger power of ten. A p-value above a level in `P_LEVELS` gets
-    as many digits as keep it above the level (0.0504 stays 0.0504).
+    enough digits to stay above it: 0.0504 is not rounded to 0.050.
     """
 
     digits: int = 3
@@ -136,30 +136,30 @@ class IntervalFormat:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """A format for a pair (value, uncertainty): `0.123 ± 0.045`, the uncertainty to `digits` significant digits."""
+    """A format for a pair (value, uncertainty): `0.123 ± 0.045`; the uncertainty has `digits` significant digits."""
 
     digits: int = 2
     sign: bool = False
 
     def decimals(self, uncertainty: object) -> int:
-        """Return the decimals to which to round an uncertainty (-2: to hundreds); DataError unless it is positive."""
+        """Return the decimals to which an uncertainty is rounded (-2 for hundreds); DataError unless it is positive."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
             raise DataError(f"the uncertainty {uncertainty!r} does not determine a precision: use fixed(digits)")
         return significant_place(spread, self.digits)
 
-    def at(self, decimals: int, value: object) -> NumberParts:
+    def parts_at(self, decimals: int, value: object) -> NumberParts:
         """Return the parts of a value or an uncertainty rounded to a number of decimals."""
         return decimal_parts(finite(value), decimals, sign=self.sign)
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Return the pair as text in `format`."""
-        middle, spread = pair(value, "value with its uncertainty")
+        number, spread = pair(value, "value with its uncertainty")
         if format == "csv":
-            return f"{shortest_text(middle)},{shortest_text(spread)}"
+            return f"{shortest_text(number)},{shortest_text(spread)}"
         decimals = self.decimals(spread)
-        spread_tokens = replace(self, sign=False).at(decimals, spread).tokens
-        return glyphs((*self.at(decimals, middle).tokens, "±", *spread_tokens), format)
+        spread_tokens = replace(self, sign=False).parts_at(decimals, spread).tokens
+        return glyphs((*self.parts_at(decimals, number).tokens, "±", *spread_tokens), format)
 
 
 _PRINTED = re.compile(
@@ -167,15 +167,14 @@ _PRINTED = re.compile(
     r"(?:[eE](?P<exponent>[+\-−]?\d+))?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?(?:\s*[-–]\s*+(?P<to>\d+(?:\.\d+)?))?"
     r"\s*(?P<suffix>[%×x]?\*?)"
 )
-_LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
+_UNRAISED = {raised: char for char, raised in SUPERSCRIPT.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class AsPrinted:
     """A format for numbers given as text in a document (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`).
 
-    Thousands are separated by commas even if the document writes none. Text that is not a number, such as `50 each`, is
-    shown unchanged.
+    Thousands get commas even if the document has none. Text that is not a number, such as `50 each`, stays unchanged.
     """
 
     def parts(self, value: object) -> NumberParts | None:
@@ -188,7 +187,7 @@ class AsPrinted:
         whole, power = match["whole"] or "0", match["power"]
         if power and (whole != "10" or match["fraction"] or match["exponent"]):
             return None
-        exponent = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
+        exponent = "".join(_UNRAISED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
         return NumberParts(
             sign=match["sign"].replace("−", "-"),
             whole="" if power else group_digits(whole) if len(whole) > 3 else whole,
@@ -212,8 +211,8 @@ class AsPrinted:
 class Words:
     """A format for text: literal data or, with `markup`, an author's prose.
 
-    Prose is as in `boundpaper.typeset.text.prose`. With `numbers`, numbers in data are typeset as in prose; this is
-    only for sentences, since it would change identifiers.
+    `boundpaper.typeset.text.prose` defines prose. With `numbers`, numbers in data are typeset as in prose, which is
+    right only for sentences, since it changes identifiers.
 
     Examples
     --------
@@ -244,12 +243,12 @@ Show: TypeAlias = Number | IntervalFormat | Uncertain | AsPrinted | Words
 
 
 def pair(value: object, name: str) -> tuple[Any, Any]:
-    """Return a pair of finite numbers; raise DataError for another value, or an interval whose low end is not first."""
+    """Return a pair of finite numbers; raise DataError for any other value, or for an interval with reversed ends."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise DataError(f"an {name} is a pair of numbers, not {value!r}")
     first, second = value
     if finite(first) > finite(second) and name == "interval":
-        raise DataError(f"the interval {value!r} has its ends in the wrong order")
+        raise DataError(f"the interval {value!r} has its ends in the wrong order: swap them")
     return first, second
 
 

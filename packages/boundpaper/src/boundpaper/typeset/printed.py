@@ -11,12 +11,12 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+
 _UNIT = r"(?:\s*(?:%|×|x|pp|points|each|tokens))?"
 _WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
 _NUMBER = rf"[-+±]?{_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?"
-_SINGLE = re.compile(rf"^({_NUMBER}){_UNIT}$")
+_SINGLE_NUMBER = re.compile(rf"^({_NUMBER}){_UNIT}$")
 _RANGE = re.compile(rf"^({_NUMBER}){_UNIT}\s*(?:-|to)\s*({_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?){_UNIT}$")
 _POWER = re.compile(r"^(?:(\d+(?:\.\d+)?)\s*[×x·]\s*)?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})$")
-# Text that is surely meant as a number, even in a cell that may contain words.
-_MEANT = re.compile(rf"^[-+±]?(?:\d+,[\d,.]*|\d+(?:\.\d+)?e[-+]?\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+){_UNIT}$")
-_SUFFIX = {"K": 3, "M": 6}
+# Text that is surely intended as a number, even in a cell that may contain words.
+_INTENDED_NUMBER = re.compile(rf"^[-+±]?(?:\d+,[\d,.]*|\d+(?:\.\d+)?e[-+]?\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+){_UNIT}$")
+_SUFFIX_POWERS = {"K": 3, "M": 6}
 
 
 class Unreadable(DataError):
@@ -30,12 +30,12 @@ class PrintedNumber:
     Attributes
     ----------
     value : float or None
-        The number; None for a printed range. Percent and times signs are dropped, not divided.
+        The number; None for a printed range. Percent and times signs are ignored: the value of `50%` is 50.
     decimals : int or None
         Digits after the decimal point, including the exponent: `3.00e-4` has 6, `50K` has -3.
     low, high : float
-        The ends of the rounding interval, half a unit of the last printed digit below and above `value`. For a range:
-        half a unit below its low end, and half a unit above its high end.
+        The ends of the rounding interval, half a unit of the last printed digit below and above `value`. For a range,
+        they are half a unit below its low end and half a unit above its high end.
     """
 
     value: float | None
@@ -52,36 +52,36 @@ def parse(text: str) -> PrintedNumber:
     `tokens`). Powers such as `10⁻⁴` and ranges such as `97-100%` are also numbers. Raises Unreadable when the text is
     meant as a number but is ambiguous (`0,5`) or out of range, and DataError when it is not a number.
     """
-    quoted = text if len(text) < 60 else f"{text[:60]}..."
+    excerpt = text if len(text) < 60 else f"{text[:60]}..."
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
     if power := _POWER.match(body):
         exponent = int(power[2].translate(_SUPERSCRIPTS))
-        return _parse_number(power[1] or "1", -exponent, quoted)
-    if single := _SINGLE.match(body):
-        return _parse_number(single[1], 0, quoted)
+        return _parse_number(power[1] or "1", -exponent, excerpt)
+    if single := _SINGLE_NUMBER.match(body):
+        return _parse_number(single[1], 0, excerpt)
     if bounds := _RANGE.match(body):
-        low_end, high_end = _parse_number(bounds[1], 0, quoted), _parse_number(bounds[2], 0, quoted)
-        if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
-            low_end = _parse_number(bounds[1] + bounds[2][-1], 0, quoted)
+        low_end, high_end = _parse_number(bounds[1], 0, excerpt), _parse_number(bounds[2], 0, excerpt)
+        if bounds[2][-1] in _SUFFIX_POWERS and bounds[1][-1] not in _SUFFIX_POWERS:
+            low_end = _parse_number(bounds[1] + bounds[2][-1], 0, excerpt)
         if low_end.low > high_end.high:
             raise DataError(f"{text!r}: the range is in descending order; write its ends as two rows")
         return PrintedNumber(value=None, decimals=None, low=low_end.low, high=high_end.high)
-    if _MEANT.match(body):
+    if _INTENDED_NUMBER.match(body):
         raise Unreadable(
-            f"{quoted!r} is not a printed number: use commas for thousands (1,234), a point for decimals, and at most "
+            f"{excerpt!r} is not a printed number: use commas for thousands (1,234), a point for decimals, and at most "
             "three digits of exponent"
         )
-    raise DataError(f"{quoted!r} is not a printed number; write the digits, or leave it empty and give a reason")
+    raise DataError(f"{excerpt!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
 
-def _parse_number(text: str, shift: int, quoted: str) -> PrintedNumber:
+def _parse_number(text: str, shift: int, excerpt: str) -> PrintedNumber:
     body = text.replace(",", "").lstrip("±")
-    scale = _SUFFIX.get(body[-1], 0)
+    scale = _SUFFIX_POWERS.get(body[-1], 0)
     mantissa, _, exponent = body.rstrip("KM").partition("e")
     power = int(exponent or 0) + scale - shift
     decimals = len(mantissa.partition(".")[2]) - power
     value = float(f"{mantissa}e{power}")
     if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
-        raise Unreadable(f"{quoted!r} is outside the range of numbers")
+        raise Unreadable(f"{excerpt!r} is outside the range of numbers")
     half = float(f"5e{-decimals - 1}")
     return PrintedNumber(value=value, decimals=decimals, low=value - half, high=value + half)

@@ -43,7 +43,7 @@ def decimal_parts(
 
 
 def significant_place(number: Decimal, digits: int) -> int:
-    """Return how many decimals show `digits` significant digits of a number (0 for two digits of 9.96: it shows 10)."""
+    """Return the number of decimals that shows `digits` significant digits: 0 for two digits of 9.96, shown as 10."""
     if digits < 1:
         raise SpecError(f"a number needs at least one significant digit, not {digits}")
     if number == 0:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-FITS = 24  # characters that fit a label
+LABEL_LENGTH = 24  # characters that fit a label
 
 
-def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:
+def short_names(names: Iterable[str], longest: int = LABEL_LENGTH) -> dict[str, str]:
     """Return a distinct label for each name: the name shortened, unless two names would get the same label.
 
     `longest` is the largest number of characters in a shortened name.
@@ -23,7 +23,7 @@ def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:
 
 
 def _shortened(name: str, longest: int) -> str:
-    """Return the name without parts before the last part, or without its middle if no two parts fit."""
+    """Return the last part of a name after as many of its first parts as fit, or the name without its middle."""
     if len(name) <= longest:
         return name
     *parts, last_part = re.split(r"(?<=[-._/])", name)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LONGEST = 1_000_000  # most characters or items in a product
-LARGEST = 10_000  # most bits in a power
-WIDTH = re.compile(r"\d{4,}")  # a field width that is too large
+MAX_ITEMS = 1_000_000  # largest number of characters or items in a product
+MAX_BITS = 10_000  # largest number of bits in a power
+LARGE_WIDTH = re.compile(r"\d{4,}")  # a field width of four digits or more in a format
 
 
 def environment(*folders: Path, **options: Any) -> Environment:
     """Return an environment with `<< value >>`, `<% statement %>` and `<# comment #>`; unknown names are errors.
 
     The environment escapes nothing: values must already be escaped for their format (`boundpaper.typeset.text`).
-    Templates run in Jinja2's sandbox, so that a mistake or somebody else's chapter cannot run programs: an attribute
-    that begins with an underscore is an error. A product, power or format that would fill the memory is also an error.
+    Templates run in Jinja2's sandbox, so that a template cannot run programs: an attribute that begins with an
+    underscore is an error. A product, power or format that would fill the memory is also an error.
     `options` are options of `jinja2.Environment`; without `folders`, templates are given as text.
     """
     import jinja2
@@ -64,11 +64,11 @@ def environment(*folders: Path, **options: Any) -> Environment:
 
 def _excess(operator: str, left: Any, right: Any) -> str:
     """Return why the result of an operator would fill the memory; empty if it would not."""
-    if operator == "%" and isinstance(left, str) and WIDTH.search(left):
+    if operator == "%" and isinstance(left, str) and LARGE_WIDTH.search(left):
         return "a format whose width has four digits or more"
-    if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > LARGEST:
-        return f"a power of more than {LARGEST:,} bits"
+    if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > MAX_BITS:
+        return f"a power of more than {MAX_BITS:,} bits"
     for sequence, count in ((left, right), (right, left)) if operator == "*" else ():
-        if isinstance(sequence, (str, list, tuple)) and isinstance(count, int) and len(sequence) * count > LONGEST:
-            return f"a product of more than {LONGEST:,} characters or items"
+        if isinstance(sequence, (str, list, tuple)) and isinstance(count, int) and len(sequence) * count > MAX_ITEMS:
+            return f"a product of more than {MAX_ITEMS:,} characters or items"
     return ""

@@ -23,17 +23,17 @@ Markup = Literal["latex", "markdown", "html"]
 MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
 
 _PUNCTUATION = tuple(string.punctuation)
-_RUN = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
+_SCRIPT_OR_CHARACTER = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
 _LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other characters
 _PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # the blank in `95 %`, which is written as `95%`
 _AMOUNT = r"\d[\d.,]*[KM%×]?"
 _RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
-_LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
+_LONG_NUMBER = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
 _POWER = re.compile(r"(?<![\w.])(\d(?:\.\d+)?)e([+-])0*(\d+)(?!\w)")
 _YEARS = (*range(1900, 2000), *range(2001, 2040))
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
-_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
+_MARKDOWN_SIGN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
 _CITATION = re.compile(r"\[@(?:[^\][]|\[(?!@))*+\]")
 _BARE_KEY = re.compile(r"(?<![\w.-])@[A-Za-z][\w:+/-]*")  # no e-mail address, and no `recall@k`
@@ -49,11 +49,11 @@ def escape(text: str, format: Markup) -> str:
     text = unicodedata.normalize("NFC", unarmoured(text))
     for char in text:
         if unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\t":
-            raise DataError(f"{_quoted(text)} has the control character U+{ord(char):04X}: remove it from the data")
+            raise DataError(f"{_excerpt(text)} has the control character U+{ord(char):04X}: remove it from the data")
     if format == "html":
         return html.escape(re.sub(r"[\n\t]", " ", text), quote=True)
     if format == "markdown":
-        text = _MARKDOWN.sub(r"\\\g<0>", re.sub(r"[\n\t]", " ", text))
+        text = _MARKDOWN_SIGN.sub(r"\\\g<0>", re.sub(r"[\n\t]", " ", text))
         return _LIST_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else "\\" + m[0], text)
     if format == "latex":
         return _escape_latex(text)
@@ -65,15 +65,16 @@ def numerals(text: str, *, thousands: bool = False) -> str:
 
     `2.1e-48` becomes `2.1 × 10⁻⁴⁸`, and counts of tokens, steps, heads or items get commas between thousands. Other
     whole numbers stay unchanged, since years and identifiers look like counts; for a count, write `{count:,}`. With
-    `thousands`, they are also counts (`8192` becomes `8,192`), except years, and numbers of five or more digits that
-    are not round (`2617558`), since such a number may be the answer to a task. Names, dates and versions always stay
+    `thousands`, whole numbers also get commas (`8192` becomes `8,192`), except years, and numbers of five or more
+    digits that are not round (`2617558`), which may be the answer to a task. Names, dates and versions always stay
     unchanged: `Bean-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`.
     """
     text = _POWER.sub(
-        lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
+        lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_SUPERSCRIPTS)}",
+        _PERCENT.sub("", text),
     )
     text = _RANGE.sub("\\1\N{EN DASH}\\2", text)
-    text = _LONG.sub(lambda match: _long_number(match, thousands), text)
+    text = _LONG_NUMBER.sub(lambda match: _long_number(match, thousands), text)
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
@@ -86,7 +87,7 @@ def _long_number(match: re.Match[str], thousands: bool) -> str:
 
 def _escape_latex(text: str) -> str:
     commands: list[str] = []
-    for superscript, subscript, char in _RUN.findall(text):
+    for superscript, subscript, char in _SCRIPT_OR_CHARACTER.findall(text):
         if superscript or subscript:
             script = "".join(map(SCRIPTS.__getitem__, superscript or subscript))
             commands.append(f"${'^' if superscript else '_'}{{{script}}}$")
@@ -95,7 +96,7 @@ def _escape_latex(text: str) -> str:
         if char == command and not char.isascii() and char not in T1_LETTERS:
             name = unicodedata.name(char, "without a name")
             raise DataError(
-                f"{_quoted(text)} holds {char!r} (U+{ord(char):04X}, {name}), which pdflatex cannot set: replace it, "
+                f"{_excerpt(text)} holds {char!r} (U+{ord(char):04X}, {name}), which pdflatex cannot set: replace it, "
                 "or add it to boundpaper/typeset/characters.py"
             )
         if commands and command[0] in _LIGATURES and commands[-1][-1] == command[0]:
@@ -162,12 +163,12 @@ def _split_spans(text: str) -> list[_Span]:
         elif char == "[" and text.startswith("[@", offset):
             match = _CITATION.match(text, offset)
             if match is None:
-                raise SpecError(f"a citation is not closed in {_quoted(text, offset)}: write [@key]")
+                raise SpecError(f"a citation is not closed in {_excerpt(text, offset)}: write [@key]")
             close()
             spans.append(_Span("citation", match[0][1:-1]))
             offset = match.end()
         elif char == "@" and (bare_key := _BARE_KEY.match(text, offset)):
-            key, excerpt = bare_key[0], _quoted(text, offset)
+            key, excerpt = bare_key[0], _excerpt(text, offset)
             raise SpecError(f"{key!r} in {excerpt} is not a citation: write [{key}], or \\@ for the sign")
         else:
             plain_text.append(char)
@@ -177,7 +178,7 @@ def _split_spans(text: str) -> list[_Span]:
 
 
 def _closing_offset(text: str, start: int) -> int:
-    """Return the offset of the `$` or `*` that closes that at `start`; a `*` in mathematics closes nothing."""
+    """Return the offset of the `$` or `*` that closes the one at `start`; a `*` in mathematics does not close."""
     delimiter, offset, in_math = text[start], start + 1, False
     while offset < len(text):
         if text[offset] == "\\":
@@ -191,7 +192,7 @@ def _closing_offset(text: str, start: int) -> int:
             in_math = not in_math
         offset += 1
     raise SpecError(
-        f'unbalanced "{delimiter}" in {_quoted(text, start)}: close it, or write \\{delimiter} for the character'
+        f'unbalanced "{delimiter}" in {_excerpt(text, start)}: close it, or write \\{delimiter} for the character'
     )
 
 
@@ -216,14 +217,14 @@ def _render_math(formula: str, format: Markup, text: str) -> str:
         if depth < 0:
             break
     if depth or not formula.strip() or re.search(r"(?<!\\)(?:\\\\)*\\$", formula):
-        raise SpecError(f"the formula ${formula}$ in {_quoted(text)} has unbalanced braces or is empty")
+        raise SpecError(f"the formula ${formula}$ in {_excerpt(text)} has unbalanced braces or is empty")
     if re.search(r"(?<!\\)[%#&]", formula):
-        raise SpecError(f"the formula ${formula}$ in {_quoted(text)} contains a bare %, # or &: write \\% and so on")
+        raise SpecError(f"the formula ${formula}$ in {_excerpt(text)} contains a bare %, # or &: write \\% and so on")
     if is_armoured(formula) or "^^" in formula:
         raise SpecError(f"the formula ${unarmoured(formula)}$ has text from the data: put it outside the dollars")
-    if unknown := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
+    if commands := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
         raise SpecError(
-            f"the formula ${formula}$ in {_quoted(text)} uses \\{unknown[0]}, which captions must not use (allowed "
+            f"the formula ${formula}$ in {_excerpt(text)} uses \\{commands[0]}, which captions must not use (allowed "
             "commands: boundpaper/typeset/characters.py)"
         )
     if format == "html":
@@ -231,9 +232,9 @@ def _render_math(formula: str, format: Markup, text: str) -> str:
     if format == "markdown":
         # Markdown parsers process HTML first.
         return "$" + re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", formula) + "$"
-    odd_sign = next((char for char in formula if not char.isascii() and char not in MATH), None)
-    if odd_sign:
-        raise SpecError(f"the formula ${formula}$ in {_quoted(text)} contains {odd_sign!r}: write it as a TeX command")
+    unknown = next((char for char in formula if not char.isascii() and char not in MATH), None)
+    if unknown:
+        raise SpecError(f"the formula ${formula}$ in {_excerpt(text)} contains {unknown!r}: write it as a TeX command")
     body = re.sub(r"[^\x00-\x7f]", lambda m: (MATH[m[0]] + " ") if MATH[m[0]][0] == "\\" else MATH[m[0]], formula)
     return f"${body.strip()}$"
 
@@ -243,29 +244,29 @@ def _citation_keys(citation: str, text: str) -> list[tuple[str, str]]:
     for cited_work in citation.split(";"):
         match = _KEY.fullmatch(cited_work.strip())
         if match is None:
-            raise SpecError(f"the citation [{citation}] in {_quoted(text)} is malformed: write [@key] or [@a; @b]")
+            raise SpecError(f"the citation [{citation}] in {_excerpt(text)} is malformed: write [@key] or [@a; @b]")
         keys.append((match[1], match[2] or ""))
-    if len(keys) > 1 and any(place for _, place in keys):
+    if len(keys) > 1 and any(locator for _, locator in keys):
         raise SpecError(
-            f"the citation [{citation}] in {_quoted(text)} cites several works, and a place in one of them: cite that "
+            f"the citation [{citation}] in {_excerpt(text)} cites several works, and a place in one of them: cite that "
             "work in brackets of its own"
         )
     return keys
 
 
 def _render_citation(keys: list[tuple[str, str]], format: Markup, full_text: str) -> str:
-    place = keys[0][1] if len(keys) == 1 else ""
-    place_text = prose(place, format) if place else ""
+    locator = keys[0][1] if len(keys) == 1 else ""
+    locator_text = prose(locator, format) if locator else ""
     if format == "latex":
-        option = f"[{{{place_text}}}]" if place_text else ""
+        option = f"[{{{locator_text}}}]" if locator_text else ""
         return f"\\citep{option}{{{','.join(key for key, _ in keys)}}}"
     if format == "html":
-        inside = "; ".join(html.escape(key) for key, _ in keys) + (f", {place_text}" if place_text else "")
-        return f'<span class="citation">[{inside}]</span>'
-    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {place_text}" if place_text else "") + "]"
+        citation = "; ".join(html.escape(key) for key, _ in keys) + (f", {locator_text}" if locator_text else "")
+        return f'<span class="citation">[{citation}]</span>'
+    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {locator_text}" if locator_text else "") + "]"
 
 
-def _quoted(text: str, offset: int = 0) -> str:
+def _excerpt(text: str, offset: int = 0) -> str:
     text = unarmoured(text)
     start = max(0, min(offset - 20, len(text) - 60))
     excerpt = text[start : start + 60]

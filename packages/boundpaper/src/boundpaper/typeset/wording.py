@@ -27,7 +27,7 @@ SYMBOLS: Mapping[str, str] = {
 
 
 def abbreviated_names(names: Iterable[str], longest: int) -> dict[str, str]:
-    """Return distinct abbreviations, of `longest` characters if possible, without the middle: `reader2-13…b179c952`."""
+    """Return distinct names without their middles, like `reader2-13…b179c952`, of `longest` characters if possible."""
     lengths = dict.fromkeys(names, longest)
     while True:
         abbreviations = {name: _without_middle(name, length) for name, length in lengths.items()}
@@ -48,7 +48,7 @@ def _without_middle(name: str, longest: int) -> str:
 def readable_text(text: str, names: Mapping[str, str]) -> str:
     """Return a ledger text for readers, with keys replaced by names, and underscores in words by spaces.
 
-    `names` maps keys to printed names; keys are matched as whole words, with or without their dots.
+    `names` maps keys to printed names. A key is replaced only if it is a whole word; its dots may be absent.
     """
     name_by_key = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
     if name_by_key:

@@ -1,8 +1,8 @@
 """Use matplotlib figures: convert them to PGFPlots if the conversion is exact, else let matplotlib draw them.
 
-`convert` writes drawings with known parts in the style of the project's figures. Other drawings are write_sheet by
-matplotlib's PGF backend in the document's fonts (`canvas`). The build reports which of the two was used and why; a part
-that neither can draw is an error that names it.
+The module `convert` writes drawings with known parts in the style of the project's figures. Matplotlib's PGF backend
+draws the others, in the document's fonts (`canvas`), and the build reports why. If neither can draw a part, an error
+names it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_TEX = 1_500_000
-"""Most characters of TeX commands: more take pdflatex many seconds, and may exhaust its memory."""
+"""Maximum number of characters of TeX commands: more take pdflatex many seconds, and may exhaust its memory."""
 MOST_PATHS = 1000
-"""In a drawing too large for TeX, collections with more paths and lines with more points become pictures."""
+"""In a drawing too large for TeX, collections with more paths, and lines with more points, are rasterized."""
 RESOLUTION = 300
-"""Resolution of these pictures in dots per inch."""
-_MM = 25.4
+"""Resolution of rasterized artists in dots per inch."""
+_MM_PER_INCH = 25.4
 _SLACK = 0.02
 """Distance in inches by which a drawing may extend beyond its canvas before the canvas is enlarged."""
 _MARKS = {"*": "o", "square*": "s", "triangle*": "^", "diamond*": "D", "pentagon*": "p"}
@@ -42,7 +42,7 @@ _DASHES = {
 
 
 def matplotlib_style(entity: str) -> dict[str, object]:
-    """Return keyword arguments for `ax.plot` that give an entity its look in all other figures."""
+    """Return keyword arguments for `ax.plot`: see `boundpaper.figures.matplotlib_style`."""
     from boundpaper.figures.series import Series
 
     entity_look: Look = look(style(entity, {}, "matplotlib_style"), Series())
@@ -66,31 +66,7 @@ def from_matplotlib(
     width: float = TEXT_WIDTH_MM,
     height: float | None = None,
 ) -> Figure:
-    """Use a figure drawn in matplotlib.
-
-    Parameters
-    ----------
-    drawing : matplotlib.figure.Figure
-        The drawing, which is not changed.
-    caption, note, short : str
-        Texts of the Figure.
-    width : float
-        Width of the whole figure in mm.
-    height : float, optional
-        Height of each panel's axes in mm; by default from the drawing's proportions.
-
-    Returns
-    -------
-    Figure
-        A figure whose `way` says whether the drawing was converted or drawn by matplotlib, and why.
-
-    Raises
-    ------
-    SpecError
-        When matplotlib cannot draw an artist, or LaTeX cannot set a text; the message names the artist or text.
-    MissingDependency
-        When matplotlib is not installed, or LaTeX, with which its backend measures texts.
-    """
+    """Return a Figure made of a matplotlib drawing: see `boundpaper.figures.from_matplotlib`."""
     try:
         from boundpaper.figures.matplotlib.convert import pgfplots
         from boundpaper.figures.matplotlib.usual import NotConverted
@@ -99,13 +75,13 @@ def from_matplotlib(
     if not drawing.axes and len(drawing.get_children()) <= 1:
         raise SpecError("from_matplotlib: the drawing is empty: it has neither axes nor text; draw on it first")
     try:
-        body, way = pgfplots(drawing, width, height), "converted to PGFPlots"
-        return Figure(body=_with_way(body, way), width=width, way=way, caption=caption, note=note, short=short)
+        figure = _figure(pgfplots(drawing, width, height), width, "converted to PGFPlots")
+        return replace(figure, caption=caption, note=note, short=short)
     except ThesisError:
         raise
     except NotConverted as error:
         reason = str(error)
-    except Exception as error:  # for parts that the conversion does not know, which matplotlib draws
+    except Exception as error:  # the conversion does not know a part, which matplotlib draws
         reason = f"{type(error).__name__} during conversion ({_first_line(error)})"
     figure = _draw_as_pgf(drawing, width, height, reason)
     return replace(figure, caption=caption, note=note, short=short)
@@ -129,23 +105,24 @@ def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: s
             f"from_matplotlib: the drawing takes {len(commands) / 1e6:.1f} million characters of TeX, more than "
             f"{MOST_TEX / 1e6:.1f}: give its largest artists rasterized=True, or draw fewer points"
         )
-    scale = width / _MM / inches
-    way = f"drawn by matplotlib itself, because of {reason}"
+    scale = width / _MM_PER_INCH / inches
+    conversion_note = f"drawn by matplotlib itself, because of {reason}"
     if not 0.8 <= scale <= 1.25:
         points = f"{10 * scale:.1f} pt instead of 10"
-        way += f"; at {100 * scale:.0f}% of its size (texts of {points}): draw it {width / _MM:.1f} in wide"
+        inches_wide = f"{width / _MM_PER_INCH:.1f} in wide"
+        conversion_note += f"; at {100 * scale:.0f}% of its size (texts of {points}): draw it {inches_wide}"
     box = (
         "\\providecommand{\\mathdefault}[1]{#1}%\n\\newsavebox{\\drawing}\\begin{lrbox}{\\drawing}%\n"
         + commands
         + "\\end{lrbox}%\n"
     )
     body = f"{box}\\resizebox{{{width:.4g}mm}}{{!}}{{\\usebox{{\\drawing}}}}"
-    files = {f"-img{i}.png": content for i, content in enumerate(sheet.pictures)}
-    return Figure(body=_with_way(body, way), files=files, width=width, way=way, caption="")
+    files = {f"-img{i}.png": picture for i, picture in enumerate(sheet.pictures)}
+    return replace(_figure(body, width, conversion_note), files=files)
 
 
 def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
-    """Return the result of `_draw_sheet`; raise SpecError of one line when matplotlib or LaTeX cannot draw it."""
+    """Return the result of `_draw_sheet`; raise a SpecError of one line if matplotlib or LaTeX cannot draw it."""
     from boundpaper.figures.matplotlib.usual import quiet_fonts
 
     try:
@@ -159,7 +136,7 @@ def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _large_artists_rasterized(drawing: Drawing) -> Iterator[str]:
-    """Within the block, draw artists that are too large for TeX as pictures; yield the names of their classes."""
+    """Rasterize, within the block, the artists that are too large for TeX; yield the names of their classes."""
     import numpy as np
     from matplotlib.collections import Collection, QuadMesh, TriMesh
     from matplotlib.lines import Line2D
@@ -183,7 +160,7 @@ def _large_artists_rasterized(drawing: Drawing) -> Iterator[str]:
 
 
 def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
-    """Draw on a sheet; return the sheet and its width in inches, which is larger if a part exceeds the canvas."""
+    """Return the sheet of a drawing, and its width in inches, enlarged if a part exceeds the canvas."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
@@ -224,7 +201,7 @@ def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _axes_height_set(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
-    """Within the block, set the height of the drawing so that at `width` mm its first axes are `height` mm high."""
+    """Set, within the block, the drawing's height so that its first axes are `height` mm high at `width` mm."""
     inches_wide, inches_high = drawing.get_size_inches()
     if height is None or not drawing.axes:
         yield
@@ -237,10 +214,10 @@ def _axes_height_set(drawing: Drawing, width: float, height: float | None) -> It
         drawing.set_size_inches(inches_wide, inches_high)
 
 
-def _with_way(body: str, way: str) -> str:
-    r"""Return the body after a comment that says how it was made, without characters special to TeX."""
-    comment = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
-    return f"% {comment}\n{body}"
+def _figure(body: str, width: float, conversion_note: str) -> Figure:
+    """Return a figure without caption, whose body begins with the note as a comment."""
+    comment = re.sub(r"[^ -~]|[\\^]", " ", plain(conversion_note))  # without characters special to TeX
+    return Figure(body=f"% {comment}\n{body}", width=width, conversion_note=conversion_note, caption="")
 
 
 def _first_line(error: Exception) -> str:

@@ -17,7 +17,7 @@ from boundpaper.figures.matplotlib.panel import ConvertedPanel, Marks, kind_of, 
 from boundpaper.figures.matplotlib.usual import make_default, require, require_default
 
 STYLE_TEXT = ("fontfamily", "fontname", "fontproperties", "fontsize", "size", "math_fontfamily", "position", "text")
-"""Properties of a text that the project's figure style sets, or that the conversion writes."""
+"""Properties of a text that the project's style sets, or that the conversion writes."""
 _INVISIBLE = ("None", "none", "", " ")
 _EDGES = {"center": "", "left": "west", "right": "east", "top": "north", "bottom": "south", "baseline": "base"}
 # Properties that are converted, by kind of artist.
@@ -38,9 +38,9 @@ _LINE = (
 def _data_points(
     artist: Any, xy: Any, transform: Any, axes: Any, panel: ConvertedPanel, has_marks: bool = False
 ) -> list[tuple[float, float]]:
-    """Return an artist's points in data coordinates, with NaN where a line breaks; add them to the axes' values.
+    """Return an artist's points in data coordinates, with NaN where a line breaks, and add them to the axes' values.
 
-    Raises NotConverted for points far outside the axes, or outside their limits if the points have marks.
+    Raises NotConverted for points far outside the axes, or, if the points have marks, outside the limits.
     """
     kind = kind_of(artist)
     if transform != axes.transData:
@@ -76,7 +76,7 @@ def xcolor(color: Any, alpha: float | None = None) -> tuple[str, float]:
 
 
 def stroke_options(color: Any, alpha: float | None, width: float, dashes: Any) -> str:
-    """Return the TikZ options of a stroke; `draw=none` if it is invisible."""
+    """Return the TikZ options of a stroke, or `draw=none` if it is invisible."""
     tikz_color, opacity = xcolor(color, alpha)
     if not width or not opacity:
         return "draw=none"
@@ -97,7 +97,7 @@ def fill_options(color: Any, alpha: float | None = None) -> str:
 
 
 def _line_styles(line: Any, marks: Marks, extra: Sequence[str] = ()) -> tuple[str, str]:
-    """Return the options of a line and of its marks, either empty if absent; `extra` properties may be unusual."""
+    """Return the options of a line and of its marks, each empty if absent; `extra` properties need not be default."""
     require_default(line, make_default(lambda: Line2D([], [])), (*_LINE, *extra), kind_of(line))
     stroke = mark = ""
     if str(line.get_linestyle()) not in _INVISIBLE and line.get_linewidth():

@@ -28,14 +28,14 @@ CELL = 8
 """Pixels per cell of a small picture, so that cell borders stay sharp in viewers that smooth pictures."""
 _PREAMBLE = File(__file__).parents[1] / "templates" / "preamble.tex"
 _BOLD = frozenset({"semibold", "demibold", "demi", "bold", "heavy", "extra bold", "black"})
-_SLANT = {"italic": r"\itshape", "oblique": r"\slshape"}
+_SLANTS = {"italic": r"\itshape", "oblique": r"\slshape"}
 
 
 class Sheet(io.StringIO):
     """The output file of a drawing.
 
-    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on; `area` is what the drawing covers, in
-    inches of its canvas.
+    The text includes the PNG files `pictures` as `<< name >>-img0.png` and so on. `area` is the area that the drawing
+    covers, in inches of its canvas.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Sheet(io.StringIO):
 
 @cache
 def preamble() -> str:
-    """Return the lines of the figures' preamble that set the fonts of text and mathematics."""
+    """Return the lines of the shared preamble that set the fonts of text and mathematics."""
     lines = _PREAMBLE.read_text(encoding="utf-8").splitlines()
     fonts = [line for line in lines if line.startswith(r"\usepackage") and "pgf" not in line]
     return "\n".join([*fonts, r"\everymath={}"])
@@ -68,7 +68,7 @@ class Renderer(RendererPgf):
     def draw_markers(
         self, gc: Any, marker_path: Path, marker_trans: Any, path: Path, trans: Any, rgbFace: Any = None
     ) -> None:
-        """Write the markers that are on or near the canvas."""
+        """Write the markers that are on the canvas or near it."""
         points = trans.transform_path(path)
         if self._leaves_box(points.vertices):
             (x0, y0), (x1, y1) = self._clip_box().get_points()
@@ -99,7 +99,7 @@ class Renderer(RendererPgf):
     def draw_text(
         self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float, ismath: Any = False, mtext: Any = None
     ) -> None:
-        """Write a text with matplotlib's anchor."""
+        """Write a text, anchored as matplotlib anchors it."""
         r, g, b = gc.get_rgb()[:3]
         anchor = "left,base"
         has_anchor = mtext and mtext.get_verticalalignment() != "center_baseline"
@@ -108,7 +108,7 @@ class Renderer(RendererPgf):
             edges = {"left": "left", "right": "right", "top": "top", "bottom": "bottom", "baseline": "base"}
             alignments = (mtext.get_horizontalalignment(), mtext.get_verticalalignment())
             anchor = ",".join(edges[alignment] for alignment in alignments if alignment != "center")
-        if not self._is_near(x, y):
+        if self._leaves_box(np.array([[x, y]], dtype=float)):
             return
         self.fh.write("\\begin{pgfscope}%\n")
         self._print_pgf_clip(gc)
@@ -124,7 +124,7 @@ class Renderer(RendererPgf):
 
     def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
         """Return width, height and depth of a text in pixels, as LaTeX measures them."""
-        # matplotlib's LaTeX process makes the circumflex active
+        # matplotlib's LaTeX process makes `^` an active character, which is defined here as a superscript
         text = r"\def^{\sp}" + _styled_latex(s, prop, ismath)
         metrics = LatexManager._get_cached_or_new()._get_box_metrics(text)
         width, height, depth = (points * self.dpi / 72.27 for points in metrics)
@@ -139,9 +139,6 @@ class Renderer(RendererPgf):
         (x0, y0), (x1, y1) = self._clip_box().get_points()
         x, y = vertices.T
         return not bool(np.all((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)))
-
-    def _is_near(self, x: float, y: float) -> bool:
-        return not self._leaves_box(np.array([[x, y]], dtype=float))
 
 
 class FigureCanvas(FigureCanvasPgf):
@@ -167,12 +164,12 @@ class FigureCanvas(FigureCanvasPgf):
 
 
 def _styled_latex(text: str, prop: Any, ismath: Any) -> str:
-    """Return the LaTeX of a text with size, weight and slant, in a monospaced font if requested."""
+    """Return the LaTeX of a text in the size, weight and slant of `prop`, and in its family if it is monospaced."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
     is_bold = weight in _BOLD if isinstance(weight, str) else weight >= 600
     family = r"\ttfamily" if prop.get_family()[0] == "monospace" else r"\fontfamily{\familydefault}"
-    style = family + (r"\bfseries" if is_bold else "") + _SLANT.get(prop.get_style(), "")
+    style = family + (r"\bfseries" if is_bold else "") + _SLANTS.get(prop.get_style(), "")
     body = text if ismath == "TeX" else latex_words(text)
     return f"{{\\fontsize{{{size:.4f}}}{{{1.2 * size:.4f}}}{style}\\selectfont {body}}}"
 

@@ -1,9 +1,9 @@
 r"""Convert a matplotlib drawing to PGFPlots in the style of the project's figures, if the result is exact.
 
-It converts lines, points of one look, areas with straight edges such as bars, error bars, texts in data coordinates and
-their legends, on linear and decimal log axes in a grid of `subplots`. Typeface, text sizes and the two axis lines
-follow the project's style; values, ticks and tick labels, colours, widths, dashes and mark shapes are kept. Any other
-part raises `NotConverted` with its name.
+Lines, points of one look, areas with straight edges such as bars, error bars, texts in data coordinates and legends are
+converted, on linear and decimal log axes in a grid of `subplots`. Typeface, text sizes and the two axis lines follow
+the project's style; values, ticks and tick labels, colours, widths, dashes and mark shapes are kept. Any other part
+raises `NotConverted` with its name.
 """
 
 import warnings
@@ -27,8 +27,8 @@ from boundpaper.figures.matplotlib.usual import NotConverted, make_default, quie
 from boundpaper.figures.ticks import is_year
 
 MOST_POINTS = 2000
-"""Most points of a panel: more take PGFPlots too long."""
-# Properties of figures, axes and single axes that are converted, checked elsewhere, or set by the project's style.
+"""Maximum number of points of a panel: more take PGFPlots too long."""
+# Properties of figures, pairs of axes and single axes that are converted, checked, or set by the project's style.
 _FIGURE = (
     *("figheight", "figwidth", "size_inches", "dpi", "constrained_layout", "tight_layout", "constrained_layout_pads"),
     *("layout_engine", "canvas"),
@@ -54,12 +54,12 @@ _LEGEND_POSITIONS = {
 def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
     """Return the PGFPlots code of a drawing.
 
-    `width` is the width of the figure and `height` that of each panel's axes, in mm; by default in the drawing's
-    proportions. Raises NotConverted with the first artist or property that cannot be converted exactly.
+    `width` is the width of the figure in mm, and `height` the height of each panel's axes in mm, by default in the
+    drawing's proportions. Raises NotConverted with the first artist or property that cannot be converted exactly.
     """
     require(not any(text.get_usetex() for text in drawing.findobj(Text)), "a text in TeX (usetex)")
     with warnings.catch_warnings(), quiet_fonts():
-        warnings.simplefilter("ignore")  # suppress warnings of fonts that this document does not use
+        warnings.simplefilter("ignore")  # warnings of fonts that the document does not use
         drawing.draw_without_rendering()  # computes limits, ticks and tick labels
     require_default(drawing, make_default(lambda: Drawing()), _FIGURE, "the figure")
     for child in drawing.get_children():
@@ -105,7 +105,8 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
         if not artist.get_visible() or artist in other_artists:
             continue
         if isinstance(artist, Spine):
-            _check_spine(artist, axes)
+            side = next(name for name, spine in axes.spines.items() if spine is artist)
+            require_default(artist, _blank_axes().spines[side], (), f"the {side} spine")
             continue
         require(type(artist) in WRITERS, kind_of(artist))
         clip = artist.get_clip_box()
@@ -127,19 +128,14 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
 
 @cache
 def _blank_axes() -> Any:
-    """Return new axes, with which others are compared."""
+    """Return axes with all defaults, for comparison."""
     return make_default(lambda: Drawing().subplots())
 
 
-def _check_spine(spine: Spine, axes: Any) -> None:
-    side = next(name for name, axes_spine in axes.spines.items() if axes_spine is spine)
-    require_default(spine, _blank_axes().spines[side], (), f"the {side} spine")
-
-
 def _require_default_text(text: Any, default: Text, along: int, is_auto: bool) -> None:
-    """Raise NotConverted unless a title or label has no box or other unusual property, and its default position.
+    """Raise NotConverted unless a title or label has its default position and default properties.
 
-    `along` is the coordinate, 0 or 1, in which the text is centred, and `is_auto` whether matplotlib chose the other.
+    The text must be centred along coordinate `along` (0 or 1). `is_auto` says whether matplotlib chose the other.
     """
     if text.get_text():
         text_name = f"the text {text.get_text()!r}"
@@ -149,7 +145,7 @@ def _require_default_text(text: Any, default: Text, along: int, is_auto: bool) -
 
 
 def _convert_axis(axis: Any, name: str) -> ConvertedAxis:
-    """Return limits, scale, ticks and label of an axis."""
+    """Return an axis with limits, scale, ticks and label; raise NotConverted if one of them cannot be converted."""
     scale, axis_name = axis.get_scale(), f"the {name} axis"
     require(scale in ("linear", "log"), f"the {scale} scale of {axis_name}")
     require(scale == "linear" or axis.get_transform().base == 10, f"the base of {axis_name}, which is not 10")
@@ -207,7 +203,7 @@ def _visible_ticks(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
 
 
 def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
-    """Store a legend's entries in the panel, and its position if one is requested."""
+    """Store the entries of the legend in the panel, and its position unless matplotlib chooses it."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
     require(legend._ncols == 1, f"a legend of {legend._ncols} columns")

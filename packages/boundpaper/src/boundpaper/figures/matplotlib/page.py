@@ -4,20 +4,20 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from boundpaper.figures.margins import FOOT
+from boundpaper.figures.margins import LINE_HEIGHT
 from boundpaper.figures.matplotlib.panel import ConvertedAxis, ConvertedPanel, Marks, number
 from boundpaper.figures.matplotlib.usual import require
 from boundpaper.figures.metrics import width as width_of
 from boundpaper.figures.view import STRUT
 
 _GAP = 3.0
-"""Distance in mm between axes and the labels of the next."""
-_ANCHOR = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
-"""Anchors of a legend at a fraction of the axes' width and height."""
+"""Distance in mm between axes and the labels of their neighbours."""
+_ANCHORS = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
+"""Horizontal and vertical anchor of a legend, by its position as a fraction of the axes' width or height."""
 
 
 def lay_out_page(panels: Sequence[ConvertedPanel], marks: Marks, width: float, height: float | None) -> str:
-    """Return the TikZ picture of a drawing of `width` mm; axes are `height` mm high, by default in proportion."""
+    """Return the TikZ picture of a drawing of `width` mm; axes are `height` mm high, or by default in proportion."""
     columns, rows = sorted({p.column for p in panels}), sorted({p.row for p in panels})
     lefts = {c: max(_space_left(p) for p in panels if p.column == c) for c in columns}
     axes_width = (width - sum(lefts.values()) - _GAP * len(columns)) / len(columns)
@@ -44,7 +44,7 @@ def _text_width(tex: str) -> float:
 
 
 def _text_height(tex: str) -> float:
-    return FOOT * (tex.count(r"\\") + 1) if tex else 0.0
+    return LINE_HEIGHT * (tex.count(r"\\") + 1) if tex else 0.0
 
 
 def _space_left(panel: ConvertedPanel) -> float:
@@ -59,7 +59,7 @@ def _space_below(panel: ConvertedPanel) -> float:
 
 
 def _legend_height(panel: ConvertedPanel, columns: int) -> float:
-    return math.ceil(len(panel.entries) / columns) * (FOOT + 0.8) if columns else 0.0
+    return math.ceil(len(panel.entries) / columns) * (LINE_HEIGHT + 0.8) if columns else 0.0
 
 
 def _space_above(panel: ConvertedPanel, columns: int) -> float:
@@ -67,7 +67,7 @@ def _space_above(panel: ConvertedPanel, columns: int) -> float:
 
 
 def _legend_columns(panel: ConvertedPanel, axes_width: float) -> int:
-    """Return the number of entries per row of a legend above the axes; 0 if the legend is elsewhere."""
+    """Return the number of entries per row of a legend above the axes; 0 if there is no legend there."""
     if not panel.entries or panel.legend_at is not None:
         return 0
     widest = max(_text_width(name) for _, name in panel.entries) + 11.0
@@ -114,7 +114,7 @@ def _axes_code(
         options.append(f"legend columns={columns}, legend style={{{style}}}")
     elif panel.legend_at:
         x, y = panel.legend_at
-        anchor = f"{_ANCHOR[y][1]} {_ANCHOR[x][0]}".strip() or "center"
+        anchor = f"{_ANCHORS[y][1]} {_ANCHORS[x][0]}".strip() or "center"
         style = f"at={{({x},{y})}}, anchor={anchor}, fill=white, fill opacity=0.8, text opacity=1"
         options.append(f"legend style={{{style}}}, legend cell align=left")
     entries = "".join(
@@ -127,7 +127,7 @@ def _axes_code(
 def _require_separate_labels(axis: ConvertedAxis, length: float, size: Callable[[str], float]) -> None:
     """Raise NotConverted if a tick label overlaps the next."""
     low, high, *positions = (math.log(v) if axis.is_log else v for v in (axis.low, axis.high, *axis.ticks))
-    visible = sorted((at, text) for at, text in zip(positions, axis.tick_labels, strict=True) if text)
-    for (a, left_text), (b, right_text) in pairwise(visible):
-        gap = (b - a) / (high - low) * length
-        require((size(left_text) + size(right_text)) / 2 <= gap + 0.5, "tick labels that would overlap")
+    labels = sorted((position, text) for position, text in zip(positions, axis.tick_labels, strict=True) if text)
+    for (a, left_text), (b, right_text) in pairwise(labels):
+        distance = (b - a) / (high - low) * length
+        require((size(left_text) + size(right_text)) / 2 <= distance + 0.5, "tick labels that would overlap")

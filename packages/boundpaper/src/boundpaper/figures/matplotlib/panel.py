@@ -1,4 +1,4 @@
-"""Describe the parts of a converted drawing: panels, axes, and their PGFPlots code."""
+"""Define the parts of a converted drawing: panels, axes and marks."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ def number(value: float) -> str:
 
 
 def latex_lines(text: str) -> str:
-    """Return the LaTeX of a text, with its line breaks if it has several lines."""
+    """Return the LaTeX of a text of one or more lines."""
     return r"\\".join(latex_words(line) for line in text.split("\n")) if text.strip() else ""
 
 
@@ -35,7 +35,7 @@ def kind_of(artist: Any) -> str:
 
 @dataclass
 class ConvertedAxis:
-    """An axis: limits, scale, ticks with labels, and the values drawn along it."""
+    """An axis with limits, scale, ticks and their labels, and all values drawn along it."""
 
     low: float
     high: float
@@ -55,10 +55,10 @@ class ConvertedAxis:
 
 @dataclass
 class ConvertedPanel:
-    """A pair of axes: position in the grid, axes, plots, and legend.
+    """A pair of axes with plots and a legend, at a row and column of the grid.
 
-    `ratio` is height over width. `legend_at` is the legend's position in fractions of the axes; if it is None, the
-    legend is above them.
+    `ratio` is height over width. `plots` have PGFPlots code, and `entries` have the pictures and names of the legend.
+    `legend_at` is the position of the legend in fractions of the axes; if it is None, the legend is above them.
     """
 
     row: int
@@ -73,12 +73,12 @@ class ConvertedPanel:
 
 
 class Marks:
-    """Mark shapes, each of which is declared once."""
+    """The shapes of all marks of a drawing, each of which PGFPlots declares once."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
 
-    def name(self, path: Any, filled: bool, scale: float) -> str:
+    def name(self, path: Any, is_filled: bool, scale: float) -> str:
         """Return the name of a mark of this shape; `scale` converts its lengths to points of 1/72 inch."""
         commands = []
         for points, code in path.iter_segments(simplify=False, curves=True):
@@ -87,7 +87,7 @@ class Marks:
                 commands.append(r"\pgfpathclose")
                 continue
             commands.append(f"\\pgfpath{_PATH_COMMANDS[code]}" + "".join(f"{{{p}}}" for p in pairs))
-        shape = "".join(commands) + (r"\pgfusepathqfillstroke" if filled else r"\pgfusepathqstroke")
+        shape = "".join(commands) + (r"\pgfusepathqfillstroke" if is_filled else r"\pgfusepathqstroke")
         return self.names.setdefault(shape, f"drawn-{len(self.names) + 1}")
 
     def declarations(self) -> str:

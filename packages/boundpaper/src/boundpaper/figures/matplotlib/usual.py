@@ -1,7 +1,7 @@
-"""Check that properties of a drawing have matplotlib's defaults, except those that are converted.
+"""Check that all properties of a drawing that are not converted have matplotlib's defaults.
 
-A property that is neither converted nor set by the project's style must equal that of a new artist of the same kind,
-made with matplotlib's default settings. Thus no property is lost, not even one that a later version of matplotlib adds.
+Each artist is compared with a new artist of its class, made with matplotlib's default settings. Thus no property is
+lost, not even one that a later version of matplotlib adds.
 """
 
 import logging
@@ -22,20 +22,20 @@ _INVISIBLE = frozenset({
 
 
 class NotConverted(Exception):
-    """A part of a drawing cannot be converted exactly to PGFPlots; the text names it."""
+    """A part of a drawing cannot be converted exactly to PGFPlots; the message names this part."""
 
 
 def require(condition: Any, reason: str) -> None:
-    """Raise NotConverted with the reason unless a condition holds."""
+    """Raise NotConverted with the reason unless the condition holds."""
     if not condition:
         raise NotConverted(reason)
 
 
 def require_default(artist: Artist, default: Artist, converted: Collection[str], artist_name: str) -> None:
-    """Raise NotConverted if an artist differs from a default artist in a property that is not converted.
+    """Raise NotConverted if an artist differs from `default` in a property that is not converted.
 
-    `converted` are the properties that are converted or that the project's style sets. The reason has the name of the
-    artist, and the property that differs with its value.
+    `converted` are the properties that are converted or that the project's style sets. The reason names the artist, the
+    property and its value.
     """
     for name in _getter_names(cast(Any, type(artist))):
         if name in converted:
@@ -54,7 +54,7 @@ def _getter_names(kind: type[Artist]) -> tuple[str, ...]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Within the block, silence warnings of matplotlib's font manager, since the document sets the fonts."""
+    """Silence, within the block, the warnings of matplotlib's font manager, since the document sets the fonts."""
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level
     logger.setLevel(logging.ERROR)

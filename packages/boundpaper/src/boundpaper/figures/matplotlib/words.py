@@ -1,4 +1,4 @@
-"""Convert texts of a drawing, words and formulas, to LaTeX with the project's escaper."""
+"""Convert the texts of a drawing, words and formulas, to LaTeX."""
 
 import re
 from collections.abc import Mapping
@@ -8,15 +8,15 @@ from boundpaper.typeset.armour import plain
 from boundpaper.typeset.text import escape, prose
 
 _DOLLAR = re.compile(r"(?<!\\)\$")
-_SAME: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mathrm", r"\degree": r"{}^{\circ}"}
+_EQUIVALENTS: Mapping[str, str] = {r"\mathdefault": r"\mathrm", r"\mathregular": r"\mathrm", r"\degree": r"{}^{\circ}"}
 """Commands of matplotlib's formulas, each with the equivalent LaTeX command."""
 
 
 def latex_words(text: str) -> str:
-    r"""Return the LaTeX of a line of text as matplotlib reads it: pairs of dollars enclose formulas, the rest is plain.
+    r"""Return the LaTeX of a line of text in matplotlib's markup, in which pairs of dollars enclose formulas.
 
     An escaped dollar `\$` is a character; nothing else is markup. Raises SpecError that names a character or
-    mathematical command which the document cannot set.
+    mathematical command that the document cannot set.
     """
     segments = _DOLLAR.split(text)
     if len(segments) % 2 == 0:  # matplotlib treats unpaired dollars as characters
@@ -33,6 +33,6 @@ def latex_words(text: str) -> str:
 def _formula(formula: str) -> str:
     if not formula.strip():
         return ""
-    for command, sign in _SAME.items():
-        formula = re.sub(re.escape(command) + r"(?![A-Za-z])", lambda _, sign=sign: sign, formula)  # type: ignore[misc]
+    for command, equivalent in _EQUIVALENTS.items():
+        formula = re.sub(re.escape(command) + r"(?![A-Za-z])", lambda _, equivalent=equivalent: equivalent, formula)  # type: ignore[misc]
     return prose(f"${formula}$", "latex")

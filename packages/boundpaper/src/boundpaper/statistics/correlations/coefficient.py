@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy import stats
@@ -19,16 +19,16 @@ from boundpaper.statistics.sample import (
 
 Method = Literal["pearson", "spearman", "kendall"]
 
-# Statistics of two relabelings that are equal in exact arithmetic may differ by this rounding error.
 TIE = 1e-12
+"""Rounding error by which the statistics of two relabelings that are equal in exact arithmetic may differ."""
 
 SYMBOL: dict[str, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau_b"}
 
 
 def scores(values: FloatArray, method: Method) -> FloatArray:
-    """Return the values that the coefficient correlates: `values`, or their ranks, with ties at the mean rank.
+    """Return the values that the coefficient correlates: `values`, or for Spearman's rho their ranks.
 
-    Values that differ only by floating-point noise are tied (see `levels`).
+    Tied values, which may differ by floating-point noise (see `levels`), have their mean rank.
     """
     return np.asarray(stats.rankdata(levels(values)), dtype=np.float64) if method == "spearman" else values
 
@@ -43,15 +43,15 @@ def standardised(values: FloatArray) -> FloatArray:
     """Return values centred and scaled to unit length, so that a correlation is a dot product; they must vary."""
     values = at_unit_scale(values)
     deviations = values - values.mean()
-    # a second pass, since the mean of values far from zero is not exactly removed by one
+    # centred twice, since rounding leaves a mean if the values are far from zero
     deviations = at_unit_scale(deviations - deviations.mean())
     return np.asarray(deviations / np.linalg.norm(deviations), dtype=np.float64)
 
 
 def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArray], FloatArray]:
-    """Return a function that computes the coefficient of relabelled x with y.
+    """Return a function that maps indices of shape (m, n) to the m coefficients of `x[index]` with `y`.
 
-    x and y must vary. The function maps indices of shape (m, n) to m coefficients of `x[index]` with `y`.
+    x and y must vary.
     """
     if method == "kendall":
         return _relabelled_tau(x, y)
@@ -82,9 +82,9 @@ def _relabelled_tau(x: FloatArray, y: FloatArray) -> Callable[[IntArray], FloatA
 def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[float, float] | None = None) -> float:
     """Return the largest rounding difference of two coefficients that are equal in exact arithmetic.
 
-    Values have a relative rounding error, which standardising multiplies by magnitude over spread. Kendall's tau counts
-    pairs and only rounds its division. If x and y are differences, `sizes` are the largest magnitudes of the values
-    that were subtracted; the default is the magnitudes of x and y.
+    Values have a relative rounding error, which standardising multiplies by magnitude over spread. Kendall's tau only
+    rounds one division. If x and y are differences, `sizes` are the largest magnitudes of the values that were
+    subtracted; by default they are the magnitudes of x and y.
     """
     if method == "kendall":
         return TIE
@@ -146,6 +146,13 @@ def interval(
     half = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(variance)
     centre = math.atanh(value)
     return (math.tanh(centre - half), math.tanh(centre + half)), ""
+
+
+def coefficient_fields(value: float, ends: tuple[float, float] | None) -> dict[str, Any]:
+    """Return the fields of an Estimate whose estimate and effect are both a coefficient with its interval."""
+    low, high = ends or (None, None)
+    interval_fields = {"ci_low": low, "ci_high": high, "effect_ci_low": low, "effect_ci_high": high}
+    return {"estimate": value, "effect": value, **interval_fields}
 
 
 def t_statistic(value: float, df: int) -> float | None:

@@ -10,17 +10,23 @@ from scipy import optimize, stats
 
 from boundpaper.statistics import guards
 from boundpaper.statistics.bootstrap import DRAWS, SEED
-from boundpaper.statistics.correlations.coefficient import Method, check_method, coefficient, interval
+from boundpaper.statistics.correlations.coefficient import (
+    Method,
+    check_method,
+    coefficient,
+    coefficient_fields,
+    interval,
+)
 from boundpaper.statistics.correlations.correlation import correlate
 from boundpaper.statistics.estimate import Estimate, join_notes, no, with_note
 from boundpaper.statistics.sample import FloatArray, check_confidence, matched
 
 Ends = tuple[float, float]
 
-# A smaller difference of two correlations is rounding error.
-ZERO = 1e-12
-# Normal quantile beyond which a level cannot be distinguished from 1; the search for p stops there.
-FARTHEST = 8.0
+# Difference of two correlations up to which they are taken to be equal.
+ROUNDING_ERROR = 1e-12
+# Normal quantile beyond which the level of an interval cannot be distinguished from 1; the search for p stops there.
+FARTHEST_QUANTILE = 8.0
 
 
 def correlation_difference(
@@ -53,9 +59,9 @@ def correlation_difference(
     Returns
     -------
     Estimate
-        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)|, with an interval from the intervals of
-        both coefficients and their dependence (`overlapping`), and the p that inverts it. At least four units are
-        needed. A 95 % bootstrap interval would cover too little: .76 to .95 for 7 units, .41 to .74 for 4.
+        `estimate` and `effect` are |r(first, outcome)| - |r(second, outcome)| with Zou's interval (`zou_interval`).
+        `p_value` is the alpha for which an end of this interval is zero. Both need at least four units. A 95 %
+        bootstrap interval would cover too little: .76 to .95 for 7 units, .41 to .74 for 4.
 
     Raises
     ------
@@ -86,26 +92,20 @@ def correlation_difference(
         because = "a correlation is undefined"
         return make_row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
     direction = float(np.sign(r_first) * np.sign(r_second)) or 1.0
-    sizes = abs(r_first), abs(r_second), direction * r_between
-    difference = sizes[0] - sizes[1]
-    ends, reason = overlapping(*sizes, target.size, method, confidence)
-    make_row = partial(make_row, estimate=difference, effect=difference)
+    coefficients = abs(r_first), abs(r_second), direction * r_between
+    difference = coefficients[0] - coefficients[1]
+    ends, reason = zou_interval(*coefficients, target.size, method, confidence)
     if ends is None:
-        return make_row(note=join_notes(*notes, no("interval", "statistic", "df", "p", because=reason)))
+        notes.append(no("interval", "statistic", "df", "p", because=reason))
+        return make_row(**coefficient_fields(difference, None), note=join_notes(*notes))
     notes.append("takes the variables for jointly normal")
     notes.append("interval from those of both coefficients and their dependence, inverted for p")
     notes.append(no("statistic", "df", because="p inverts the interval"))
-    return make_row(
-        ci_low=ends[0],
-        ci_high=ends[1],
-        p_value=_alpha_at_zero(sizes, target.size, method),
-        effect_ci_low=ends[0],
-        effect_ci_high=ends[1],
-        note=join_notes(*notes),
-    )
+    p_value = _alpha_at_zero(coefficients, target.size, method)
+    return make_row(**coefficient_fields(difference, ends), p_value=p_value, note=join_notes(*notes))
 
 
-def overlapping(
+def zou_interval(
     r_first: float, r_second: float, r_between: float, n: int, method: Method = "pearson", confidence: float = 0.95
 ) -> tuple[Ends | None, str]:
     """Return Zou's interval of r_first - r_second, and the reason if there is none.
@@ -133,7 +133,7 @@ def overlapping(
         The reason is empty if there is an interval.
     """
     check_confidence(confidence)
-    _check_covariance(method, "overlapping")
+    _check_covariance(method, "zou_interval")
     ends = []
     for value in (r_first, r_second):
         value_ends, reason = interval(value, n, method, confidence=confidence)
@@ -165,24 +165,24 @@ def _coefficient_correlation(r_first: float, r_second: float, r_between: float) 
     return max(-1.0, min(1.0, product / ((1 - r_first**2) * (1 - r_second**2))))
 
 
-def _alpha_at_zero(sizes: tuple[float, float, float], n: int, method: Method) -> float:
-    """Return the alpha for which an end of the interval of the difference is zero."""
-    difference = sizes[0] - sizes[1]
-    if abs(difference) <= ZERO:
+def _alpha_at_zero(coefficients: tuple[float, float, float], n: int, method: Method) -> float:
+    """Return the alpha for which the interval of the difference ends at zero."""
+    difference = coefficients[0] - coefficients[1]
+    if abs(difference) <= ROUNDING_ERROR:
         return 1.0
 
     def distance_from_zero(quantile: float) -> float:
         """Return the distance from zero to the interval for a normal quantile; negative if zero is inside."""
-        ends, _ = overlapping(*sizes, n, method, 1 - 2 * float(stats.norm.sf(quantile)))
+        ends, _ = zou_interval(*coefficients, n, method, 1 - 2 * float(stats.norm.sf(quantile)))
         assert ends is not None
         return ends[0] if difference > 0 else -ends[1]
 
     smallest_z = float(stats.norm.ppf(0.5 + 1e-9))
-    if distance_from_zero(FARTHEST) > 0:
-        return 2 * float(stats.norm.sf(FARTHEST))
+    if distance_from_zero(FARTHEST_QUANTILE) > 0:
+        return 2 * float(stats.norm.sf(FARTHEST_QUANTILE))
     if distance_from_zero(smallest_z) <= 0:
         return 1.0
-    return 2 * float(stats.norm.sf(optimize.brentq(distance_from_zero, smallest_z, FARTHEST, xtol=1e-12)))
+    return 2 * float(stats.norm.sf(optimize.brentq(distance_from_zero, smallest_z, FARTHEST_QUANTILE, xtol=1e-12)))
 
 
 def levels_and_differences(
@@ -215,7 +215,8 @@ def levels_and_differences(
     Returns
     -------
     levels, differences : Estimate
-        Tests `METHOD_levels` (guarded: its points are not independent) and `METHOD_first_differences` with n - 1.
+        Tests `METHOD_levels`, with a guard since its points are not independent, and `METHOD_first_differences`, with
+        n - 1 points.
 
     Raises
     ------
@@ -240,11 +241,11 @@ def levels_and_differences(
         )
         estimates.append(replace(estimate, test=f"{method}_{name}"))
     dependence = f"{x_values.size} points of one series, two trends correlate in levels"
-    levels = guards.attach(estimates[0], guards.raised(guards.DEPENDENT_UNITS, dependence))
+    levels = guards.attach(estimates[0], guards.guard_note(guards.DEPENDENT_UNITS, dependence))
     return levels, with_note(estimates[1], "changes from one point to the next")
 
 
 def _first_differences(series: FloatArray) -> FloatArray:
-    """Return the first differences, rounded so that equal changes are exactly equal although subtraction rounds."""
+    """Return the first differences, rounded so that changes that differ only by floating-point noise are equal."""
     scale = float(np.max(np.abs(series), initial=0.0)) or 1.0
     return np.asarray(np.round(np.diff(series) / scale, 12) * scale, dtype=np.float64)

@@ -1,7 +1,7 @@
 """Correlate two variables over a few units: coefficient, interval, permutation p-value, leave-one-out range.
 
-The permutation p is exact over all n! relabelings up to n = 8, and by seeded Monte-Carlo draws above. Spearman's rho
-correlates ranks, with ties at their mean rank, and Kendall's tau is tau-b. Equal relabelings of tied values all count.
+The permutation p counts all n! relabelings up to n = 8, and seeded random relabelings above. Spearman's rho correlates
+ranks, with ties at their mean rank, and Kendall's tau is tau-b.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from boundpaper.statistics.correlations.coefficient import (
     Method,
     check_method,
     coefficient,
+    coefficient_fields,
     interval,
     relabelled,
     t_statistic,
@@ -26,7 +27,7 @@ from boundpaper.statistics.correlations.coefficient import (
 from boundpaper.statistics.estimate import Estimate, join_notes, no, one_sided_note
 from boundpaper.statistics.locations.permutation import permutation_p
 from boundpaper.statistics.locations.student import t_p
-from boundpaper.statistics.power import SMALL, detectable_note, smallest_correlation
+from boundpaper.statistics.power import SMALL_N, detectable_note, smallest_correlation
 from boundpaper.statistics.sample import Alternative, check_alternative, is_constant, matched
 
 
@@ -54,12 +55,12 @@ def pearson(
     study, comparison, unit, note : str
         Metadata of the row.
     names : tuple of str
-        What guards and errors call x and y.
+        Names of x and y in guards and errors.
     p : {"permutation", "t"}
         `permutation` (test `pearson`): exact up to n = 8, Monte-Carlo above. `t` (test `pearson_t`): Student's t with
         n - 2 degrees of freedom, for normal x and y.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p is for a direction that was named before the data were seen; the note says so.
+        A one-sided p, which the note states, requires a direction chosen before seeing the data.
     draws, seed : int
         Number of draws and random seed of the Monte-Carlo p.
     confidence : float
@@ -112,9 +113,9 @@ def spearman(
     study, comparison, unit, note : str
         Metadata of the row.
     names : tuple of str
-        What guards and errors call x and y.
+        Names of x and y in guards and errors.
     alternative : {"two-sided", "greater", "less"}
-        Which side of the null distribution the p counts.
+        Which side of the null distribution p counts.
     draws, seed : int
         Number of draws and random seed of the Monte-Carlo p.
     confidence : float
@@ -168,9 +169,9 @@ def kendall(
     study, comparison, unit, note : str
         Metadata of the row.
     names : tuple of str
-        What guards and errors call x and y.
+        Names of x and y in guards and errors.
     alternative : {"two-sided", "greater", "less"}
-        Which side of the null distribution the p counts.
+        Which side of the null distribution p counts.
     draws, seed : int
         Number of draws and random seed of the Monte-Carlo p.
     confidence : float
@@ -226,11 +227,11 @@ def correlate(
     study, comparison, unit, note : str
         Metadata of the row.
     names : tuple of str
-        What guards and errors call x and y.
+        Names of x and y in guards and errors.
     p : {"permutation", "t"}
-        How p is computed; `t` only for `pearson`.
+        How p is computed; `t` is only for `pearson`.
     alternative : {"two-sided", "greater", "less"}
-        Which side of the null distribution the p counts.
+        Which side of the null distribution p counts.
     draws, seed : int
         Number of draws and random seed of the Monte-Carlo p.
     confidence : float
@@ -239,7 +240,7 @@ def correlate(
     Returns
     -------
     Estimate
-        The estimate of the function with the name `method`.
+        The row that the function named `method` returns.
 
     Raises
     ------
@@ -285,7 +286,7 @@ def correlate(
         if statistic is None:
             because = "n = 2 leaves no degree of freedom" if df < 1 else "|r| is 1"
             notes.append(no("statistic", because=because))
-        if 4 <= n <= SMALL:
+        if 4 <= n <= SMALL_N:
             notes.append(detectable_note("|r|", smallest_correlation(n), n))
     else:
         notes.append(no("statistic", "df", because=f"the test is of {symbol} itself"))
@@ -308,19 +309,8 @@ def correlate(
         p_value = outcome.p_value
         notes += [outcome.note, *guards.smallest_p(outcome.smallest)]
     notes += one_sided_note(alternative)
-    low, high = ends or (None, None)
-    return make_row(
-        estimate=value,
-        ci_low=low,
-        ci_high=high,
-        statistic=statistic,
-        df=df,
-        p_value=p_value,
-        effect=value,
-        effect_ci_low=low,
-        effect_ci_high=high,
-        note=join_notes(*notes),
-    )
+    fields = coefficient_fields(value, ends)
+    return make_row(**fields, statistic=statistic, df=df, p_value=p_value, note=join_notes(*notes))
 
 
 def leave_one_out(
@@ -354,10 +344,9 @@ def leave_one_out(
     Returns
     -------
     Estimate
-        `estimate` is the coefficient of all units; `effect` is the width of the range and `effect_ci_low`,
-        `effect_ci_high` are its ends (`effect_name` is `leave_one_out_range`, not a confidence interval); `p_value` is
-        the largest permutation p of the n leave-one-out correlations, which is small only if the correlation does not
-        depend on a single unit.
+        `estimate` is the coefficient of all units. `effect` is the width of the range, and `effect_ci_low` and
+        `effect_ci_high` are its ends, not a confidence interval. `p_value` is the largest permutation p of the n
+        leave-one-out correlations, which is small only if the correlation does not depend on a single unit.
 
     Raises
     ------

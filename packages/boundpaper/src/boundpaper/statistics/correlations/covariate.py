@@ -5,7 +5,6 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from boundpaper.statistics import guards
 from boundpaper.statistics.bootstrap import DRAWS, SEED
@@ -14,6 +13,7 @@ from boundpaper.statistics.correlations.coefficient import (
     Method,
     check_method,
     coefficient,
+    coefficient_fields,
     interval,
     relabelled,
     scores,
@@ -22,7 +22,8 @@ from boundpaper.statistics.correlations.coefficient import (
 )
 from boundpaper.statistics.estimate import Estimate, join_notes, no
 from boundpaper.statistics.locations.permutation import permutation_p
-from boundpaper.statistics.power import SMALL, detectable_note, smallest_correlation
+from boundpaper.statistics.locations.student import t_p
+from boundpaper.statistics.power import SMALL_N, detectable_note, smallest_correlation
 from boundpaper.statistics.sample import NOISE, FloatArray, at_unit_scale, is_constant, matched, sample
 
 
@@ -62,8 +63,8 @@ def partial(
     Returns
     -------
     Estimate
-        Test `pearson_partial` or `spearman_partial`. Empty with a reason if there is no degree of freedom or the
-        covariates determine x or y.
+        Test `pearson_partial` or `spearman_partial`. Numbers are empty with a reason if there is no degree of freedom,
+        or the covariates determine x or y.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def partial(
     controls = [scores(at_unit_scale(sample(column, covariate_name)), method) for column in columns.T]
     k = len(controls)
     design = np.column_stack([np.ones(n), *controls])
-    # n <= k leaves no degree of freedom and is handled below, for any rank
+    # n <= k leaves no degree of freedom, which is handled below
     if n > k and (any(map(is_constant, controls)) or np.linalg.matrix_rank(_unit_columns(design)) < k + 1):
         raise ValueError(
             f"{caller}: {covariate_name} is constant or linearly dependent; leave the redundant column out"
@@ -127,21 +128,11 @@ def partial(
     statistic = t_statistic(value, df)
     if statistic is None:
         notes.append(no("statistic", "p", because="the partial correlation is 1 in size"))
-    if df >= 2 and n <= SMALL:
+    if df >= 2 and n <= SMALL_N:
         notes.append(detectable_note("|partial r|", smallest_correlation(n, k), n))
-    low, high = ends or (None, None)
-    return make_row(
-        estimate=value,
-        ci_low=low,
-        ci_high=high,
-        statistic=statistic,
-        df=df,
-        p_value=None if statistic is None else float(2 * stats.t.sf(abs(statistic), df)),
-        effect=value,
-        effect_ci_low=low,
-        effect_ci_high=high,
-        note=join_notes(*notes),
-    )
+    p_value = None if statistic is None else t_p(statistic, df)
+    fields = coefficient_fields(value, ends)
+    return make_row(**fields, statistic=statistic, df=df, p_value=p_value, note=join_notes(*notes))
 
 
 def within_family(
@@ -241,17 +232,7 @@ def within_family(
     ends, reason = interval(value, n, "pearson", len(groups) - 1, confidence)
     if ends is None:
         notes.append(no("interval", because=reason))
-    low, high = ends or (None, None)
-    return make_row(
-        estimate=value,
-        ci_low=low,
-        ci_high=high,
-        p_value=outcome.p_value,
-        effect=value,
-        effect_ci_low=low,
-        effect_ci_high=high,
-        note=join_notes(*notes),
-    )
+    return make_row(**coefficient_fields(value, ends), p_value=outcome.p_value, note=join_notes(*notes))
 
 
 def _unit_columns(design: FloatArray) -> FloatArray:
@@ -259,7 +240,7 @@ def _unit_columns(design: FloatArray) -> FloatArray:
 
 
 def _residuals(values: FloatArray, design: FloatArray) -> FloatArray:
-    # an orthonormal basis, so that covariates of very different size lose no precision
+    # the basis is orthonormal, so that covariates of very different size lose no precision
     basis, _ = np.linalg.qr(_unit_columns(design))
     residuals = values - basis @ (basis.T @ values)
     residuals -= basis @ (basis.T @ residuals)

@@ -110,16 +110,16 @@ def dependent_correlations(
         because = "a correlation is undefined"
         return make_row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
     direction = float(np.sign(r_first) * np.sign(r_second)) or 1.0
-    sizes = abs(r_first), abs(r_second), direction * r_between
-    difference = sizes[0] - sizes[1]
+    coefficients = abs(r_first), abs(r_second), direction * r_between
+    difference = coefficients[0] - coefficients[1]
     notes += ["correlations by size, takes the variables for jointly normal", no("interval", because="a test only")]
     make_row = partial(make_row, estimate=difference, effect=difference)
     if test == "williams":
-        williams = williams_t(*sizes, target.size)
+        williams = williams_t(*coefficients, target.size)
         if williams is not None:
             return make_row(statistic=williams[0], df=williams[1], p_value=t_p(*williams), note=join_notes(*notes))
     else:
-        z = steiger_z(*sizes, target.size)
+        z = steiger_z(*coefficients, target.size)
         if z is not None:
             notes.append(no("df", because="a normal z"))
             return make_row(statistic=z, p_value=float(2 * stats.norm.sf(abs(z))), note=join_notes(*notes))

@@ -1,4 +1,4 @@
-"""Test pairs exactly, by all flips of the differences' signs, with Student's interval and d_z."""
+"""Test pairs by flips of the differences' signs, with Student's interval and d_z."""
 
 from dataclasses import replace
 
@@ -60,6 +60,6 @@ def sign_flips(
     size = float(max(abs(first_values).max(), abs(second_values).max()))
     flips = sign_flip_p(first_values - second_values, size=size)
     notes = [flips.note, no("statistic", "df", because="p by sign flips"), *guards.smallest_p(2.0 / 2**row.n)]
-    # for differences without variance, `paired_t` notes that there is no p, but sign flips give one
+    # if the differences have no variance, the note of `paired_t` says that there is no p, but sign flips give one
     paired_note = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")
     return replace(row, p_value=flips.p_value, note=join_notes(paired_note, *notes))

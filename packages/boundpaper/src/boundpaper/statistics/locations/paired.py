@@ -10,10 +10,8 @@ from boundpaper.statistics import guards
 from boundpaper.statistics.effects import d_z, d_z_interval
 from boundpaper.statistics.estimate import Estimate, join_notes, no, one_sided_note
 from boundpaper.statistics.locations.student import t_p
-from boundpaper.statistics.power import SMALL, detectable_note, smallest_d_z
+from boundpaper.statistics.power import SMALL_N, detectable_note, smallest_d_z
 from boundpaper.statistics.sample import Alternative, check_alternative, check_confidence, is_constant, matched
-
-EFFECT = ("d_z", "d_z interval")
 
 
 def paired_t(
@@ -39,7 +37,8 @@ def paired_t(
     names : tuple of str
         Names of the two arms in guards.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p requires a direction chosen before seeing the data; the note states it. Intervals are two-sided.
+        A one-sided p, which the note states, requires a direction chosen before seeing the data. Intervals are
+        two-sided.
     confidence : float
         Level of both intervals.
 
@@ -48,7 +47,7 @@ def paired_t(
     Estimate
         `estimate` is the mean difference with its t interval; `statistic`, `df` = n - 1 and `p_value` are
         scipy's `ttest_rel`; `effect` is d_z = mean / sd (ddof 1) of the differences with its noncentral-t interval,
-        which is empty when an arm has no variance. If the differences have no variance, only the mean is defined.
+        which is empty when an arm has no variance. If the differences have no variance, only `estimate` is defined.
 
     Raises
     ------
@@ -71,7 +70,7 @@ def paired_t(
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % intervals")
     make_row = partial(Estimate, study=study, comparison=comparison, test="paired_t", unit=unit, n=n, effect_name="d_z")
-    all_fields = ("interval", "statistic", "df", "p", *EFFECT)
+    all_fields = ("interval", "statistic", "df", "p", "d_z", "d_z interval")
     if n == 0:
         return make_row(note=join_notes(*notes, no("estimate", *all_fields, because="no pairs")))
     differences = first_values - second_values
@@ -92,7 +91,7 @@ def paired_t(
     elif ends is None:
         notes.append(no("d_z interval", because="the noncentral t has no finite ends here"))
     notes += [*one_sided_note(alternative), *guards.few_units(n, unit)]
-    if n <= SMALL:
+    if n <= SMALL_N:
         notes.append(detectable_note("|d_z|", smallest_d_z(n), n))
     return make_row(
         estimate=mean,

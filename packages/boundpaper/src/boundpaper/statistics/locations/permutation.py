@@ -1,6 +1,6 @@
 """Run permutation tests: over all relabelings if there are few enough, else over seeded random draws.
 
-Every p counts the identity as a relabeling. All n! relabelings count, including equal relabelings of tied values: this
+Every p counts the identity as a relabeling. All n! relabelings count, even those that only exchange tied values: this
 is the conditional distribution given the observed values.
 """
 
@@ -28,7 +28,7 @@ class PermutationP:
     Parameters
     ----------
     p_value : float
-        Fraction of relabelings whose |statistic| (one-sided: statistic) is at least as extreme as observed.
+        Fraction of relabelings whose statistic is at least as extreme as the observed one.
     smallest : float
         The smallest possible p of the test with these values.
     note : str
@@ -56,8 +56,9 @@ def relabelings(n: int) -> IntArray:
 def random_relabelings(blocks: Sequence[IntArray], draws: int, seed: int, cells_per_draw: int) -> Iterator[IntArray]:
     """Yield random permutations that move units only within their block.
 
-    `blocks` partition 0..n-1; one block of all units permutes them freely. Each chunk is an int64 array of n columns,
-    with fewer rows the larger `cells_per_draw` is, the count of numbers that the caller computes per draw.
+    `blocks` partition 0..n-1; one block of all units permutes them freely. Each array is an int64 chunk of permutations
+    with n columns. `cells_per_draw` is the number of array cells that the caller needs per draw; it limits the rows of
+    a chunk.
     """
     n = sum(block.size for block in blocks)
     generator = np.random.default_rng(seed)
@@ -83,12 +84,12 @@ def exact_relabelings(blocks: Sequence[IntArray]) -> IntArray:
 
 
 def _extremity(values: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return statistics so that larger is more extreme: their absolute values, themselves or their negatives."""
+    """Return numbers that are larger for more extreme statistics: absolute values, the statistics or negatives."""
     return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
 
 
 def _exact_p(extremities: FloatArray, threshold: float, tie: float, noun: str) -> PermutationP:
-    """Return the p of all relabelings or flips; `noun` names them, and `extremities` has a value for each."""
+    """Return the p over all relabelings or flips (`noun`), given the extremity of each."""
     count = extremities.size
     as_extreme = int(np.count_nonzero(extremities >= threshold))
     most_extreme = int(np.count_nonzero(extremities >= extremities.max() - tie))
@@ -96,7 +97,7 @@ def _exact_p(extremities: FloatArray, threshold: float, tie: float, noun: str) -
 
 
 def _monte_carlo_p(as_extreme: int, draws: int, seed: int, noun: str) -> PermutationP:
-    """Return the p of random relabelings or flips, which `noun` names, by Phipson and Smyth (2010)."""
+    """Return the p over random relabelings or flips (`noun`) by Phipson and Smyth (2010)."""
     note = f"Monte-Carlo p over {draws} {noun} with seed {seed}"
     return PermutationP((as_extreme + 1) / (draws + 1), 1 / (draws + 1), note)
 
@@ -112,7 +113,7 @@ def permutation_p(
     tie: float = TIE,
     alternative: Alternative = "two-sided",
 ) -> PermutationP:
-    """Test a statistic against its relabelings.
+    """Test a statistic against its values under relabelings of the units.
 
     Raises ValueError if `alternative` is unknown.
 
@@ -128,7 +129,7 @@ def permutation_p(
         Number and random seed of the relabelings that are drawn if the blocks allow more than 8! = 40,320 relabelings,
         or one block has more than 8 units.
     cells_per_draw : int
-        Count of numbers that `statistic` computes per relabeling.
+        Number of array cells that `statistic` needs per relabeling.
     tie : float
         Statistics that differ by at most `tie` count as equal; rounding differences grow with the magnitude of the
         values over their spread (`coefficient.tie_tolerance`).

@@ -4,11 +4,11 @@ from scipy import stats
 
 
 def rank_sum_p(above: float, first: int, second: int) -> float:
-    """Return the two-sided exact p-value of Mann and Whitney (1947).
+    """Return the two-sided exact p-value of the rank-sum test (Mann & Whitney 1947).
 
-    `above` is the fraction of pairs in which the value of the first sample is larger (the area under the ROC curve,
-    AUC). `first` and `second` are the sample sizes; no value may be in both samples. Raises ValueError when a sample is
-    empty, or the fraction is impossible for this number of pairs, as with ties.
+    `above` is the AUC, the fraction of pairs in which the value of the first sample is larger; `first` and `second` are
+    the sample sizes. Raises ValueError when a sample is empty, or when the fraction is impossible for this number of
+    pairs, as it is if a value is in both samples (a tie).
     """
     if min(first, second) < 1:
         raise ValueError(f"rank_sum_p: samples of {first} and {second}; give at least one value each")
@@ -17,7 +17,7 @@ def rank_sum_p(above: float, first: int, second: int) -> float:
         raise ValueError(
             f"rank_sum_p: {above:g} of {first} x {second} pairs is not a whole number; ties have no exact p"
         )
-    # construct samples with this number of pairs; p is the same for all such samples
+    # construct samples with this number of such pairs, which determines p
     values, pairs_left = [], round(pairs)
     for position in range(first):
         below = min(second, pairs_left)

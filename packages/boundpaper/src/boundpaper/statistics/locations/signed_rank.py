@@ -10,8 +10,8 @@ from boundpaper.statistics import guards
 from boundpaper.statistics.estimate import Estimate, join_notes, no, one_sided_note
 from boundpaper.statistics.sample import Alternative, at_unit_scale, check_alternative, levels, matched
 
-# Most pairs without ties or zeros for which the null distribution is exact; scipy's default is the same.
 EXACT_UP_TO = 50
+"""Maximum number of pairs, without ties or zeros, for which p is exact; scipy's default is the same."""
 
 
 def wilcoxon(
@@ -36,7 +36,7 @@ def wilcoxon(
     names : tuple of str
         Names of the two arms in guards.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p requires a direction chosen before seeing the data; the note states it.
+        A one-sided p, which the note states, requires a direction chosen before seeing the data.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def wilcoxon(
     arms = {names[0]: a, names[1]: b}
     differences = at_unit_scale(np.concatenate([a, b]))
     differences = differences[: a.size] - differences[a.size :]
-    # relative to the values' magnitude, scaled to 1, tiny differences are zeros and nearly equal differences are ties
+    # values are scaled to 1, so differences below the noise are zeros, and those that differ only by noise are ties
     ranked = levels(np.concatenate([np.abs(differences), [0.0, 1.0]]))
     magnitudes, zero = ranked[:-2], ranked[-2]
     is_nonzero = magnitudes > zero
@@ -87,8 +87,7 @@ def wilcoxon(
         test = stats.wilcoxon(signed, alternative=alternative, method="exact" if is_exact else "approx")
     ranks = stats.rankdata(np.abs(signed))
     positive_sum = float(ranks[signed > 0].sum())
-    unscaled = a - b
-    walsh_averages = (unscaled[:, None] + unscaled[None, :])[np.triu_indices(unscaled.size)] / 2
+    walsh_averages = np.add.outer(a - b, a - b)[np.triu_indices(a.size)] / 2
     notes.append("exact p of the signed ranks" if is_exact else "normal p of the signed ranks")
     notes += [*one_sided_note(alternative), no("interval", "df", "effect interval", because="the test is of ranks")]
     if is_exact:

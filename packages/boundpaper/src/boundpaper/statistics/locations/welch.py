@@ -11,7 +11,7 @@ from boundpaper.statistics import guards
 from boundpaper.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor, sample_sd
 from boundpaper.statistics.estimate import Estimate, finite, join_notes, no, one_sided_note
 from boundpaper.statistics.locations.student import t_p
-from boundpaper.statistics.power import SMALL, detectable_note, smallest_d_s
+from boundpaper.statistics.power import SMALL_N, detectable_note, smallest_d_s
 from boundpaper.statistics.sample import (
     Alternative,
     check_alternative,
@@ -102,16 +102,16 @@ def welch_t_from_stats(
     names : tuple of str
         Names of the two groups in guards.
     effect : {"d_s", "hedges_g"}
-        The reported standardised difference: mean difference over the pooled sd (`d_s`), or d_s times J(n1 + n2 - 2).
+        The standardised difference to report: mean difference over pooled sd (`d_s`), or d_s times J(n1 + n2 - 2).
     confidence : float
         Level of both intervals.
 
     Returns
     -------
     Estimate
-        `estimate` is mean_first - mean_second with its Welch interval; `df` is by Welch and Satterthwaite; `p_value` is
-        scipy's `ttest_ind_from_stats(equal_var=False)`; the effect's interval is by noncentral t for equal variances,
-        empty when an arm has no variance.
+        `estimate` is mean_first - mean_second with its Welch interval, `df` is by Welch and Satterthwaite, and
+        `p_value` is that of scipy's `ttest_ind_from_stats(equal_var=False)`. The interval of `effect` is by the
+        noncentral t for equal variances; it is empty when an arm has no variance.
 
     Raises
     ------
@@ -165,15 +165,16 @@ def pooled_t(
     study, comparison, unit, note, names : str
         As in `welch_t_from_stats`.
     alternative : {"two-sided", "greater", "less"}
-        A one-sided p requires a direction chosen before seeing the data; the note states it. Intervals are two-sided.
+        A one-sided p, which the note states, requires a direction chosen before seeing the data. Intervals are
+        two-sided.
     confidence : float
         Level of both intervals.
 
     Returns
     -------
     Estimate
-        Test `student_t`: the mean difference with its interval, scipy's `ttest_ind`, and d_s with its noncentral-t
-        interval. All but the difference is empty with a reason if a group has one unit or neither has variance.
+        Test `student_t`: the mean difference with its interval, t and p of scipy's `ttest_ind`, and d_s with its
+        noncentral-t interval. All but the difference is empty if a group has one unit, or neither group has variance.
 
     Raises
     ------
@@ -282,7 +283,7 @@ def _welch_estimate(
     definition = "d_s = mean difference over the pooled sd with ddof 1"
     notes.append(definition if effect == "d_s" else f"hedges_g = J d_s, {definition}")
     notes += guards.few_units(min(n_first, n_second), unit)
-    if n_first + n_second <= SMALL:
+    if n_first + n_second <= SMALL_N:
         notes.append(detectable_note("|d_s|", smallest_d_s(n_first, n_second), n_first + n_second))
     return make_row(
         ci_low=difference - half,
