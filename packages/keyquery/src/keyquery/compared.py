@@ -24,7 +24,7 @@ def compare(
     metrics: Sequence[str] = (),
     folder: str | Path | None = None,
 ) -> Comparison:
-    """Compare measured models with a reference: exact tests, paired where possible, corrected as one family.
+    """Compare measured models with a reference by tests, paired if possible; p values are corrected as one family.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def compare(
     *models : DataFrame, sequence of DataFrame, or str
         Models to compare with the reference, in the same forms.
     experiments : sequence of str
-        Experiments to compare; if empty, all that were run on every model.
+        Experiments to compare; if empty, all experiments that were run on every model.
     by : {"text", "item", "seed", "head"}, optional
         The unit to pair by; by default texts or items if the rows name them, else seeds, else heads.
     metrics : sequence of str
@@ -70,7 +70,7 @@ def compare(
 
 
 def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
-    """Return one model's measurements, made from the rows that `run` and `analyse` returned.
+    """Return one model's measurements from the rows that `run` and `analyse` returned.
 
     Raises DataError if a frame lacks its manifest, was changed, or belongs to another model than the first frame.
     """
@@ -95,7 +95,7 @@ def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
     if not names:
         raise DataError("a model has no rows; pass rows from run() or analyse(), or the name of measurements")
     if len(set(names)) > 1:
-        raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
+        raise DataError(f"rows of {names[0]} and {names[1]} are given as one model; give a list of rows for each")
 
     def copy(paper: Path, experiments: Sequence[str]) -> None:
         for name in experiments:

@@ -1,4 +1,4 @@
-"""Run experiments from Python; they return tidy rows and write nothing."""
+"""Run experiments from Python. They return tidy rows and write no files."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def run(
     model : Model or str
         A loaded model, or any name or folder that `load` accepts.
     texts, tokens, items, seeds, place
-        Size of the run: texts per seed, tokens per text, items per task and seed, seeds, and the source of the texts;
-        see `keyquery.measure.subject.Options`.
+        Numbers of texts per seed, of tokens per text, and of items per task and seed; the seeds; and the source of the
+        texts. See `keyquery.measure.subject.Options`.
     anyway : bool
         Also measure texts more than four times as long as the model's context. Texts that exceed the context by less
         are always measured, with a warning on standard error.
@@ -81,9 +81,9 @@ def run(
     require(settings, mapping(settings_of(name)), name, SpecError)
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
     options.require_texts()
-    loaded = load(model) if isinstance(model, str) else model
-    subject = loaded.subject
-    _, card = resolve_source(Path.cwd(), subject.source or loaded.source)
+    model = load(model) if isinstance(model, str) else model
+    subject = model.subject
+    _, card = resolve_source(Path.cwd(), subject.source or model.source)
     limit = intended_length(subject.model.config, int(card.get("training_length") or 0))
     try:
         note = note_if_too_long(subject.name, tokens, limit, anyway=anyway)
@@ -101,7 +101,7 @@ def run(
         rows = module.measure(subject, options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
-    plan = RunPlan(root=Path.cwd(), source=loaded.source, experiments=(name,), options=options)
+    plan = RunPlan(root=Path.cwd(), source=model.source, experiments=(name,), options=options)
     manifest = manifest_of(plan, subject, module, settings, time.monotonic() - start)
     tables = {name: frame(rows, subject.positional, subject.precision)}
     return with_origin(name, tables, manifest, file_name(subject, module, settings))

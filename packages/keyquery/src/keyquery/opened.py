@@ -145,7 +145,7 @@ def load(
     scaling : float or None
         Factor on q.k, instead of the class's default.
     bos : bool
-        Add the beginning token to every text.
+        Add the beginning-of-sequence token to every text.
     trust_remote_code : bool
         Run code that comes with the checkpoint.
 

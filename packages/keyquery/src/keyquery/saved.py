@@ -20,7 +20,7 @@ KEY = "keyquery"
 class FrameOrigin:
     """How a frame was measured.
 
-    `tables` has all tables measured together, by experiment; `shown` is the experiment whose table the frame is.
+    `tables` maps experiments to all tables that were measured together; the frame is a copy of `tables[shown]`.
     `manifest` records how they were measured, and `name` is the name of the measurements.
     """
 
