@@ -25,7 +25,7 @@ def run(
     tokens: int | None = None,
     items: int = 100,
     seeds: Sequence[int] = (0,),
-    place: str | None = None,
+    texts_from: str | None = None,
     anyway: bool = False,
     **settings: object,
 ) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def run(
         One of `experiments()`.
     model : Model or str
         A loaded model, or any name or folder that `load` accepts.
-    texts, tokens, items, seeds, place
+    texts, tokens, items, seeds, texts_from
         Numbers of texts per seed, of tokens per text, and of items per task and seed; the seeds; and the source of the
         texts. See `keyquery.measure.subject.Options`.
     anyway : bool
@@ -79,7 +79,7 @@ def run(
     if hasattr(module, "write"):
         raise SpecError(f"{name} cannot be run from Python; use capture() and analyse()")
     require(settings, mapping(settings_of(name)), name, SpecError)
-    options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
+    options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), texts_from=texts_from)
     options.require_texts()
     model = load(model) if isinstance(model, str) else model
     subject = model.subject

@@ -3,8 +3,8 @@
     with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
         ...
 
-Several interventions on one part act in the given order. `applied` counts positions in each forward pass, although a
-pass with a filled key cache starts later in the text; so `phases` separates the prefill from the decode steps.
+Several interventions on one part act in the given order. `applied` counts positions from the start of each forward
+pass. A pass with a filled key cache starts later in the text, so `phases` separates the prefill from decode steps.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -51,8 +52,8 @@ class Intervention:
     positions : tuple of int or None
         Positions in the forward pass; if None, all positions. A mean is always over all positions.
     dims : mapping of int to array, or None
-        By layer, a boolean mask of the dimensions to change, of shape (H, d) for q, k, v and heads (with key heads for
-        k and v), or (D,) for attention and mlp. A layer without a mask is unchanged; if None, all dimensions change.
+        By layer, a boolean mask of the dimensions to change, of shape (D,) for attention and mlp, else (H, d), where H
+        counts key heads for k and v. A layer without a mask is unchanged; if None, all dimensions change.
     factor : float
         Factor for "scale".
     where : {"pre", "post"}
@@ -119,19 +120,16 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
     All interventions act in the prefill; with `decode`, those without positions also act in decode steps. Raises
     ModelError if a mean over the sequence would act in decode steps, where the sequence is one token.
     """
-    decode_interventions = [change for change in interventions if change.positions is None] if decode else []
-    if any(change.action == "mean" for change in decode_interventions):
+    in_decode = [change for change in interventions if change.positions is None] if decode else []
+    if any(change.action == "mean" for change in in_decode):
         raise ModelError(
-            "a mean over the sequence has no meaning in decode steps of one token; let it act in the prefill"
+            "a mean over the sequence has no meaning in decode steps of one token; let it act only in the prefill"
         )
 
-    def prefill() -> AbstractContextManager[None]:
-        return applied(model, interventions) if interventions else nullcontext()
+    def phase(changes: Sequence[Intervention]) -> Phase:
+        return partial(applied, model, changes) if changes else nullcontext
 
-    def step() -> AbstractContextManager[None]:
-        return applied(model, decode_interventions) if decode_interventions else nullcontext()
-
-    return prefill, step
+    return phase(interventions), phase(in_decode)
 
 
 def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Intervention]) -> None:
@@ -202,7 +200,7 @@ def _flat_mask(change: Intervention, layer: int) -> NDArray[np.bool_] | None:
 
 
 def part_of(block: Block, site: str) -> Module:
-    """Return the module of a block whose output the site is; "heads", the input of `block.out`, is not supported."""
+    """Return the module of a block that outputs the site's vectors; no module outputs those of "heads"."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
