@@ -16,7 +16,7 @@ from boundpaper.store.measurement import path_of
 from boundpaper.suggestions import or_known
 from boundpaper.typeset.short_names import short_names
 from keyquery.measure.measurements import OF_THE_MODEL, manifest_beside, settings_in_words
-from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
+from keyquery.measure.summary import OF_HEADS, SummaryLine, summary, with_unit
 from keyquery.measure.units import as_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def {kind}({artifact}: pd.DataFrame) -> {class_name}:
     """Show each measured model; `models=["NAME", ...]` takes some of them."""
     return measured_{kind}({artifact}, "{artifact}")
 '''
-EXHIBITS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}  # by kind: folder and class
+EXHIBITS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}  # folder and class of each kind
 MAX_PANELS = 8  # panels of a figure
 
 
@@ -62,7 +62,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     summaries = _summary_lines(frame, experiment, models)
     rows = pd.DataFrame([asdict(line) for line in summaries])
     names = list(dict.fromkeys(rows["model"]))
-    rows["group"] = list(map(_with_unit, rows["quantity"], rows["unit_of_values"]))
+    rows["group"] = list(map(with_unit, rows["quantity"], rows["unit_of_values"]))
     rows = rows.assign(shown=rows["model"].map(short_names(names)), number=pd.factorize(rows["group"])[0])
     rows = rows.sort_values("number", kind="stable")  # models stay in order
     return Table(
@@ -109,22 +109,17 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
         if points:
             rows, estimates, lows, highs = zip(*points, strict=True)
             forest = Forest(rows=rows, estimate=estimates, low=lows, high=highs, legend=False)
-            panels.append(Panel(series=[forest], x=Axis(label=_with_unit(quantity, unit))))
+            panels.append(Panel(series=[forest], x=Axis(label=with_unit(quantity, unit))))
     if not panels:
         raise DataError(f"{experiment}: no quantity has an interval in any model, so there is nothing to draw")
+    notes = [*_missing_quantities(summaries), *_different_settings(experiment, labels)]
     omitted = f" Not drawn: {len(panels) - MAX_PANELS} further quantities." if len(panels) > MAX_PANELS else ""
     return Figure(
         panels=panels[:MAX_PANELS],
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{omitted}",
-        note=" ".join(
-            (
-                "Lines are 95 % intervals; a model without one is not drawn.",
-                *_missing_quantities(summaries),
-                *_different_settings(experiment, labels),
-            )
-        ),
+        note=" ".join(["Lines are 95 % intervals; a model without one is not drawn.", *notes]),
     )
 
 
@@ -148,10 +143,8 @@ def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
     """Return a sentence for each model that lacks a quantity which other models have, as when its run ended early."""
     quantities = dict.fromkeys(line.quantity for line in summaries)
     present = {(line.model, line.quantity) for line in summaries}
-    missing = {
-        model: [name for name in quantities if (model, name) not in present]
-        for model in dict.fromkeys(line.model for line in summaries)
-    }
+    models = dict.fromkeys(line.model for line in summaries)
+    missing = {model: [name for name in quantities if (model, name) not in present] for model in models}
     return [f"{model} was not measured by: {', '.join(names)}." for model, names in missing.items() if names]
 
 
@@ -170,10 +163,6 @@ def _different_settings(experiment: str, models: Iterable[str]) -> list[str]:
             alternatives = "; ".join(f"{value} ({', '.join(names)})" for value, names in models_by_value.items())
             sentences.append(f"Models differ in {setting}: {alternatives}.")
     return sentences
-
-
-def _with_unit(quantity: str, unit: str) -> str:
-    return f"{quantity} ({unit})" if unit else quantity
 
 
 def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:

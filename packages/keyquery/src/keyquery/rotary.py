@@ -178,9 +178,8 @@ def _compiled_rotate() -> Callable[..., None]:
     """Return `_rotate`, compiled; the compiler is imported on first use."""
     import numba
 
-    return cast(
-        Callable[..., None], numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)(_rotate)
-    )
+    compiler = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
+    return cast(Callable[..., None], compiler(_rotate))
 
 
 def _rotate(

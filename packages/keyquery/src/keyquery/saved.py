@@ -41,6 +41,16 @@ def with_origin(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mappin
     return frame
 
 
+def origin_of(rows: pd.DataFrame) -> FrameOrigin:
+    """Return how a frame was measured; raise DataError if it was not returned by `run` or `analyse`, or was changed."""
+    origin = rows.attrs.get(KEY)
+    if not isinstance(origin, FrameOrigin):
+        raise DataError("these rows have no manifest; give rows as run() or analyse() returned them")
+    if not rows.equals(origin.tables[origin.shown]):
+        raise DataError("these rows were changed since they were measured; give what was returned, and change a copy")
+    return origin
+
+
 def save(
     rows: pd.DataFrame, project: str | Path = ".", name: str | None = None, *, replace: bool = False
 ) -> list[Path]:
@@ -82,11 +92,7 @@ def save(
     from keyquery.measure.measurements import checked_name, conflicting_settings, refuse_overwriting
     from keyquery.measure.measurements import save as write
 
-    origin = rows.attrs.get(KEY)
-    if not isinstance(origin, FrameOrigin):
-        raise DataError("these rows have no manifest; save rows as run() or analyse() returned them")
-    if not rows.equals(origin.tables[origin.shown]):
-        raise DataError("these rows were changed since they were measured; save what was returned, and change a copy")
+    origin = origin_of(rows)
     root = open_paper(project).root
     model = checked_name(name or origin.name)
     if not replace:

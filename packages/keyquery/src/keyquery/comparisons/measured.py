@@ -1,4 +1,4 @@
-"""Read a model's measurements and their manifests from a project, a folder or frames in memory."""
+"""Read a model's measurements and their manifests from a project or a folder."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 class ModelMeasurements:
     """The measurements of a model.
 
-    `tables` has tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` how they were measured.
+    `tables` maps experiments to tidy rows (`keyquery.measure.units.as_tidy`), and `manifests` maps them to manifests.
     `copy` writes the measurements of some experiments into a paper's folder.
     """
 
@@ -46,19 +46,19 @@ class ModelMeasurements:
 
 
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
-    """Return the measurements of one name, read from `artifacts/measurements` of a folder.
+    """Read the measurements of one name from `artifacts/measurements` of a folder.
 
     `root` is a project, or any folder with measurements; `name` may be shortened, see `full_name`. If `experiments` is
-    empty, all are read. Raises DataError if there are no measurements, the name fits several, a requested experiment is
+    empty, all are read. Raises DataError if there are no measurements, the name fits several, an experiment of these is
     missing, or a table was truncated or changed.
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
-    for required in experiments:
-        if required not in paths:
-            measure_it = f"; measure it: run {required} --model MODEL --name {name}"
-            advice = measure_it if required in HEADLINES else or_known(required, sorted(paths))
-            raise DataError(f"{name} has no {required}{advice}")
+    for experiment in experiments:
+        if experiment not in paths:
+            measure_it = f"; measure it: run {experiment} --model MODEL --name {name}"
+            advice = measure_it if experiment in HEADLINES else or_known(experiment, sorted(paths))
+            raise DataError(f"{name} has no {experiment}{advice}")
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):
         if experiments and experiment not in experiments:
@@ -82,10 +82,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
 
 
 def measurement_names(root: Path) -> list[str]:
-    """Return the names of all measurements below `artifacts/measurements` of a folder.
-
-    Raises DataError when there are none.
-    """
+    """Return the names of all measurements in `artifacts/measurements` of a folder; raise DataError without any."""
     names = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not names:
         raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")
@@ -101,7 +98,7 @@ def full_name(root: Path, name: str) -> str:
     if name in names:
         return name
     start = slug(name)
-    candidates = [full for full in names if full.startswith(start) or start in _models_in_manifests(root, full)]
+    candidates = [each for each in names if each.startswith(start) or start in _models_in_manifests(root, each)]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
@@ -135,11 +132,11 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
 def common_experiments(
     models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Return the experiments to compare, in the order of `HEADLINES`, and notes on those that some models lack.
+    """Return the experiments to compare, in the order of `HEADLINES`, and notes on experiments that some models lack.
 
-    Without `experiments`, all that were run on every model are compared. Raises DataError if there is none.
+    Without `experiments`, all that were run on every model are compared. Raises DataError if no experiment was.
     """
-    names = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
+    names = dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)])
     measured = [name for name in names if any(name in model.tables for model in models)]
     shared = [name for name in measured if all(name in model.tables for model in models)]
     left_out = [
@@ -149,7 +146,5 @@ def common_experiments(
     ]
     if not shared:
         measured_by = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
-        raise DataError(
-            f"no experiment was measured on all these models ({measured_by}); run one with --model and --against"
-        )
+        raise DataError(f"no experiment was measured on all models ({measured_by}); run one with --model and --against")
     return [name for name in shared if not experiments or name in experiments], left_out

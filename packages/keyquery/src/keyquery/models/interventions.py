@@ -122,9 +122,7 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
     """
     in_decode = [change for change in interventions if change.positions is None] if decode else []
     if any(change.action == "mean" for change in in_decode):
-        raise ModelError(
-            "a mean over the sequence has no meaning in decode steps of one token; let it act only in the prefill"
-        )
+        raise ModelError("a mean over the sequence has no meaning in decode steps of one token; give decode=False")
 
     def phase(changes: Sequence[Intervention]) -> Phase:
         return partial(applied, model, changes) if changes else nullcontext
@@ -144,9 +142,9 @@ def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Interv
         if unknown:
             raise ModelError(f"no layer {unknown[0]} with self-attention and MLP; such layers are {names}")
         if any(position < 0 for position in change.positions or ()):
-            raise ModelError("positions count from 0; negative ones are not supported")
+            raise ModelError("positions count from 0; give no negative ones")
         if change.where == "post" and change.site not in ("q", "k"):
-            raise ModelError("'post' is for queries and keys: only these are rotated")
+            raise ModelError(f"'post' is for 'q' and 'k', not {change.site!r}: only these are rotated")
         for layer, mask in (change.dims or {}).items():
             shape = _mask_shape(by_layer[layer], change.site)
             if mask.shape != shape:
@@ -156,10 +154,8 @@ def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Interv
 def _mask_shape(block: Block, site: str) -> tuple[int, ...]:
     if site in ("attention", "mlp"):
         return (block.width,)
-    return (
-        block.heads if site in ("q", "heads") else block.key_heads,
-        block.head_dim if site in ("q", "k") else block.value_dim,
-    )
+    heads = block.heads if site in ("q", "heads") else block.key_heads
+    return heads, block.head_dim if site in ("q", "k") else block.value_dim
 
 
 def _add_hooks(block: Block, change: Intervention) -> list[Any]:
@@ -200,7 +196,7 @@ def _flat_mask(change: Intervention, layer: int) -> NDArray[np.bool_] | None:
 
 
 def part_of(block: Block, site: str) -> Module:
-    """Return the module of a block that outputs the site's vectors; no module outputs those of "heads"."""
+    """Return the module of a block that outputs a site's vectors; no module outputs those of "heads"."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
@@ -225,7 +221,7 @@ def changed_tensor(tensor: Tensor, change: Intervention, mask: NDArray[np.bool_]
     if change.action == "mean":
         new = tensor.float().mean(dim=1, keepdim=True).to(tensor.dtype).expand_as(tensor)
     else:
-        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # NaN * 0 is NaN
+        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # 0 for NaN too
     selected = torch.ones(tensor.shape[1:], dtype=torch.bool, device=tensor.device)
     if mask is not None:
         selected &= torch.as_tensor(mask, device=tensor.device)[None]
@@ -264,7 +260,7 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
     hidden = blocked if blocked.ndim == 3 else blocked[None]
     causal = np.tril(np.ones(hidden.shape[1:], dtype=bool))
     if not (causal & ~hidden).any(axis=2).all():
-        raise ModelError("a token would be left without any token to attend to; never block a token from the first one")
+        raise ModelError("a token would be left without any token to attend to; let each attend to the first one")
 
     def rewrite(call: Call) -> Call | None:
         if call.layer is None or call.cross or (layers is not None and call.layer not in layers):

@@ -87,8 +87,8 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
     with ExitStack() as stack:
         if count:
             stack.callback(model.register_forward_pre_hook(look_up_outputs, with_kwargs=True).remove)
-        for index, block in enumerate(blocks(model)[:count] if count else ()):
-            stack.callback(_replace_forward(block.module, stored_or_run(index, block, block.module.forward)))
+            for index, block in enumerate(blocks(model)[:count]):
+                stack.callback(_replace_forward(block.module, stored_or_run(index, block, block.module.forward)))
         yield
 
 

@@ -19,7 +19,7 @@ from boundpaper.store.validation import cut_to_line, short
 
 JSON_LINES, JSON, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}  # suffixes; delimiters
 HEAD_BYTES = 1 << 16  # bytes that are read to recognise a file's kind
-BINARY_KINDS = {  # first bytes of files that are rejected
+BINARY_KINDS = {  # first bytes of rejected files, and what the files are
     b"PK\x03\x04": "an archive or a document of an office program",
     b"%PDF": "a PDF",
     b"PAR1": "a Parquet file",
@@ -110,9 +110,7 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
         return str(number), row
     if not isinstance(row, dict) or field not in row:
         fields = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
-        raise DataError(
-            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); name it by `capture --field`"
-        )
+        raise DataError(f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); give `capture --field`")
     if not isinstance(row[field], str):
         value = "null" if row[field] is None else short(row[field])
         raise DataError(f"{place}: {field!r} is {value}, not a text; mend or remove the line")
@@ -152,9 +150,7 @@ def _json_list(path: Path) -> list[Any]:
     value = value_of_line(_whole_text(path).encode(), str(path))
     if not isinstance(value, list):
         keys = cut_to_line(", ".join(map(str, value))) if isinstance(value, dict) else short(value)
-        raise DataError(
-            f"{path}: it is one JSON object ({keys}) in place of a list of texts or of objects with a text; {ADVICE}"
-        )
+        raise DataError(f"{path}: one JSON object ({keys}) in place of a list of texts or objects; {ADVICE}")
     return value
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from boundpaper.errors import DataError
 
 PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # shares of the documents
-NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
+NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}  # folders
 BOOKS = Path("/usr/share/doc")
 VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
 SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # within one line
-HIDDEN = {"script", "style", "head"}
-BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
+HIDDEN_TAGS = {"script", "style", "head"}
+BLOCK_TAGS = set("p div h1 h2 h3 h4 h5 h6 li tr pre blockquote br dt dd table".split())
 
 Texts = Iterator[tuple[str, str]]
 
@@ -73,11 +73,11 @@ def _manual_texts() -> Texts:
 def _library_code() -> Texts:
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.rglob("*.py")):
-        name = path.relative_to(library)
-        if not NOT_CODE & set(name.parts):
+        relative_path = path.relative_to(library)
+        if not NOT_CODE & set(relative_path.parts):
             try:
                 with tokenize.open(path) as stream:
-                    yield name.as_posix(), stream.read()
+                    yield relative_path.as_posix(), stream.read()
             except (SyntaxError, UnicodeDecodeError):  # some of Python's own tests declare a wrong encoding
                 continue
 
@@ -85,9 +85,8 @@ def _library_code() -> Texts:
 def _kjv_texts() -> Texts:
     if shutil.which("bible") is None:
         raise DataError("kjv: the program bible is not installed; install it: apt-get install bible-kjv")
-    output = subprocess.run(
-        ["bible", "-f", "Gen1:1-Rev22:21"], capture_output=True, text=True, errors="replace", check=True
-    ).stdout
+    command = ["bible", "-f", "Gen1:1-Rev22:21"]
+    output = subprocess.run(command, capture_output=True, text=True, errors="replace", check=True).stdout
     books: dict[str, list[str]] = {}
     for line in output.splitlines():
         if verse := VERSE.fullmatch(line.strip()):
@@ -125,12 +124,12 @@ class _PageParser(HTMLParser):
         self.hidden_elements = 0  # number of open elements whose text is not shown
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden_elements += tag in HIDDEN
-        self.strings += ["\n"] * (tag in BLOCKS)
+        self.hidden_elements += tag in HIDDEN_TAGS
+        self.strings += ["\n"] * (tag in BLOCK_TAGS)
 
     def handle_endtag(self, tag: str) -> None:
-        self.hidden_elements -= tag in HIDDEN and self.hidden_elements > 0
-        self.strings += ["\n"] * (tag in BLOCKS)
+        self.hidden_elements -= tag in HIDDEN_TAGS and self.hidden_elements > 0
+        self.strings += ["\n"] * (tag in BLOCK_TAGS)
 
     def handle_data(self, data: str) -> None:
         if not self.hidden_elements:

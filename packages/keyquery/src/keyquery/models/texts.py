@@ -56,11 +56,8 @@ class TextSource:
     @property
     def shown(self) -> str:
         """`path_or_id` as published: of a file or folder, only the name."""
-        return (
-            Path(self.path_or_id).name
-            if self.path is not None or Path(self.path_or_id).is_absolute()
-            else self.path_or_id
-        )
+        path = Path(self.path_or_id)
+        return path.name if self.path is not None or path.is_absolute() else self.path_or_id
 
     @functools.cached_property
     def digest(self) -> str | None:
