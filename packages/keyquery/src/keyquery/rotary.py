@@ -109,9 +109,10 @@ class Rotary:
             return np.asarray(np.exp(1j * np.outer(shifts.astype(np.float64), self.frequencies)))
         high, low = np.divmod(shifts, STEP)
         first = int(high[0])
-        coarse = np.exp(1j * STEP * np.outer(np.arange(first, int(high[-1]) + 1, dtype=np.float64), self.frequencies))
-        fine = np.exp(1j * np.outer(np.arange(STEP, dtype=np.float64), self.frequencies))
-        return np.asarray(coarse[high - first] * fine[low])
+        coarse_steps = np.arange(first, int(high[-1]) + 1, dtype=np.float64)
+        coarse_table = np.exp(1j * STEP * np.outer(coarse_steps, self.frequencies))
+        fine_table = np.exp(1j * np.outer(np.arange(STEP, dtype=np.float64), self.frequencies))
+        return np.asarray(coarse_table[high - first] * fine_table[low])
 
     def record(self) -> dict[str, Any]:
         """Return the rotation as plain JSON values."""

@@ -302,14 +302,15 @@ def compare_models(
         raise DataError("only one model is named; name two or more to compare")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
-    shared, left_out = common_experiments(models, experiments)
-    known = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
+    experiments, left_out = common_experiments(models, experiments)
+    tables = [model.tables[name] for model in models for name in experiments]
+    all_metrics = dict.fromkeys(metric for table in tables for metric in table["metric"])
     for metric in metrics:
-        if metric not in known:
-            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, known)}")
+        if metric not in all_metrics:
+            raise DataError(f"no metric {metric!r} in {', '.join(experiments)}{or_known(metric, all_metrics)}")
     tests: list[TestedQuantity] = []
     errors: list[DataError] = []
-    for model, experiment in product(models[1:], shared):
+    for model, experiment in product(models[1:], experiments):
         try:
             experiment_tests, notes = pair_tests((models[0], model), experiment, by, metrics)
         except DataError as error:
@@ -319,10 +320,10 @@ def compare_models(
         left_out += [note for note in notes if note not in left_out]
     if not tests:
         refusals = f"; {counted(len(errors) - 1, 'other comparison')} refused as well" if len(errors) > 1 else ""
-        reasons = "; ".join(left_out) or f"nothing of {', '.join(shared)} can be compared"
+        reasons = "; ".join(left_out) or f"nothing of {', '.join(experiments)} can be compared"
         raise DataError(f"{errors[0]}{refusals}" if errors else reasons)
     left_out += [f"left out: {error}" for error in errors]
-    order = [*HEADLINES, *shared]
+    order = [*HEADLINES, *experiments]
     tests = sorted(correct_tests(tests, FAMILY), key=lambda test: order.index(test.row.study))
     left_out += note_on_units(tests)
     return Comparison(names, tuple(tests), tuple(left_out), tuple(models), by, tuple(metrics))

@@ -27,8 +27,8 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 class ModelMeasurements:
     """The measurements of a model.
 
-    `tables` maps experiments to tidy rows (`keyquery.measure.units.as_tidy`), and `manifests` maps them to manifests.
-    `copy` writes the measurements of some experiments into a paper's folder.
+    By experiment, `tables` has tidy rows (`keyquery.measure.units.as_tidy`) and `manifests` has the record of how they
+    were measured. `copy` writes the measurements of some experiments into a paper's folder.
     """
 
     name: str
@@ -49,8 +49,8 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     """Read the measurements of one name from `artifacts/measurements` of a folder.
 
     `root` is a project, or any folder with measurements; `name` may be shortened, see `full_name`. If `experiments` is
-    empty, all are read. Raises DataError if there are no measurements, the name fits several, an experiment of these is
-    missing, or a table was truncated or changed.
+    empty, all are read. Raises DataError if there are no measurements, the name fits several, one of `experiments`
+    is missing, or a table was truncated or changed.
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
@@ -120,12 +120,11 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
         table: {key: value for key, value in manifest.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
         for table, manifest in manifests.items()
     }
-    conflicting = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
-    if conflicting:
-        tables = ", ".join(conflicting)
+    conflicting_tables = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
+    if conflicting_tables:
         raise DataError(
-            f"{name}: {OF_HEADS} and {tables} come from different captures, as after a stopped `heads`; run "
-            f"`heads CAPTURE --name {name} --replace` again"
+            f"{name}: {OF_HEADS} and {', '.join(conflicting_tables)} come from different captures, as after a stopped "
+            f"`heads`; run `heads CAPTURE --name {name} --replace` again"
         )
 
 

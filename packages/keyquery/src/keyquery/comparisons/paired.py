@@ -54,8 +54,8 @@ def pair_tests(
         label = f"{experiment}: {quantity.label}"
         first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:
-            absent = [name for name, units in zip(names, (first, second), strict=True) if units is None]
-            left_out.append(f"{label}: no {by or 'single unit'} is kept of {' and '.join(absent)}; not compared")
+            missing_names = [name for name, units in zip(names, (first, second), strict=True) if units is None]
+            left_out.append(f"{label}: no {by or 'single unit'} is kept of {' and '.join(missing_names)}; not compared")
             continue
         try:
             task = quantity.metric.removesuffix("_right")
@@ -138,33 +138,33 @@ def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQu
 
     Raises DataError if no test has enough units for a p below .05.
     """
-    flips = [test.row for test in tests if _is_sign_flips(test.row)]
-    if tests and len(flips) == len(tests) and all(smallest_flip_p(flip.n) > ALPHA for flip in flips):
-        largest = max(flip.n for flip in flips)
+    flip_rows = [test.row for test in tests if _is_sign_flips(test.row)]
+    if tests and len(flip_rows) == len(tests) and all(smallest_flip_p(row.n) > ALPHA for row in flip_rows):
+        largest = max(row.n for row in flip_rows)
         raise DataError(
-            f"{counted(largest, flips[0].unit)} allow no p below {smallest_flip_p(largest):.3g}, whatever the models "
-            f"do; measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
+            f"{counted(largest, flip_rows[0].unit)} allow no p below {smallest_flip_p(largest):.3g}, whatever the "
+            f"models do; measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
         )
     rows = holm([test.row for test in tests], [family] * len(tests))
     count = sum(row.p_value is not None for row in rows)
-    guarded = [
+    guarded_rows = [
         attach(row, guards.smallest_p(smallest_flip_p(row.n), family=count)) if _is_sign_flips(row) else row
         for row in rows
     ]
-    return [replace(test, row=row) for test, row in zip(tests, guarded, strict=True)]
+    return [replace(test, row=row) for test, row in zip(tests, guarded_rows, strict=True)]
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
     """Return a note on how many units suffice if some Holm-corrected p cannot fall below .05; else an empty list."""
     count = sum(test.row.p_value is not None for test in tests)
-    too_small = [test.row for test in tests if _is_sign_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
-    if not too_small:
+    weak_rows = [test.row for test in tests if _is_sign_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
+    if not weak_rows:
         return []
-    smallest = min(too_small, key=lambda row: row.n)
-    best = min(1.0, smallest_flip_p(smallest.n) * count)
+    smallest = min(weak_rows, key=lambda row: row.n)
+    best_p = min(1.0, smallest_flip_p(smallest.n) * count)
     return [
-        f"{len(too_small)} of {counted(count, 'test')} cannot come below .05 after Holm "
-        f"({counted(smallest.n, smallest.unit)} give {best:.2g} at best); measure {_units_needed(count)} units, or "
+        f"{len(weak_rows)} of {counted(count, 'test')} cannot come below .05 after Holm "
+        f"({counted(smallest.n, smallest.unit)} give {best_p:.2g} at best_p); measure {_units_needed(count)} units, or "
         "name an --experiment"
     ]
 
@@ -174,7 +174,7 @@ def _is_sign_flips(row: Estimate) -> bool:
 
 
 def _units_needed(count: int) -> int:
-    """Return the number of units with which sign flips can reach .05 after Holm's correction for `count` tests."""
+    """Return the number of units with which sign flip_rows can reach .05 after Holm's correction for `count` tests."""
     return math.ceil(math.log2(2 * count / ALPHA))
 
 

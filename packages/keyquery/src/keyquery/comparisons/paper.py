@@ -31,7 +31,8 @@ def {function}({parameters}) -> {returned}:
     """{summary}; the parameters say which measurements are read."""
     return again({arguments}).{attribute}
 '''
-FILES = {  # by folder: imports, name and type of the function, summary, and the attribute of the comparison
+FIELDS = ("imports", "function", "returned", "summary", "attribute")
+FILES = {  # the fields of `FILE`, by folder
     "analysis/studies": ("", "comparison", "pd.DataFrame", "Test the models", "frame"),
     "tables": ("\nfrom boundpaper.tables import Table", "table", "Table", "Show every test", "table()"),
     "figures": ("\nfrom boundpaper.figures import Figure", "figure", "Figure", "Draw the differences", "figure()"),
@@ -116,17 +117,10 @@ def write_paper(result: Comparison, folder: Path, title: str) -> Path:
         model.copy(root, result.experiments)
     parameters = ", ".join(f"{name}: pd.DataFrame" for name in result.experiments)
     arguments = f"{result.models!r}, {result.experiments!r}, {result.by!r}, {tuple(result.metrics)!r}"
-    for folder_name, (imports, function, returned, summary, attribute) in FILES.items():
-        source = FILE.format(
-            title=f"{title.replace(chr(34), '')}.",
-            imports=imports,
-            function=function,
-            parameters=parameters,
-            returned=returned,
-            summary=summary,
-            arguments=arguments,
-            attribute=attribute,
-        )
+    sentence = f"{title.replace(chr(34), '')}."
+    for folder_name, values in FILES.items():
+        fields = dict(zip(FIELDS, values, strict=True))
+        source = FILE.format(title=sentence, parameters=parameters, arguments=arguments, **fields)
         write(root / folder_name / f"{NAME}.py", source.encode())
     package, settings = root / "artifacts/datapackage.yaml", root / "paper/metadata.yaml"
     write(package, (package.read_text(encoding="utf-8") + RESOURCE).encode())

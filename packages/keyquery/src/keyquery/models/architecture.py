@@ -213,12 +213,13 @@ def check_order(model: PreTrainedModel) -> None:
     tokens = torch.arange(_probe_length(config))[None] % int(config.vocab_size)
     if tokens.shape[1] < 2 or int(config.vocab_size) < 2:
         return
-    changed = tokens.clone()
-    changed[0, -1] = tokens[0, 0]
+    changed_tokens = tokens.clone()
+    changed_tokens[0, -1] = tokens[0, 0]
     check_tokens(model, tokens)
     device: Any = model.get_input_embeddings().weight.device
     with describe_failures(model, tokens.shape[1]), torch.inference_mode():
-        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (tokens, changed)]
+        texts = (tokens.to(device), changed_tokens.to(device))
+        logits = [model(input_ids=text, use_cache=False).logits[0, :-1].float() for text in texts]
     difference, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
     if difference > rounding_of(model) * spread:
         raise ModelError(f"{model_label(model)}: {SEES_LATER}")

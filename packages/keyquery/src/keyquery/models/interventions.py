@@ -138,9 +138,9 @@ def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Interv
             raise ModelError(f"no site {change.site!r} to intervene on; sites are {', '.join(SITES)}")
         if change.action not in ACTIONS:
             raise ModelError(f"no action {change.action!r} at a site; actions are {', '.join(ACTIONS)}")
-        unknown = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
-        if unknown:
-            raise ModelError(f"no layer {unknown[0]} with self-attention and MLP; such layers are {names}")
+        unknown_layers = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
+        if unknown_layers:
+            raise ModelError(f"no layer {unknown_layers[0]} with self-attention and MLP; such layers are {names}")
         if any(position < 0 for position in change.positions or ()):
             raise ModelError("positions count from 0; give no negative ones")
         if change.where == "post" and change.site not in ("q", "k"):
@@ -257,20 +257,21 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
     Raises ModelError if a query would be left without any key.
     """
     torch = libraries.torch
-    hidden = blocked if blocked.ndim == 3 else blocked[None]
-    causal = np.tril(np.ones(hidden.shape[1:], dtype=bool))
-    if not (causal & ~hidden).any(axis=2).all():
+    blocked_pairs = blocked if blocked.ndim == 3 else blocked[None]
+    causal = np.tril(np.ones(blocked_pairs.shape[1:], dtype=bool))
+    if not (causal & ~blocked_pairs).any(axis=2).all():
         raise ModelError("a token would be left without any token to attend to; let each attend to the first one")
 
     def rewrite(call: Call) -> Call | None:
         if call.layer is None or call.cross or (layers is not None and call.layer not in layers):
             return None
         tokens, keys = call.query.shape[2], call.key.shape[2]
-        if (tokens, keys) != hidden.shape[1:]:
+        if (tokens, keys) != blocked_pairs.shape[1:]:
             raise ModelError(
-                f"a knockout of {hidden.shape[1]} tokens got a forward pass of {tokens} on {keys}; use no key cache"
+                f"a knockout of {blocked_pairs.shape[1]} tokens got a forward pass of {tokens} on {keys}; use "
+                "no key cache"
             )
-        knocked_out = torch.as_tensor(hidden, device=call.query.device)[:, None]
+        knocked_out = torch.as_tensor(blocked_pairs, device=call.query.device)[:, None]
         if call.mask is not None and call.mask.dtype == torch.bool:
             return dataclasses.replace(call, mask=call.mask[..., :keys] & ~knocked_out)
         lowest = torch.finfo(call.query.dtype).min

@@ -32,7 +32,7 @@ StoredOutputs = dict[int, tuple["Tensor", Any]]
 """The output of each block for one batch of tokens, and its layer of the key cache, by the block's index from 0 on."""
 
 _stored: WeakKeyDictionary[Any, dict[bytes, StoredOutputs]] = WeakKeyDictionary()  # by model and inputs
-_exact: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # results of `_is_exact`, by model and `cached`
+_exactness: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # of `_is_exact`, by model and `cached`
 
 
 def count_untouched_blocks(model: PreTrainedModel, changes: Sequence[Intervention], *, cached: bool = False) -> int:
@@ -41,7 +41,7 @@ def count_untouched_blocks(model: PreTrainedModel, changes: Sequence[Interventio
     No block can be skipped in hybrid models, if blocks return more than the residual stream, or if a test shows any
     difference in the logits. `cached` says whether the passes fill a key cache.
     """
-    exactness = _exact.setdefault(model, {})
+    exactness = _exactness.setdefault(model, {})
     if cached not in exactness:
         exactness[cached] = _is_exact(model, cached)
     if not exactness[cached] or any(change.where == "post" for change in changes):
@@ -145,11 +145,11 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
         if len(blocks(model)) != layers:
             return False
         with skip_stored_blocks(model, layers):
-            full = logits(text)
+            full_logits = logits(text)
         for count in range(1, layers + 1):
             logits(other_text)  # so that no block still remembers `text`
             with skip_stored_blocks(model, count):
-                if not torch.equal(logits(text), full):
+                if not torch.equal(logits(text), full_logits):
                     return False
     except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
         return False

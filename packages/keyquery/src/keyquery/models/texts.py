@@ -186,11 +186,11 @@ def _split_special_tokens(
 def _text_files(folder: Path) -> list[Path]:
     """Return the text files of a folder, sorted by name; skip hidden files, and raise DataError for other files."""
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    if unknown := [path for path in paths if path.suffix.lower() != ".txt" or not path.is_file()]:
-        fault = "is a folder" if unknown[0].is_dir() else "is not a .txt file"
+    if other_paths := [path for path in paths if path.suffix.lower() != ".txt" or not path.is_file()]:
+        fault = "is a folder" if other_paths[0].is_dir() else "is not a .txt file"
         raise DataError(
-            f"{folder}: {unknown[0].name} {fault} ({len(unknown)} such), and a folder of texts holds .txt files alone; "
-            "move it away, or give one file"
+            f"{folder}: {other_paths[0].name} {fault} ({len(other_paths)} such), and a folder of texts holds .txt "
+            "files alone; move it away, or give one file"
         )
     if not paths:
         raise DataError(f"{folder}: no .txt files in this folder; give a file of texts, or a folder with some")

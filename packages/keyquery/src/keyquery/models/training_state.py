@@ -47,8 +47,8 @@ def fetch_state(work: Path, settings: Mapping[str, Any]) -> dict[str, Any] | Non
         raise ModelError(f"{path}: a checkpoint from another version of this project; {advice}")
     if stored_settings != dict(settings):
         keys = {*stored_settings, *settings}
-        changed = sorted(key for key in keys if stored_settings.get(key) != settings.get(key))
-        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed)}; {advice}")
+        changed_keys = sorted(key for key in keys if stored_settings.get(key) != settings.get(key))
+        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed_keys)}; {advice}")
     return dict(state)
 
 

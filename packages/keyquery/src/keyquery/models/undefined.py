@@ -47,8 +47,8 @@ def _first_not_finite(model: PreTrainedModel) -> str:
             values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()
             has_floats = values.is_floating_point() and values.numel() > 0
             if has_floats and not all(bool(extreme.isfinite()) for extreme in torch.aminmax(values)):
-                first = f"{module_name}.{name}".lstrip(".")
-                return f"its weights hold NaN or infinity (first: {first}); {advice}get the checkpoint again"
+                weight_name = f"{module_name}.{name}".lstrip(".")
+                return f"its weights hold NaN or infinity (first: {weight_name}); {advice}get the checkpoint again"
     return ""
 
 

@@ -21,10 +21,10 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
     """
     embedding: Any = model.get_input_embeddings()
     rows = int(embedding.weight.shape[0])
-    unknown = tokens[tokens >= rows]
-    if not len(unknown):
+    unknown_tokens = tokens[tokens >= rows]
+    if not len(unknown_tokens):
         return
-    token = int(unknown[0])
+    token = int(unknown_tokens[0])
     word = "" if tokenizer is None else f" ({tokenizer.convert_ids_to_tokens(token)!r})"
     raise ModelError(
         f"{model_label(model)}: the text has token {token}{word}, but the embedding has {rows} rows; the tokenizer "
