@@ -5,7 +5,7 @@
 True
 
 `__init__.pyi` lists the public names; each is imported on first use. Functions on arrays work without torch. Functions
-that load a model raise MissingDependency without torch; the message says how to install it.
+that load a model raise MissingDependency without torch; the message says how to install torch.
 """
 
 __version__ = "0.2.0"

@@ -60,5 +60,7 @@ def plasticity(
     if not isinstance(head, Head):
         raise ValueError(f"a {type(head).__name__} is not a head; give kq.Head(queries=..., keys=..., ...)")
     estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
-    options = PlasticityOptions(estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed)
+    options = PlasticityOptions(
+        estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed
+    )
     return estimate(head, options)

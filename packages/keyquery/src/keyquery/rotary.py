@@ -72,7 +72,7 @@ class Rotary:
         return not any(self.frequencies)
 
     def turned(self, vectors: FloatArray, shifts: IntArray, *, compiled: bool = True) -> FloatArray:
-        """Return each vector v rotated by t positions, its element of `shifts`: R(t) v, in the vectors' precision.
+        """Return each vector v rotated by its number of positions t in `shifts`: R(t) v, in the vectors' precision.
 
         `vectors` are queries or keys after the rotary embedding; a negative shift moves a vector towards the beginning.
         `compiled` selects compiled code: for few vectors, compiling takes more time than it saves, and 90 MB of memory.
@@ -154,7 +154,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 
 def rotation_records(by_layer: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
-    """Return rotations as plain JSON values: one for all layers with the same rotation, or the same reason."""
+    """Return rotations as plain JSON values: one for all layers of the same rotation or reason."""
     layers_by_rotation: dict[Rotary | str, list[int]] = {}
     for layer, rotation in by_layer.items():
         layers_by_rotation.setdefault(rotation, []).append(layer)

@@ -20,7 +20,7 @@ KEY = "keyquery"
 class FrameOrigin:
     """How a frame was measured.
 
-    `tables` maps experiments to all tables that were measured together; the frame is a copy of `tables[shown]`.
+    `tables` are all tables that were measured together, by experiment; the frame is a copy of `tables[shown]`.
     `manifest` records how they were measured, and `name` is the name of the measurements.
     """
 

@@ -33,7 +33,6 @@ TESTS = {
     "welch_t": "Welch's t of two groups of heads, which are not paired",
 }
 EFFECTS = {"d_z": "$d_z$", "d": "$d$", "odds_ratio": "odds ratio"}
-FAMILY = "this comparison"
 GUARDS_BELOW_TABLE = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
 """Guards that are explained once below the table; other guards are in the note of each row."""
 NAME = "comparison"
@@ -42,7 +41,7 @@ NAME = "comparison"
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of models with the first of them, the reference; `compare` returns one.
+    """A comparison of models with a reference model; `compare` returns one.
 
     Attributes
     ----------
@@ -324,7 +323,7 @@ def compare_models(
         raise DataError(f"{errors[0]}{refusals}" if errors else reasons)
     left_out += [f"left out: {error}" for error in errors]
     order = [*HEADLINES, *experiments]
-    tests = sorted(correct_tests(tests, FAMILY), key=lambda test: order.index(test.row.study))
+    tests = sorted(correct_tests(tests, "this comparison"), key=lambda test: order.index(test.row.study))
     left_out += note_on_units(tests)
     return Comparison(names, tuple(tests), tuple(left_out), tuple(models), by, tuple(metrics))
 

@@ -82,7 +82,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
 
 
 def measurement_names(root: Path) -> list[str]:
-    """Return the names of all measurements in `artifacts/measurements` of a folder; raise DataError without any."""
+    """Return the names of all measurements in `artifacts/measurements` of a folder; raise DataError if there are none."""
     names = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not names:
         raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")
@@ -92,7 +92,7 @@ def measurement_names(root: Path) -> list[str]:
 def full_name(root: Path, name: str) -> str:
     """Return the full name of measurements, given the full name, its beginning, or the model's name.
 
-    Raises DataError if no measurements fit, or several do.
+    Raises DataError if no name fits, or several.
     """
     names = measurement_names(root)
     if name in names:
@@ -107,7 +107,7 @@ def full_name(root: Path, name: str) -> str:
 
 
 def _models_in_manifests(root: Path, name: str) -> set[str]:
-    """Return the slugs of the models that the manifests of measurements with this name state."""
+    """Return the slugs of the models in the manifests of the measurements with this name."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
     records = (manifest.get(field) for manifest in manifests for field in ("model", "capture"))
     return {slug(str(record["model"])) for record in records if isinstance(record, dict) and record.get("model")}
@@ -133,7 +133,8 @@ def common_experiments(
 ) -> tuple[list[str], list[str]]:
     """Return the experiments to compare, in the order of `HEADLINES`, and notes on experiments that some models lack.
 
-    Without `experiments`, all that were run on every model are compared. Raises DataError if no experiment was.
+    Without `experiments`, all that were run on every model are compared. Raises DataError if the models have
+    no experiment in common.
     """
     names = dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)])
     measured = [name for name in names if any(name in model.tables for model in models)]

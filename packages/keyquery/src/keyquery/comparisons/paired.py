@@ -17,7 +17,6 @@ from keyquery.measure.headlines import Headline, headlines
 from keyquery.measure.units import Units, units_of
 
 ALPHA = 0.05
-GROUP_UNITS = {"head": "heads", "key head": "heads"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ def _compare_as_groups(
 
     The test is None if a group has fewer than two heads. Raises DataError if the units are not heads.
     """
-    if first.kind != second.kind or first.kind not in GROUP_UNITS:
+    if first.kind != second.kind or first.kind not in ("head", "key head"):
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         equal = len(first.values) == len(second.values) and first.kind == second.kind
         raise DataError(
@@ -174,7 +173,7 @@ def _is_sign_flips(row: Estimate) -> bool:
 
 
 def _units_needed(count: int) -> int:
-    """Return the number of units with which sign flip_rows can reach .05 after Holm's correction for `count` tests."""
+    """Return the number of units with which sign flips can reach .05 after Holm's correction for `count` tests."""
     return math.ceil(math.log2(2 * count / ALPHA))
 
 

@@ -99,8 +99,7 @@ say nothing: for these, several seeds have to be measured.
 def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
     """Return a comparison of models from their measurements in the open paper.
 
-    `models` are names of measurements, the reference first; the other arguments are those of `keyquery.compare`.
-    Raises DataError as `keyquery.compare` does.
+    `models` are names of measurements, the reference first; other arguments and errors are as of `keyquery.compare`.
     """
     from keyquery.comparisons.comparison import compare_models
 

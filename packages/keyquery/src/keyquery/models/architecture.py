@@ -173,8 +173,7 @@ def check_call(
     """Raise ModelError if a layer's attention output does not follow from the call's queries, keys and values.
 
     The call must be for complete texts, without padding or key cache. `output` is the kernel's output, of shape (B, T,
-    H, d_v), and `rows` are the queries to check (None: all). If possible, the error says what else the output depends
-    on.
+    H, d_v), and `rows` are the queries to check (None: all). If possible, the error names the cause.
     """
     torch = libraries.torch
     name, tokens = model_label(model), call.key.shape[2]

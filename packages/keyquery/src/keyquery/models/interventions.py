@@ -52,8 +52,8 @@ class Intervention:
     positions : tuple of int or None
         Positions in the forward pass; if None, all positions. A mean is always over all positions.
     dims : mapping of int to array, or None
-        By layer, a boolean mask of the dimensions to change, of shape (D,) for attention and mlp, else (H, d), where H
-        counts key heads for k and v. A layer without a mask is unchanged; if None, all dimensions change.
+        Boolean masks of the dimensions to change, by layer; their shape is (D,) for attention and mlp, else (H, d),
+        with key heads for k and v. A layer without a mask is unchanged; if None, all dimensions change.
     factor : float
         Factor for "scale".
     where : {"pre", "post"}

@@ -32,7 +32,7 @@ StoredOutputs = dict[int, tuple["Tensor", Any]]
 """The output of each block for one batch of tokens, and its layer of the key cache, by the block's index from 0 on."""
 
 _stored: WeakKeyDictionary[Any, dict[bytes, StoredOutputs]] = WeakKeyDictionary()  # by model and inputs
-_exactness: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # of `_is_exact`, by model and `cached`
+_exactness: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # by model and `cached`
 
 
 def count_untouched_blocks(model: PreTrainedModel, changes: Sequence[Intervention], *, cached: bool = False) -> int:
@@ -151,7 +151,14 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
             with skip_stored_blocks(model, count):
                 if not torch.equal(logits(text), full_logits):
                     return False
-    except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
+    except (
+        ModelError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        RuntimeError,
+    ):  # any architecture's code may raise these
         return False
     finally:
         _stored.pop(model, None)

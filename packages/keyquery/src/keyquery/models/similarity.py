@@ -17,7 +17,7 @@ def load_similarity(name: str, device: str = "auto") -> Callable[[Sequence[str],
     try:
         model = library.SentenceTransformer(name, device=None if device == "auto" else device)
         model.tokenizer.padding_side = "left"  # models that pool the last token must not get padding there
-    except Exception as error:  # sentence-transformers and its libraries raise many kinds
+    except Exception as error:  # sentence-transformers and its libraries raise errors of many kinds
         message = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
             f"{name}: not an embedding model that can be loaded ({message}); give a folder or a Hub id"

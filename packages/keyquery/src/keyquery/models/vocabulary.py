@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) -> None:
-    """Raise ModelError if a token id has no row in the model's embedding, on which a forward pass would crash.
+    """Raise ModelError if a token id has no row in the model's embedding, since a forward pass would crash.
 
     The error names the first such id and, if `tokenizer` is given, its token.
     """
