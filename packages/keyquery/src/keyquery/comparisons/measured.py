@@ -82,7 +82,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
 
 
 def measurement_names(root: Path) -> list[str]:
-    """Return the names of all measurements in `artifacts/measurements` of a folder; raise DataError if there are none."""
+    """Return the names of all measurements in `artifacts/measurements` of a folder; raise DataError if it has none."""
     names = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not names:
         raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")

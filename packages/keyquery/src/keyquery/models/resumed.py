@@ -151,14 +151,7 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
             with skip_stored_blocks(model, count):
                 if not torch.equal(logits(text), full_logits):
                     return False
-    except (
-        ModelError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        RuntimeError,
-    ):  # any architecture's code may raise these
+    except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # from any architecture
         return False
     finally:
         _stored.pop(model, None)
