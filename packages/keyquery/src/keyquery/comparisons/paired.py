@@ -163,7 +163,7 @@ def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
     best_p = min(1.0, smallest_flip_p(smallest.n) * count)
     return [
         f"{len(weak_rows)} of {counted(count, 'test')} cannot come below .05 after Holm "
-        f"({counted(smallest.n, smallest.unit)} give {best_p:.2g} at best_p); measure {_units_needed(count)} units, or "
+        f"({counted(smallest.n, smallest.unit)} give {best_p:.2g} at best); measure {_units_needed(count)} units, or "
         "name an --experiment"
     ]
 
