@@ -397,7 +397,7 @@ def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: 
     words = subject.book.texts(subject.book.kinds()[0], 1, 40, 0, subject.tokenizer)[0].split()
     file = tmp_path / "mine.txt"
     file.write_text(" ".join(words))
-    options = Options(texts=3, tokens=11, place=str(file))
+    options = Options(texts=3, tokens=11, texts_from=str(file))
     subject.used.clear()
     parts = subject.texts(options)
     assert [text.id for text in parts] == ["mine#0", "mine#1", "mine#2"]
@@ -416,7 +416,7 @@ def test_every_text_gives_a_part_before_any_gives_a_second(models: Path, tmp_pat
     for name, length in (("a", 50), ("b", 9), ("c", 25), ("d", 50)):
         words = subject.book.texts(subject.book.kinds()[0], 1, length, 0, subject.tokenizer)[0].split()[: length - 1]
         (folder / f"{name}.txt").write_text(" ".join(words))
-    options = Options(texts=3, tokens=11, seeds=(0, 1), place=str(folder))
+    options = Options(texts=3, tokens=11, seeds=(0, 1), texts_from=str(folder))
     parts = [(text.seed, text.id) for text in subject.texts(options)]
     assert parts == [(0, "a#0"), (0, "c#0"), (0, "d#0"), (1, "a#1"), (1, "c#1"), (1, "d#1")]
 

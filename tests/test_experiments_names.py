@@ -91,8 +91,8 @@ def test_measurement_name_contains_every_non_default_option(project: Path, model
 
     assert name() == "m"
     for file in ("texts/My Prose.txt", "my-prose.jsonl.gz", "org/my-prose"):
-        assert name(Options(place=file)) == "m-on-my-prose"
-    assert name(Options(place="prose-1.5")) == "m-on-prose-1.5"
+        assert name(Options(texts_from=file)) == "m-on-my-prose"
+    assert name(Options(texts_from="prose-1.5")) == "m-on-prose-1.5"
     assert name(dtype="bf16", position="rope") == "m-bf16-rope"
     assert name(scaling=0.25, revision="V1/x") == "m-scaling-0.25-revision-x"
     assert name(load_as="llama", position="drope") == "m-drope-as-llama"
@@ -348,7 +348,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
     assert longest_prompt(project, ModelSource(str(folder))) == 16384
     monkeypatch.setattr(running, "run", lambda *_, **__: [])
     options: dict[str, Any] = dict.fromkeys(
-        ["recipe", "everything", "revision", "quantize", "tokens", "place", "name", "load_as", "scaling"]
+        ["recipe", "everything", "revision", "quantize", "tokens", "texts_from", "name", "load_as", "scaling"]
     )
     options |= {
         "model": str(folder),

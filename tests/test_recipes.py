@@ -183,7 +183,7 @@ def test_complete_recipe_is_read(tmp_path: Path) -> None:
     recipe = load_recipe(write_recipe(tmp_path, content))
     assert recipe.experiments == ("massive_values", "sinks"), "in running order"
     assert (recipe.options.texts, recipe.options.tokens, recipe.options.items) == (3, 64, 7)
-    assert (recipe.options.seeds, recipe.options.place) == ((2, 0), "some/texts")
+    assert (recipe.options.seeds, recipe.options.texts_from) == ((2, 0), "some/texts")
     assert recipe.settings == {"sinks": {"taus": [0.5]}}
     first, second = recipe.models
     assert (first.source.revision, first.source.quantize, first.source.dtype) == ("v1", "nf4", "bf16")

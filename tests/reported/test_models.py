@@ -410,7 +410,7 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(model_folder: Path, tmp_p
     path = tmp_path / "out/manifest.json"
     stored = json.loads(path.read_text())
     del stored["blake2"]
-    settings = stored["settings"] | {"model": str(model_folder), "texts": options.texts.place}
+    settings = stored["settings"] | {"model": str(model_folder), "texts": options.texts.path_or_id}
     del settings["texts_hash"]
     settings["layers"] = [{k: v for k, v in row.items() if k not in ("sink", "softcap")} for row in settings["layers"]]
     path.write_text(json.dumps(stored | {"settings": settings}))

@@ -54,7 +54,7 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     arguments |= {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "jobs": 1}
     arguments |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0}
     for out in (options.out, tmp_path / "again"):  # the finished capture, and a new one
-        capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **arguments)
+        capture_command(tmp_path, model=options.model.name, texts=options.texts.path_or_id, out=out, **arguments)
         assert capsys.readouterr().err.count(note) == 1
 
 

@@ -4,8 +4,8 @@
 >>> "sinks" in kq.experiments()
 True
 
-The names in `__init__.pyi` are available here; each is imported on first use. Arrays need no torch; a function that
-loads a model raises an error that names the package to install.
+`__init__.pyi` lists the public names; each is imported on first use. Functions on arrays work without torch. Functions
+that load a model raise MissingDependency without torch; the message says how to install torch.
 """
 
 __version__ = "0.2.0"

@@ -33,7 +33,7 @@ def plasticity(
     estimator : str, optional
         See `PlasticityOptions`; by default `aligned_full` if the head's rotation is known, else `bucket_full`.
     bins : int, optional
-        Number of query bins over the context; by default the head's buckets.
+        Number of query bins over the context; by default `head.buckets`.
     pairs, min_queries, cap, seed
         See `PlasticityOptions`.
 

@@ -45,12 +45,12 @@ def capture(
     batch: int = 1,
     stream: bool = False,
 ) -> Capture:
-    """Capture a model's queries and keys over texts into a folder and open it; a rerun resumes a stopped capture.
+    """Write a model's queries and keys over texts to a folder, and open this capture; a rerun resumes a stopped one.
 
     Parameters
     ----------
     model : Model or str
-        A loaded model, or any name or folder that `load` accepts; `load` decides the precision.
+        A loaded model, or a name or folder, which is loaded with the default options of `load`.
     texts : str or Path
         A file, a folder, the name of installed texts such as `manual` (Python's manual), or a Hub id.
     context : int
@@ -58,7 +58,7 @@ def capture(
     out : str or Path
         The folder to write the capture to.
     heads, buckets, rate, documents, seed, field, split, pre_rope, sliding, windows, skip_short, keep_short, fewer
-        Same as on the command line; see `CaptureOptions` (where `documents` is called `limit`) and `TextSource`.
+        Options of the command `capture`; see `CaptureOptions`, where `documents` is `limit`, and `TextSource`.
     only_layers, only_heads, parts, batch, stream
         See `CaptureOptions`; `Capture.part` returns the arrays that `parts` names.
 
@@ -151,7 +151,7 @@ def analyse(
     -------
     DataFrame
         One row per head: layer, head, key_head, queries, keys, plasticity (`ap_overall`, `ap_drop`, ...), planes, and
-        the `reason` for a missing value. `save` writes it, and the other tables that the command `heads` writes.
+        the `reason` for a missing value. `save` writes this table and the other tables of the command `heads`.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from keyquery.scores.commands import bench
 
 
 def sweep_first(command: click.Command) -> click.Command:
-    """Change a command so that it first removes temporary files of killed commands, as a build does, and return it."""
+    """Make a command first remove temporary files that killed commands left behind; return the command."""
     run_command = command.callback
     assert run_command is not None
 

@@ -24,7 +24,7 @@ def compare(
     metrics: Sequence[str] = (),
     folder: str | Path | None = None,
 ) -> Comparison:
-    """Compare measured models with a reference: exact tests, paired where possible, corrected as one family.
+    """Compare measured models with a reference by tests, paired if possible; p values are corrected as one family.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def compare(
     *models : DataFrame, sequence of DataFrame, or str
         Models to compare with the reference, in the same forms.
     experiments : sequence of str
-        Experiments to compare; if empty, all that were run on every model.
+        Experiments to compare; if empty, all experiments that were run on every model.
     by : {"text", "item", "seed", "head"}, optional
         The unit to pair by; by default texts or items if the rows name them, else seeds, else heads.
     metrics : sequence of str
@@ -70,32 +70,23 @@ def compare(
 
 
 def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
-    """Return one model's measurements, made from the rows that `run` and `analyse` returned.
+    """Return one model's measurements from the rows that `run` and `analyse` returned.
 
     Raises DataError if a frame lacks its manifest, was changed, or belongs to another model than the first frame.
     """
     from keyquery.comparisons.measured import OF_HEADS, ModelMeasurements
     from keyquery.measure.measurements import save
     from keyquery.measure.units import as_text, as_tidy
-    from keyquery.saved import KEY, FrameOrigin
+    from keyquery.saved import origin_of
 
-    tables: dict[str, pd.DataFrame] = {}
-    names: list[str] = []
-    origins: dict[str, FrameOrigin] = {}
-    for frame in frames:
-        origin = frame.attrs.get(KEY)
-        if not isinstance(origin, FrameOrigin) or not frame.equals(origin.tables[origin.shown]):
-            raise DataError(
-                "these rows have no manifest or were changed; pass rows as run() or analyse() returned them"
-            )
-        names.append(origin.name)
-        frame_tables = {name: table for name, table in origin.tables.items() if name in (OF_HEADS, origin.shown)}
-        tables |= {name: as_tidy(name, as_text(table.to_csv(index=False))) for name, table in frame_tables.items()}
-        origins |= dict.fromkeys(frame_tables, origin)
+    frame_origins = [origin_of(frame) for frame in frames]
+    names = list(dict.fromkeys(origin.name for origin in frame_origins))
     if not names:
         raise DataError("a model has no rows; pass rows from run() or analyse(), or the name of measurements")
-    if len(set(names)) > 1:
-        raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
+    if len(names) > 1:
+        raise DataError(f"rows of {names[0]} and {names[1]} are given as one model; give a list of rows for each")
+    origins = {name: origin for origin in frame_origins for name in origin.tables if name in (OF_HEADS, origin.shown)}
+    tables = {name: as_tidy(name, as_text(origin.tables[name].to_csv(index=False))) for name, origin in origins.items()}
 
     def copy(paper: Path, experiments: Sequence[str]) -> None:
         for name in experiments:

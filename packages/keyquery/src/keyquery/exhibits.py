@@ -16,7 +16,7 @@ from boundpaper.store.measurement import path_of
 from boundpaper.suggestions import or_known
 from boundpaper.typeset.short_names import short_names
 from keyquery.measure.measurements import OF_THE_MODEL, manifest_beside, settings_in_words
-from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
+from keyquery.measure.summary import OF_HEADS, SummaryLine, summary, with_unit
 from keyquery.measure.units import as_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def {kind}({artifact}: pd.DataFrame) -> {class_name}:
     """Show each measured model; `models=["NAME", ...]` takes some of them."""
     return measured_{kind}({artifact}, "{artifact}")
 '''
-EXHIBITS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}  # by kind: folder and class
+EXHIBITS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}  # folder and class of each kind
 MAX_PANELS = 8  # panels of a figure
 
 
@@ -61,11 +61,10 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
 
     summaries = _summary_lines(frame, experiment, models)
     rows = pd.DataFrame([asdict(line) for line in summaries])
-    order = {name: number for number, name in enumerate(dict.fromkeys(rows["model"]))}
-    rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
-    group_order = {name: number for number, name in enumerate(dict.fromkeys(rows["group"]))}
-    rows = rows.assign(shown=rows["model"].map(short_names(order)), number=rows["group"].map(group_order))
-    rows = rows.sort_values(["number", "model"], key=lambda cells: cells.map(order) if cells.name == "model" else cells)
+    names = list(dict.fromkeys(rows["model"]))
+    rows["group"] = list(map(with_unit, rows["quantity"], rows["unit_of_values"]))
+    rows = rows.assign(shown=rows["model"].map(short_names(names)), number=pd.factorize(rows["group"])[0])
+    rows = rows.sort_values("number", kind="stable")  # models stay in order
     return Table(
         rows=rows,
         columns=[
@@ -77,8 +76,8 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
         groups="group",
         units="group",
         reason="note",
-        caption=f"{experiment.replace('_', ' ').capitalize()} of {len(order)} measured models, with 95 % intervals.",
-        note=[*_missing_quantities(summaries), *_different_settings(experiment, order)],
+        caption=f"{experiment.replace('_', ' ').capitalize()} of {len(names)} measured models, with 95 % intervals.",
+        note=[*_missing_quantities(summaries), *_different_settings(experiment, names)],
     )
 
 
@@ -93,7 +92,7 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
     Raises
     ------
     DataError
-        As from `measured_table`, or if no quantity has an interval in any model.
+        As `measured_table`, or if no quantity has an interval in any model.
     """
     from boundpaper.figures.series import Forest
     from boundpaper.figures.spec import Axis, Figure, Panel
@@ -108,32 +107,27 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
             if line.quantity == quantity and None not in (line.estimate, line.ci_low, line.ci_high)
         ]
         if points:
-            rows, middle, low, high = zip(*points, strict=True)
-            forest = Forest(rows=rows, estimate=middle, low=low, high=high, legend=False)
-            panels.append(Panel(series=[forest], x=Axis(label=_titled(quantity, unit))))
+            rows, estimates, lows, highs = zip(*points, strict=True)
+            forest = Forest(rows=rows, estimate=estimates, low=lows, high=highs, legend=False)
+            panels.append(Panel(series=[forest], x=Axis(label=with_unit(quantity, unit))))
     if not panels:
         raise DataError(f"{experiment}: no quantity has an interval in any model, so there is nothing to draw")
+    notes = [*_missing_quantities(summaries), *_different_settings(experiment, labels)]
     omitted = f" Not drawn: {len(panels) - MAX_PANELS} further quantities." if len(panels) > MAX_PANELS else ""
     return Figure(
         panels=panels[:MAX_PANELS],
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{omitted}",
-        note=" ".join(
-            (
-                "Lines are 95 % intervals; a model without one is not drawn.",
-                *_missing_quantities(summaries),
-                *_different_settings(experiment, labels),
-            )
-        ),
+        note=" ".join(["Lines are 95 % intervals; a model without one is not drawn.", *notes]),
     )
 
 
 def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
-    """Write a table file and a figure file for each experiment into a paper, unless they exist; return their paths."""
+    """Write a Python file for a table and for a figure of each experiment, unless they exist; return their paths."""
     from boundpaper.store.files import write
 
-    files = []
+    paths = []
     for experiment in experiments:
         title = experiment.replace("_", " ").capitalize()
         for kind, (folder, class_name) in EXHIBITS.items():
@@ -141,40 +135,34 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
             if not path.exists():
                 source = FILE.format(title=title, folder=folder, class_name=class_name, kind=kind, artifact=experiment)
                 write(path, source.encode())
-            files.append(path)
-    return files
+            paths.append(path)
+    return paths
 
 
 def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
     """Return a sentence for each model that lacks a quantity which other models have, as when its run ended early."""
     quantities = dict.fromkeys(line.quantity for line in summaries)
     present = {(line.model, line.quantity) for line in summaries}
-    missing_names = {
-        model: [name for name in quantities if (model, name) not in present]
-        for model in dict.fromkeys(line.model for line in summaries)
-    }
-    return [f"{model} was not measured by: {', '.join(names)}." for model, names in missing_names.items() if names]
+    models = dict.fromkeys(line.model for line in summaries)
+    missing = {model: [name for name in quantities if (model, name) not in present] for model in models}
+    return [f"{model} was not measured by: {', '.join(names)}." for model, names in missing.items() if names]
 
 
 def _different_settings(experiment: str, models: Iterable[str]) -> list[str]:
-    """Return a sentence for each setting, such as the texts, in which measurements of a project's models differ."""
+    """Return a sentence for each setting, such as the texts, in which measurements of the open project differ."""
     root = project_or_none()
     manifests = {name: manifest_beside(path_of(root, experiment, name)) for name in models} if root else {}
     settings = {name: settings_in_words(manifest) for name, manifest in manifests.items() if manifest}
     sentences = []
     for setting in dict.fromkeys(chain.from_iterable(settings.values())):
-        by_value: dict[str, list[str]] = {}
+        models_by_value: dict[str, list[str]] = {}
         for name, values in settings.items():
             value = "not given" if values.get(setting) is None else str(values[setting])
-            by_value.setdefault(value, []).append(name)
-        if setting not in OF_THE_MODEL and len(by_value) > 1:
-            listed = "; ".join(f"{value} ({', '.join(names)})" for value, names in by_value.items())
-            sentences.append(f"Models differ in {setting}: {listed}.")
+            models_by_value.setdefault(value, []).append(name)
+        if setting not in OF_THE_MODEL and len(models_by_value) > 1:
+            alternatives = "; ".join(f"{value} ({', '.join(names)})" for value, names in models_by_value.items())
+            sentences.append(f"Models differ in {setting}: {alternatives}.")
     return sentences
-
-
-def _titled(quantity: str, unit: str) -> str:
-    return f"{quantity} ({unit})" if unit else quantity
 
 
 def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:

@@ -1,4 +1,4 @@
-"""Run experiments from Python; they return tidy rows and write nothing."""
+"""Run experiments from Python. They return tidy rows and write no files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(
     tokens: int | None = None,
     items: int = 100,
     seeds: Sequence[int] = (0,),
-    place: str | None = None,
+    texts_from: str | None = None,
     anyway: bool = False,
     **settings: object,
 ) -> pd.DataFrame:
@@ -37,9 +37,9 @@ def run(
         One of `experiments()`.
     model : Model or str
         A loaded model, or any name or folder that `load` accepts.
-    texts, tokens, items, seeds, place
-        Size of the run: texts per seed, tokens per text, items per task and seed, seeds, and the source of the texts;
-        see `keyquery.measure.subject.Options`.
+    texts, tokens, items, seeds, texts_from
+        Numbers of texts per seed, of tokens per text, and of items per task and seed; the seeds; and the source of the
+        texts. See `keyquery.measure.subject.Options`.
     anyway : bool
         Also measure texts more than four times as long as the model's context. Texts that exceed the context by less
         are always measured, with a warning on standard error.
@@ -79,11 +79,11 @@ def run(
     if hasattr(module, "write"):
         raise SpecError(f"{name} cannot be run from Python; use capture() and analyse()")
     require(settings, mapping(settings_of(name)), name, SpecError)
-    options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
+    options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), texts_from=texts_from)
     options.require_texts()
-    loaded = load(model) if isinstance(model, str) else model
-    subject = loaded.subject
-    _, card = resolve_source(Path.cwd(), subject.source or loaded.source)
+    model = load(model) if isinstance(model, str) else model
+    subject = model.subject
+    _, card = resolve_source(Path.cwd(), subject.source or model.source)
     limit = intended_length(subject.model.config, int(card.get("training_length") or 0))
     try:
         note = note_if_too_long(subject.name, tokens, limit, anyway=anyway)
@@ -101,7 +101,7 @@ def run(
         rows = module.measure(subject, options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
-    plan = RunPlan(root=Path.cwd(), source=loaded.source, experiments=(name,), options=options)
+    plan = RunPlan(root=Path.cwd(), source=model.source, experiments=(name,), options=options)
     manifest = manifest_of(plan, subject, module, settings, time.monotonic() - start)
     tables = {name: frame(rows, subject.positional, subject.precision)}
     return with_origin(name, tables, manifest, file_name(subject, module, settings))

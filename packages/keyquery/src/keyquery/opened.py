@@ -27,14 +27,6 @@ def working_folder() -> Path:
     return project_or_none() or caches / "keyquery"
 
 
-def answers_folder() -> Path:
-    """Return the folder for answers and captures: in the project, else a temporary folder of this process."""
-    from keyquery.measure.run import WORK_FOLDER
-
-    root = project_or_none()
-    return root / WORK_FOLDER / "answers" if root else process_folder() / "answers"
-
-
 @dataclass(frozen=True)
 class Model:
     """A loaded model; `load` returns one.
@@ -145,7 +137,7 @@ def load(
     scaling : float or None
         Factor on q.k, instead of the class's default.
     bos : bool
-        Add the beginning token to every text.
+        Add the beginning-of-sequence token to every text.
     trust_remote_code : bool
         Run code that comes with the checkpoint.
 
@@ -162,7 +154,7 @@ def load(
     >>> kq.load("tiny-drope")
     <Model tiny-drope: 5 layers, drope, fp32>
     """
-    from keyquery.measure.run import fit_threads
+    from keyquery.measure.run import WORK_FOLDER, fit_threads
     from keyquery.measure.subject import open_subject
 
     source = ModelSource(
@@ -177,7 +169,9 @@ def load(
         scaling=scaling,
         bos=bos,
     )
-    subject = open_subject(working_folder(), source, folder=answers_folder())
+    root = project_or_none()
+    work_folder = root / WORK_FOLDER if root else process_folder()
+    subject = open_subject(working_folder(), source, folder=work_folder / "answers")
     fit_threads(subject)
     return Model(subject, source)
 

@@ -11,7 +11,7 @@ A constant factor on the rotated dimensions (YaRN) is unchanged.
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -21,12 +21,12 @@ FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.int64]
 Layout = Literal["half", "interleaved"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-STEP = 128  # length of the finer table of angles, in tokens
+STEP = 128  # positions in the finer of the two tables that `_phases` multiplies
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rotary:
-    """How positions rotate the vectors of a head.
+    """The rotation of a head's vectors by their positions.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Rotary:
         How rotated dimensions are paired, counted from `start`: p with p + m for m pairs (Llama), or 2p with 2p + 1
         (GPT-J).
     start : int
-        First rotated dimension: 0 if the first ones rotate (also partial rotation), larger if the last ones do (the
-        decoupled part of multi-head latent attention).
+        Index of the first rotated dimension: 0 if the first dimensions rotate, larger if the last ones do (as in
+        multi-head latent attention).
     factor : float
         Factor by which the embedding also multiplies the rotated dimensions (YaRN's attention factor). Rotation to
         another position does not change it.
@@ -67,27 +67,26 @@ class Rotary:
         return self.start + 2 * len(self.frequencies)
 
     @property
-    def still(self) -> bool:
+    def is_identity(self) -> bool:
         """Whether the rotation is the identity at every position."""
         return not any(self.frequencies)
 
-    def turned(self, vectors: FloatArray, tokens: IntArray, *, compiled: bool = True) -> FloatArray:
-        """Return each vector moved by its number of positions in `tokens`: R(tokens) v, in the vectors' precision.
+    def turned(self, vectors: FloatArray, shifts: IntArray, *, compiled: bool = True) -> FloatArray:
+        """Return each vector v rotated by its number of positions t in `shifts`: R(t) v, in the vectors' precision.
 
-        `vectors` are queries or keys after the rotary embedding; negative `tokens` move them towards the beginning.
+        `vectors` are queries or keys after the rotary embedding; a negative shift moves a vector towards the beginning.
         `compiled` selects compiled code: for few vectors, compiling takes more time than it saves, and 90 MB of memory.
         """
-        if self.still or not len(vectors):
+        if self.is_identity or not len(vectors):
             return vectors
-        tokens = np.asarray(tokens, dtype=np.int64)
-        smallest = int(tokens.min())
-        # tabulate all distances between smallest and largest, if there are fewer distances than vectors
-        distances = np.arange(smallest, int(tokens.max()) + 1)
-        if distances.size > tokens.size:
-            distances, rows = np.unique(tokens, return_inverse=True)
-        else:
-            rows = tokens - smallest
-        phases = self._phases(distances)
+        shifts = np.asarray(shifts, dtype=np.int64)
+        smallest = int(shifts.min())
+        # tabulate all shifts from the smallest to the largest, unless these are more than the vectors
+        table_shifts = np.arange(smallest, int(shifts.max()) + 1)
+        rows = shifts - smallest
+        if table_shifts.size > shifts.size:
+            table_shifts, rows = np.unique(shifts, return_inverse=True)
+        phases = self._phases(table_shifts)
         cosines, sines = phases.real.astype(vectors.dtype), phases.imag.astype(vectors.dtype)
         stride, pair_distance = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
         if not compiled:
@@ -98,30 +97,26 @@ class Rotary:
             rotated[:, second] = vectors[:, second] * cosines[rows] + vectors[:, first] * sines[rows]
             return rotated
         rotated = np.empty(vectors.shape, vectors.dtype)
-        _compiled_turn()(vectors, rows, cosines, sines, self.start, stride, pair_distance, rotated)
+        _compiled_rotate()(vectors, rows, cosines, sines, self.start, stride, pair_distance, rotated)
         return rotated
 
-    def _phases(self, tokens: IntArray) -> npt.NDArray[np.complex128]:
-        """Return exp(i t w), one row per token and one column per pair, from sorted distinct tokens t.
+    def _phases(self, shifts: IntArray) -> npt.NDArray[np.complex128]:
+        """Return exp(i t w), one row per shift t and one column per pair; shifts are sorted and distinct.
 
-        For many tokens it is the product of two short tables, which is faster.
+        For many shifts, two short tables are multiplied, which is faster than as many exponentials.
         """
-        if tokens.size <= 4 * STEP:
-            return np.asarray(np.exp(1j * np.outer(tokens.astype(np.float64), self.frequencies)))
-        high, low = np.divmod(tokens, STEP)
+        if shifts.size <= 4 * STEP:
+            return np.asarray(np.exp(1j * np.outer(shifts.astype(np.float64), self.frequencies)))
+        high, low = np.divmod(shifts, STEP)
         first = int(high[0])
-        coarse = np.exp(1j * STEP * np.outer(np.arange(first, int(high[-1]) + 1, dtype=np.float64), self.frequencies))
-        fine = np.exp(1j * np.outer(np.arange(STEP, dtype=np.float64), self.frequencies))
-        return np.asarray(coarse[high - first] * fine[low])
+        coarse_steps = np.arange(first, int(high[-1]) + 1, dtype=np.float64)
+        coarse_table = np.exp(1j * STEP * np.outer(coarse_steps, self.frequencies))
+        fine_table = np.exp(1j * np.outer(np.arange(STEP, dtype=np.float64), self.frequencies))
+        return np.asarray(coarse_table[high - first] * fine_table[low])
 
     def record(self) -> dict[str, Any]:
         """Return the rotation as plain JSON values."""
-        return {
-            "frequencies": list(self.frequencies),
-            "layout": self.layout,
-            "start": self.start,
-            "factor": self.factor,
-        }
+        return asdict(self) | {"frequencies": list(self.frequencies)}
 
 
 Rotations = dict[int, Rotary | str]
@@ -159,7 +154,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 
 def rotation_records(by_layer: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
-    """Return rotations as plain JSON values: one entry for all layers with the same rotation, or the same reason."""
+    """Return rotations as plain JSON values: one for all layers of the same rotation or reason."""
     layers_by_rotation: dict[Rotary | str, list[int]] = {}
     for layer, rotation in by_layer.items():
         layers_by_rotation.setdefault(rotation, []).append(layer)
@@ -180,16 +175,15 @@ def bin_centres(context: int, bins: int) -> IntArray:
 
 
 @functools.cache
-def _compiled_turn() -> Callable[..., None]:
-    """Return `_turn` compiled; the compiler is imported on first use."""
+def _compiled_rotate() -> Callable[..., None]:
+    """Return `_rotate`, compiled; the compiler is imported on first use."""
     import numba
 
-    return cast(
-        Callable[..., None], numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)(_turn)
-    )
+    compiler = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
+    return cast(Callable[..., None], compiler(_rotate))
 
 
-def _turn(
+def _rotate(
     vectors: FloatArray,
     rows: IntArray,
     cosines: FloatArray,

@@ -20,7 +20,7 @@ KEY = "keyquery"
 class FrameOrigin:
     """How a frame was measured.
 
-    `tables` has all tables measured together, by experiment; `shown` is the experiment whose table the frame is.
+    `tables` are all tables that were measured together, by experiment; the frame is a copy of `tables[shown]`.
     `manifest` records how they were measured, and `name` is the name of the measurements.
     """
 
@@ -39,6 +39,16 @@ def with_origin(shown: str, tables: Mapping[str, pd.DataFrame], manifest: Mappin
     frame = tables[shown].copy()
     frame.attrs[KEY] = FrameOrigin(shown, tables, manifest, name)
     return frame
+
+
+def origin_of(rows: pd.DataFrame) -> FrameOrigin:
+    """Return how a frame was measured; raise DataError if it was not returned by `run` or `analyse`, or was changed."""
+    origin = rows.attrs.get(KEY)
+    if not isinstance(origin, FrameOrigin):
+        raise DataError("these rows have no manifest; give rows as run() or analyse() returned them")
+    if not rows.equals(origin.tables[origin.shown]):
+        raise DataError("these rows were changed since they were measured; give what was returned, and change a copy")
+    return origin
 
 
 def save(
@@ -82,11 +92,7 @@ def save(
     from keyquery.measure.measurements import checked_name, conflicting_settings, refuse_overwriting
     from keyquery.measure.measurements import save as write
 
-    origin = rows.attrs.get(KEY)
-    if not isinstance(origin, FrameOrigin):
-        raise DataError("these rows have no manifest; save rows as run() or analyse() returned them")
-    if not rows.equals(origin.tables[origin.shown]):
-        raise DataError("these rows were changed since they were measured; save what was returned, and change a copy")
+    origin = origin_of(rows)
     root = open_paper(project).root
     model = checked_name(name or origin.name)
     if not replace:

@@ -195,7 +195,7 @@ def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
     with pytest.raises(DataError, match="leave --texts out"):
         text_kinds.measure(dataclasses.replace(stored, book=PlantedBook()), OPTIONS)
     with pytest.raises(DataError, match="leave --texts out"):
-        text_kinds.measure(stored, dataclasses.replace(OPTIONS, place="any.txt"))
+        text_kinds.measure(stored, dataclasses.replace(OPTIONS, texts_from="any.txt"))
 
 
 def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
@@ -255,7 +255,7 @@ def test_retrained_model_is_captured_again(tmp_path: Path, monkeypatch: pytest.M
     assert not np.array_equal(before.queries(head).vectors, after.queries(head).vectors)
     file = tmp_path / "mine.txt"
     file.write_text(" ".join(["w3 w5 w7"] * 60))
-    own_text = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, place=str(file)))
+    own_text = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, texts_from=str(file)))
     assert own_text.root not in (before.root, after.root)
     assert list(changed.used.texts) == [file.name]
     with pytest.raises(DataError, match="needs texts of at least 16 tokens, not 8; give more --tokens"):

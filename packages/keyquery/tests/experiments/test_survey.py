@@ -440,7 +440,7 @@ def test_model_that_hides_projections_lacks_only_rows_that_need_them(
     saved("llama", tmp_path / "words")
     load(ModelSource(str(tmp_path / "words"), device="cpu")).tokenizer.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.jsonl").write_text("\n".join(json.dumps({"text": text(64, n)}) for n in range(3)))
-    options = {"texts": 1, "tokens": 32, "items": 0, "place": str(tmp_path / "texts.jsonl")}
+    options = {"texts": 1, "tokens": 32, "items": 0, "texts_from": str(tmp_path / "texts.jsonl")}
     rows = kq.run(name, kq.load(str(tmp_path / "model"), device="cpu", dtype="fp32"), **options)
     for condition in hidden:
         condition_rows = rows[(rows["condition"] == condition) & (rows["metric"] == "nats")]

@@ -220,7 +220,7 @@ def test_turning_a_whole_head_takes_no_more_than_a_second_copy_of_it():
 def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
     rotary = from_theta(16.0, 8, layout="interleaved", start=2, factor=1.5)
     assert rotary == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
-    assert (rotary.end, rotary.still, NO_ROTATION.still) == (10, False, True)
+    assert (rotary.end, rotary.is_identity, NO_ROTATION.is_identity) == (10, False, True)
     assert (from_theta(2.0, 2).frequencies, from_theta(0.25, 4).frequencies) == ((1.0,), (1.0, 2.0))
     for base, d, words in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
         with pytest.raises(ValueError, match=words):

@@ -12,7 +12,7 @@ from keyquery.models import resumed as resuming
 from keyquery.models.anatomy import blocks
 from keyquery.models.answers.forwards import key_cache, step
 from keyquery.models.interventions import Intervention, applied
-from keyquery.models.resumed import skip_stored_blocks, untouched_blocks
+from keyquery.models.resumed import count_untouched_blocks, skip_stored_blocks
 from models_planted import model as planted_model
 from models_planted import subject
 from models_tiny import built
@@ -53,14 +53,14 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
     model = any_model(name)
     runs = attention_runs(model)
     baseline = logits(model, [], **inputs)
-    with skip_stored_blocks(model, untouched_blocks(model, [])):
+    with skip_stored_blocks(model, count_untouched_blocks(model, [])):
         assert torch.equal(logits(model, [], **inputs), baseline)
     for index, block in enumerate(blocks(model)):
         for site in ("attention", "mlp", "heads"):
             interventions = [Intervention(site, "zero", layers=(block.layer,))]
             full_run = logits(model, interventions, **inputs)
             runs.clear()
-            with skip_stored_blocks(model, untouched_blocks(model, interventions)):
+            with skip_stored_blocks(model, count_untouched_blocks(model, interventions)):
                 assert torch.equal(logits(model, interventions, **inputs), full_run)
             assert len(runs) == len(blocks(model)) - index
             assert not torch.equal(full_run, baseline)
@@ -84,13 +84,13 @@ def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits
     model = any_model(name)
     runs, count = attention_runs(model), len(blocks(model))
     baseline = continued(model, [], 0)
-    assert untouched_blocks(model, [], cached=True) == count
+    assert count_untouched_blocks(model, [], cached=True) == count
     assert torch.equal(continued(model, [], count), baseline)
     for index, block in enumerate(blocks(model)):
         interventions = [Intervention("mlp", "zero", layers=(block.layer,))]
         full_run = continued(model, interventions, 0)
         runs.clear()
-        skipped = untouched_blocks(model, interventions, cached=True)
+        skipped = count_untouched_blocks(model, interventions, cached=True)
         assert torch.equal(continued(model, interventions, skipped), full_run)
         assert len(runs) == count - index + 3 * count
     assert torch.equal(continued(model, [], count), baseline), "the stored states were not changed"
@@ -102,14 +102,14 @@ def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.M
     outputs: list[Any] = []
     blocks(model)[0].mlp.register_forward_hook(lambda module, inputs, output: outputs.append(output))
     blocks(model)[-1].mlp.register_forward_hook(lambda module, inputs, output: output + outputs[-1])
-    assert untouched_blocks(model, []) == 0
-    assert untouched_blocks(planted_model(), []) == 3
-    assert untouched_blocks(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
+    assert count_untouched_blocks(model, []) == 0
+    assert count_untouched_blocks(planted_model(), []) == 3
+    assert count_untouched_blocks(planted_model(), [Intervention("k", "zero", layers=(2,), where="post")]) == 0
     model = planted_model()
     model.config.num_hidden_layers = 4
-    assert untouched_blocks(model, []) == 0
+    assert count_untouched_blocks(model, []) == 0
     mamba = transformers.MambaForCausalLM(transformers.MambaConfig(hidden_size=16, num_hidden_layers=2)).eval()
-    assert untouched_blocks(mamba, []) == 0
+    assert count_untouched_blocks(mamba, []) == 0
     monkeypatch.setattr(resuming, "MAX_BYTES", 0)
     model = planted_model()
     runs = attention_runs(model)
@@ -147,7 +147,7 @@ def test_answers_reuse_known_states_of_an_identified_model() -> None:
         planted = subject(planted_model(), facts=facts)
         items = planted.book.items(planted.book.tasks()[0], 3, 0, planted.tokenizer)
         runs = attention_runs(planted.model)
-        untouched_blocks(planted.model, [], cached=True)  # tries it on texts of its own
+        count_untouched_blocks(planted.model, [], cached=True)  # tries it on texts of its own
         runs.clear()
         answers.append([evaluation.answers(planted, items, condition) for condition in conditions])
         counts.append(sum(length > 1 for length in runs))

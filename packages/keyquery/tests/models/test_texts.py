@@ -94,7 +94,7 @@ def test_missing_and_unreadable_text_sources_are_reported(tmp_path: Path) -> Non
 
 def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path) -> None:
     messages = {
-        "run('sinks', 'tiny-rope', place='manuel')": "manuel: no such file; did you mean manual?",
+        "run('sinks', 'tiny-rope', texts_from='manuel')": "manuel: no such file; did you mean manual?",
         "capture('tiny-rope', 'absent.txt', context=16, out='cap')": "absent.txt: no such file",
     }
     code = "import sys, keyquery as kq\n" + "".join(

@@ -222,7 +222,7 @@ def look(kind: str) -> Found:
 def _turning(rotation: Rotary | str) -> str:
     if isinstance(rotation, str):
         return _short(rotation)
-    return "none" if rotation.still else f"{rotation.layout}, {2 * len(rotation.frequencies)}"
+    return "none" if rotation.is_identity else f"{rotation.layout}, {2 * len(rotation.frequencies)}"
 
 
 def _check_whole(model: PreTrainedModel, layers: Any) -> None:

@@ -1,1 +1,1 @@
-"""Compare measured models by exact tests, paired where the rows allow it and corrected as one family."""
+"""Compare measured models by tests that are paired if possible; their p values are corrected as one family."""

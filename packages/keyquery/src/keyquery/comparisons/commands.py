@@ -1,4 +1,4 @@
-"""Commands that compare and show measured models; heavy imports happen when a command runs."""
+"""Commands that compare and show measured models. Large libraries are imported only when a command runs."""
 
 import functools
 from collections.abc import Callable
@@ -34,7 +34,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command the options that say what is compared, and how."""
+    """Add the options of a comparison to a command."""
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
 
 
@@ -46,9 +46,9 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
 def compare(
     obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **options: Any
 ) -> None:
-    """Compare measured models with the first: exact tests, paired where possible, corrected as one family.
+    """Compare measured models with the first by tests, paired if possible; p values are corrected as one family.
 
-    A name may be shortened as long as only one measurement begins with it.
+    A name may be shortened as long as it begins the names of only one model's measurements.
     """
     if len(models) < 2:
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
@@ -86,7 +86,7 @@ def _print_comparison(
     folder: Path | None,
     json_output: bool,
 ) -> "Comparison":
-    """Print a comparison; if a report folder is given, also write the report."""
+    """Print a comparison, write it to the folder `report` if one is given, and return it."""
     from keyquery.comparisons.comparison import compare_models
     from keyquery.comparisons.measured import read
 

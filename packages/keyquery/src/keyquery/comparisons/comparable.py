@@ -9,6 +9,7 @@ from keyquery.measure.measurements import OF_THE_MODEL, settings_in_words
 
 MEASURE_BOTH = "measure both in one command: run NAME --model A --against B"
 CAPTURE_BOTH = "capture both over the same texts, with the same options"
+LIBRARIES = ("torch", "transformers")  # whose versions are compared
 Manifest = Mapping[str, Any]
 
 
@@ -18,45 +19,40 @@ def check_comparable(
     """Check that two measurements may be compared; return notes on the limits of the comparison.
 
     `manifests` record how each model's rows were made; rows are paired by `unit`. The tokenizers may differ if items
-    or heads are paired, but not if texts are paired. `task` is the task of the compared items. The notes name different
-    precisions and versions. Raises DataError if texts, items or settings differ, or if texts are paired and the
-    tokenizers differ.
+    or heads are paired, but not if texts are paired. `task` is the task of the compared items. The notes say how the
+    measurements differ in precision, tokenizer and versions. Raises DataError if texts, items or settings differ, or if
+    texts are paired and the tokenizers differ.
     """
     reference, other = manifests
-    pair = f"{experiment}: {names[0]} and {names[1]}"
+    label = f"{experiment}: {names[0]} and {names[1]}"
     is_capture = "capture" in reference
     advice = CAPTURE_BOTH if is_capture else MEASURE_BOTH
     vocabularies = [_model_facts(manifest).get("tokenizer") for manifest in manifests]
     tokenizers_differ = None not in vocabularies and vocabularies[0] != vocabularies[1]
     if tokenizers_differ and unit == "text":
-        raise DataError(
-            f"{pair} have different tokenizers, which cut a text into different tokens; "
-            "compare by item instead: --by item"
-        )
+        raise DataError(f"{label} have different tokenizers, which split texts differently; compare items: --by item")
     settings, other_settings = settings_in_words(reference), settings_in_words(other)
-    for name in (*settings, *(name for name in other_settings if name not in settings)):
+    for name in dict.fromkeys((*settings, *other_settings)):
         if name not in OF_THE_MODEL and settings.get(name) != other_settings.get(name):
-            values = ("not given" if each.get(name) is None else each[name] for each in (settings, other_settings))
-            raise DataError(f"{pair} have different settings ({name} {', '.join(map(str, values))}); {advice}")
-    _require_same_hashes(pair, manifests, unit, tokenizers_differ, advice, task)
+            values = (facts.get(name) for facts in (settings, other_settings))
+            words = ", ".join("not given" if value is None else str(value) for value in values)
+            raise DataError(f"{label} have different settings ({name} {words}); {advice}")
+    _require_same_hashes(label, manifests, unit, tokenizers_differ, advice, task)
     if is_capture:
         hashes = [manifest["capture"].get("text_hash") for manifest in manifests]
         counts = [manifest["capture"].get("documents") for manifest in manifests]
         hashes_differ = not tokenizers_differ and None not in hashes and hashes[0] != hashes[1]
         if counts[0] != counts[1] or hashes_differ:
             documents = f"{counts[0]} and {counts[1]} documents"
-            raise DataError(f"{pair} were captured on different texts ({documents}); {advice}")
+            raise DataError(f"{label} were captured on different texts ({documents}); {advice}")
     protocols = {
         name: {
-            "precision": _precision_name(facts),
-            "tokenizer": str(vocabulary or "not stated"),
-            **{library: facts.get("versions", {}).get(library, "not stated") for library in ("torch", "transformers")},
+            "precision": _precision_name(manifest),
+            **({} if None in vocabularies else {"tokenizer": str(vocabulary)}),
+            **{library: manifest.get("versions", {}).get(library, "not stated") for library in LIBRARIES},
         }
-        for name, facts, vocabulary in zip(names, manifests, vocabularies, strict=True)
+        for name, manifest, vocabulary in zip(names, manifests, vocabularies, strict=True)
     }
-    if None in vocabularies:
-        for facts in protocols.values():
-            facts.pop("tokenizer")
     return list(guards.mixed_protocol(protocols))
 
 
@@ -72,7 +68,7 @@ def _precision_name(manifest: Manifest) -> str:
 
 
 def _require_same_hashes(
-    pair: str, manifests: tuple[Manifest, Manifest], unit: str, tokenizers_differ: bool, advice: str, task: str
+    label: str, manifests: tuple[Manifest, Manifest], unit: str, tokenizers_differ: bool, advice: str, task: str
 ) -> None:
     """Raise DataError if the two models were given different items or, with the same tokenizer, different texts."""
     units = "items" if unit == "item" else "texts"
@@ -87,4 +83,4 @@ def _require_same_hashes(
         if hashes[0] != hashes[1]:
             counts = [each["count"] if each else 0 for each in hashes]
             problem = f"{counts[0]} and {counts[1]} {units}" if counts[0] != counts[1] else f"different {units}{doubt}"
-            raise DataError(f"{pair} were asked {problem} of {name}; {advice}")
+            raise DataError(f"{label} were asked {problem} of {name}; {advice}")

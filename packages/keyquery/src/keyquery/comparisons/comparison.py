@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from boundpaper.errors import DataError, LatexError, MissingDependency
 from boundpaper.statistics import fired, frame, guards
@@ -18,11 +21,9 @@ from boundpaper.typeset.short_names import short_names
 from keyquery.comparisons.measured import ModelMeasurements, common_experiments
 from keyquery.comparisons.paired import TestedQuantity, correct_tests, note_on_units, pair_tests
 from keyquery.measure.headlines import HEADLINES
-from keyquery.measure.summary import align_lines, number_text
+from keyquery.measure.summary import align_lines, number_text, with_unit
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.spec import Table
 
@@ -32,16 +33,15 @@ TESTS = {
     "welch_t": "Welch's t of two groups of heads, which are not paired",
 }
 EFFECTS = {"d_z": "$d_z$", "d": "$d$", "odds_ratio": "odds ratio"}
-FAMILY = "this comparison"
 GUARDS_BELOW_TABLE = (guards.DEPENDENT_UNITS, guards.MIXED_PROTOCOL)
 """Guards that are explained once below the table; other guards are in the note of each row."""
 NAME = "comparison"
-"""Common file name of a report's files."""
+"""Name of a report's files, without suffix."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of models with the first of them, the reference; `compare` returns one.
+    """A comparison of models with a reference model; `compare` returns one.
 
     Attributes
     ----------
@@ -81,35 +81,28 @@ class Comparison:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Tests, one row each: experiment, quantity, models, means, and the columns of `boundpaper.statistics`."""
-        table = frame(test.row for test in self.tests).rename(columns={"study": "experiment"})
-        facts: dict[str, list[Any]] = {
-            "quantity": [test.quantity.label for test in self.tests],
-            "values_in": [test.quantity.unit for test in self.tests],
-            "reference": [test.models[0] for test in self.tests],
-            "model": [test.models[1] for test in self.tests],
-            "reference_mean": [test.means[0] for test in self.tests],
-            "model_mean": [test.means[1] for test in self.tests],
-        }
-        for column, (name, values) in enumerate(facts.items(), start=1):
-            table.insert(column, name, values)
-        return table
+        """One row per test: experiment, quantity, models, means, and the columns of `boundpaper.statistics`."""
+        tests = frame(test.row for test in self.tests).rename(columns={"study": "experiment"})
+        facts = pd.DataFrame(
+            [(test.quantity.label, test.quantity.unit, *test.models, *test.means) for test in self.tests],
+            columns=["quantity", "values_in", "reference", "model", "reference_mean", "model_mean"],
+        )
+        return pd.concat([tests[["experiment"]], facts, tests.drop(columns="experiment")], axis=1)
 
     def __str__(self) -> str:
         header = ("experiment", "quantity", "model", "difference", "95 % interval", "effect", "p", "Holm", "n", "unit")
         lines: list[tuple[str, ...]] = [header]
         for test in self.tests:
-            row, unit = test.row, f" ({test.quantity.unit})" if test.quantity.unit else ""
-            complete = row.ci_low is not None and row.ci_high is not None
-            span = f"[{number_text(row.ci_low)}, {number_text(row.ci_high)}]" if complete else ""
-            numbers = (number_text(row.estimate), span, f"{row.effect_name} {number_text(row.effect)}")
-            counts = (_p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit)
-            lines.append((row.study, test.quantity.label + unit, test.models[1], *numbers, *counts))
+            row, quantity = test.row, with_unit(test.quantity.label, test.quantity.unit)
+            interval = f"[{number_text(row.ci_low)}, {number_text(row.ci_high)}]"
+            difference = number_text(row.estimate), interval if None not in (row.ci_low, row.ci_high) else ""
+            effect = f"{row.effect_name} {number_text(row.effect)}"
+            p_and_n = _p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit
+            lines.append((row.study, quantity, test.models[1], *difference, effect, *p_and_n))
         if len(self.models) == 2:
             lines = [(*line[:2], *line[3:]) for line in lines]
-        return "\n".join(
-            [f"{' and '.join(self.models[1:])} minus {self.models[0]}", "", align_lines(lines), "", *self.notes]
-        )
+        contrast = f"{' and '.join(self.models[1:])} minus {self.models[0]}"
+        return "\n\n".join([contrast, align_lines(lines), "\n".join(self.notes)])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -139,11 +132,9 @@ class Comparison:
         from boundpaper.tables.spec import Column, Table
 
         rows = self.frame
-        rows["shown"] = [
-            f"{name} ({unit})" if unit else name for name, unit in zip(rows["quantity"], rows["values_in"], strict=True)
-        ]
+        rows["shown"] = list(map(with_unit, rows["quantity"], rows["values_in"]))
         effects = rows["effect_name"] = rows["effect_name"].map(EFFECTS)
-        shared_name = effects.iloc[0] if effects.nunique() == 1 else ""  # then the header gives it, else a column
+        shared_name = effects.iloc[0] if effects.nunique() == 1 else ""  # given in the header, else in a column
         model_column = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
         return Table(
             rows=rows,
@@ -176,26 +167,26 @@ class Comparison:
         from boundpaper.figures.series import Forest
         from boundpaper.figures.spec import Axis, Figure, Panel, Rule
 
-        short, panels = short_names(self.models), []
-        for label, tests in (
+        labels, panels = short_names(self.models), []
+        for axis_label, tests in (
             ("standardised difference", [test for test in self.tests if test.row.test != "mcnemar_exact"]),
             ("difference (percentage points)", [test for test in self.tests if test.row.test == "mcnemar_exact"]),
         ):
             series = []
             for model in self.models[1:]:
-                drawn = [test for test in tests if test.models[1] == model and _interval_ends(test)]
-                if drawn:
-                    rows = [test.quantity.label for test in drawn]
-                    middle, low, high = zip(*map(_interval_ends, drawn), strict=True)
-                    groups = [test.row.study.replace("_", " ") for test in drawn]
+                by_test = {test: _drawn_values(test) for test in tests if test.models[1] == model}
+                if points := {test: values for test, values in by_test.items() if values}:
+                    rows = [test.quantity.label for test in points]
+                    estimate, low, high = zip(*points.values(), strict=True)
+                    groups = [test.row.study.replace("_", " ") for test in points]
                     series.append(
-                        Forest(rows=rows, estimate=middle, low=low, high=high, groups=groups, label=short[model])
+                        Forest(rows=rows, estimate=estimate, low=low, high=high, groups=groups, label=labels[model])
                     )
             if series:
-                panels.append(Panel(series=series, x=Axis(label=label, zero=True), rules=[Rule(at=0.0, axis="x")]))
+                panels.append(Panel(series=series, x=Axis(label=axis_label, zero=True), rules=[Rule(at=0.0, axis="x")]))
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
-        undrawn = [f"{test.row.study}: {test.quantity.label}" for test in self.tests if _interval_ends(test) is None]
+        undrawn = [f"{test.row.study}: {test.quantity.label}" for test in self.tests if _drawn_values(test) is None]
         contrast = f"{' and '.join(self.models[1:])} minus {self.models[0]}"
         return Figure(
             panels=panels,
@@ -214,7 +205,7 @@ class Comparison:
 
     def to_json(self) -> str:
         """Return JSON with the models, one object per test, and what was left out."""
-        rows: list[dict[str, Any]] = [
+        tests: list[dict[str, Any]] = [
             {
                 "experiment": test.row.study,
                 "quantity": test.quantity.label,
@@ -228,7 +219,7 @@ class Comparison:
             }
             for test in self.tests
         ]
-        return json.dumps({"models": self.models, "tests": rows, "left_out": self.left_out}, indent=1)
+        return json.dumps({"models": self.models, "tests": tests, "left_out": self.left_out}, indent=1)
 
     def report(self, folder: str | Path) -> list[Path]:
         """Write `comparison.md`, `.csv`, `.json` and the figure into a folder; return the files.
@@ -242,16 +233,15 @@ class Comparison:
         """
         target = Path(folder)
         texts = {".csv": self.frame.to_csv(index=False, lineterminator="\n"), ".json": self.to_json() + "\n"}
-        paths = [target / f"{NAME}{suffix}" for suffix in texts]
-        for path, text in zip(paths, texts.values(), strict=True):
-            write(path, text.encode())
+        for suffix, text in texts.items():
+            write(target / f"{NAME}{suffix}", text.encode())
         figure_paths, figure_note = self._figure_files(target)
         page = self.to_markdown()
         picture = next((path.name for path in figure_paths if path.suffix == ".png"), "")
         page += f"\n![{self.figure().caption}]({picture})\n" if picture else ""
         page += f"\n{figure_note}\n" if figure_note else ""
         write(target / f"{NAME}.md", page.encode())
-        return [target / f"{NAME}.md", *paths, *figure_paths]
+        return [*(target / f"{NAME}{suffix}" for suffix in (".md", *texts)), *figure_paths]
 
     def paper(self, folder: str | Path, title: str = "") -> Path:
         """Write a new paper on this comparison, with numbers bound to the measurements; return its two-page PDF.
@@ -301,7 +291,7 @@ def compare_models(
 ) -> Comparison:
     """Return a comparison of models with the first one.
 
-    Names of models must differ. If `experiments` is empty, all that were run on every model are compared. `by` is the
+    Names of models must differ. Without `experiments`, all that were run on every model are compared. `by` is the
     unit to pair by, by default texts or items if the rows name them, else seeds, else heads. If `metrics` are given,
     they are tested in all their conditions, instead of those in an experiment's summary. Raises DataError if models
     were measured with different settings, a metric is unknown, nothing can be paired, or no test can reach p < .05.
@@ -311,14 +301,15 @@ def compare_models(
         raise DataError("only one model is named; name two or more to compare")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
-    shared, left_out = common_experiments(models, experiments)
-    measured = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
+    experiments, left_out = common_experiments(models, experiments)
+    tables = [model.tables[name] for model in models for name in experiments]
+    all_metrics = dict.fromkeys(metric for table in tables for metric in table["metric"])
     for metric in metrics:
-        if metric not in measured:
-            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, measured)}")
+        if metric not in all_metrics:
+            raise DataError(f"no metric {metric!r} in {', '.join(experiments)}{or_known(metric, all_metrics)}")
     tests: list[TestedQuantity] = []
     errors: list[DataError] = []
-    for model, experiment in ((model, name) for model in models[1:] for name in shared):
+    for model, experiment in product(models[1:], experiments):
         try:
             experiment_tests, notes = pair_tests((models[0], model), experiment, by, metrics)
         except DataError as error:
@@ -327,23 +318,23 @@ def compare_models(
         tests += experiment_tests
         left_out += [note for note in notes if note not in left_out]
     if not tests:
-        more = f"; {counted(len(errors) - 1, 'other comparison')} refused as well" if len(errors) > 1 else ""
-        reasons = "; ".join(left_out) or f"nothing of {', '.join(shared)} can be compared"
-        raise DataError(f"{errors[0]}{more}" if errors else reasons)
+        refusals = f"; {counted(len(errors) - 1, 'other comparison')} refused as well" if len(errors) > 1 else ""
+        reasons = "; ".join(left_out) or f"nothing of {', '.join(experiments)} can be compared"
+        raise DataError(f"{errors[0]}{refusals}" if errors else reasons)
     left_out += [f"left out: {error}" for error in errors]
-    order = [*HEADLINES, *shared]
-    corrected = sorted(correct_tests(tests, FAMILY), key=lambda test: order.index(test.row.study))
-    left_out += note_on_units(corrected)
-    return Comparison(names, tuple(corrected), tuple(left_out), tuple(models), by, tuple(metrics))
+    order = [*HEADLINES, *experiments]
+    tests = sorted(correct_tests(tests, "this comparison"), key=lambda test: order.index(test.row.study))
+    left_out += note_on_units(tests)
+    return Comparison(names, tuple(tests), tuple(left_out), tuple(models), by, tuple(metrics))
 
 
-def _interval_ends(test: TestedQuantity) -> tuple[float, float, float] | None:
-    """Return the value to draw, of the difference or of its effect size, and the ends of its interval; or None."""
+def _drawn_values(test: TestedQuantity) -> tuple[float, float, float] | None:
+    """Return an effect size, or for items a difference, and the ends of its interval; None without an interval."""
     row = test.row
-    middle, low, high = row.effect, row.effect_ci_low, row.effect_ci_high
+    value, low, high = row.effect, row.effect_ci_low, row.effect_ci_high
     if row.test == "mcnemar_exact":
-        middle, low, high = row.estimate, row.ci_low, row.ci_high
-    return None if middle is None or low is None or high is None else (middle, low, high)
+        value, low, high = row.estimate, row.ci_low, row.ci_high
+    return None if value is None or low is None or high is None else (value, low, high)
 
 
 def _p_text(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Read a model's measurements and their manifests from a project, a folder or frames in memory."""
+"""Read a model's measurements and their manifests from a project or a folder."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +27,8 @@ TABLES_OF_HEADS = ("model_metrics", OF_HEADS, *("head_profile", "head_pairs", "h
 class ModelMeasurements:
     """The measurements of a model.
 
-    `tables` has tidy rows by experiment (`keyquery.measure.units.as_tidy`), and `manifests` how they were measured.
-    `copy` writes the measurements of some experiments into a paper's folder.
+    By experiment, `tables` has tidy rows (`keyquery.measure.units.as_tidy`) and `manifests` has the record of how they
+    were measured. `copy` writes the measurements of some experiments into a paper's folder.
     """
 
     name: str
@@ -46,19 +46,19 @@ class ModelMeasurements:
 
 
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
-    """Return the measurements of one name, read from `artifacts/measurements` of a folder.
+    """Read the measurements of one name from `artifacts/measurements` of a folder.
 
     `root` is a project, or any folder with measurements; `name` may be shortened, see `full_name`. If `experiments` is
-    empty, all are read. Raises DataError if there are no measurements, the name fits several, a requested experiment is
-    missing, or a table was truncated or changed.
+    empty, all are read. Raises DataError if there are no measurements, the name fits several, one of `experiments`
+    is missing, or a table was truncated or changed.
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
-    for required in experiments:
-        if required not in paths:
-            measure_it = f"; measure it: run {required} --model MODEL --name {name}"
-            advice = measure_it if required in HEADLINES else or_known(required, sorted(paths))
-            raise DataError(f"{name} has no {required}{advice}")
+    for experiment in experiments:
+        if experiment not in paths:
+            measure_it = f"; measure it: run {experiment} --model MODEL --name {name}"
+            advice = measure_it if experiment in HEADLINES else or_known(experiment, sorted(paths))
+            raise DataError(f"{name} has no {experiment}{advice}")
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):
         if experiments and experiment not in experiments:
@@ -82,10 +82,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
 
 
 def measurement_names(root: Path) -> list[str]:
-    """Return the names of all measurements below `artifacts/measurements` of a folder.
-
-    Raises DataError when there are none.
-    """
+    """Return the names of all measurements in `artifacts/measurements` of a folder; raise DataError if it has none."""
     names = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not names:
         raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")
@@ -95,13 +92,13 @@ def measurement_names(root: Path) -> list[str]:
 def full_name(root: Path, name: str) -> str:
     """Return the full name of measurements, given the full name, its beginning, or the model's name.
 
-    Raises DataError if no measurements fit, or several do.
+    Raises DataError if no name fits, or several.
     """
     names = measurement_names(root)
     if name in names:
         return name
     start = slug(name)
-    candidates = [full for full in names if full.startswith(start) or start in _models_in_manifests(root, full)]
+    candidates = [each for each in names if each.startswith(start) or start in _models_in_manifests(root, each)]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
@@ -110,7 +107,7 @@ def full_name(root: Path, name: str) -> str:
 
 
 def _models_in_manifests(root: Path, name: str) -> set[str]:
-    """Return the slugs of the models that the manifests of measurements with this name state."""
+    """Return the slugs of the models in the manifests of the measurements with this name."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
     records = (manifest.get(field) for manifest in manifests for field in ("model", "capture"))
     return {slug(str(record["model"])) for record in records if isinstance(record, dict) and record.get("model")}
@@ -123,23 +120,23 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
         table: {key: value for key, value in manifest.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
         for table, manifest in manifests.items()
     }
-    conflicting = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
-    if conflicting:
-        tables = ", ".join(conflicting)
+    conflicting_tables = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
+    if conflicting_tables:
         raise DataError(
-            f"{name}: {OF_HEADS} and {tables} come from different captures, as after a stopped `heads`; run "
-            f"`heads CAPTURE --name {name} --replace` again"
+            f"{name}: {OF_HEADS} and {', '.join(conflicting_tables)} come from different captures, as after a stopped "
+            f"`heads`; run `heads CAPTURE --name {name} --replace` again"
         )
 
 
 def common_experiments(
     models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Return the experiments to compare, in the order of `HEADLINES`, and notes on those that some models lack.
+    """Return the experiments to compare, in the order of `HEADLINES`, and notes on experiments that some models lack.
 
-    Without `experiments`, all that were run on every model are compared. Raises DataError if there is none.
+    Without `experiments`, all that were run on every model are compared. Raises DataError if the models have
+    no experiment in common.
     """
-    names = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
+    names = dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)])
     measured = [name for name in names if any(name in model.tables for model in models)]
     shared = [name for name in measured if all(name in model.tables for model in models)]
     left_out = [
@@ -149,7 +146,5 @@ def common_experiments(
     ]
     if not shared:
         measured_by = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
-        raise DataError(
-            f"no experiment was measured on all these models ({measured_by}); run one with --model and --against"
-        )
+        raise DataError(f"no experiment was measured on all models ({measured_by}); run one with --model and --against")
     return [name for name in shared if not experiments or name in experiments], left_out

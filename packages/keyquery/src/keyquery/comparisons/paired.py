@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from boundpaper.errors import DataError
@@ -16,15 +17,14 @@ from keyquery.measure.headlines import Headline, headlines
 from keyquery.measure.units import Units, units_of
 
 ALPHA = 0.05
-GROUP_UNITS = {"head": "heads", "key head": "heads"}
 
 
 @dataclass(frozen=True, eq=False)
 class TestedQuantity:
     """A compared quantity and its test.
 
-    `models` are the reference and the compared model; `means` are their means over units. `row` is the test of the
-    compared model minus the reference, with the experiment as study.
+    `models` are the reference and the compared model; `means` are their means over units. `row` is the test of their
+    difference, compared model minus reference; its `study` is the experiment.
     """
 
     row: Estimate
@@ -39,22 +39,22 @@ def pair_tests(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> tuple[list[TestedQuantity], list[str]]:
-    """Return uncorrected tests of an experiment's quantities, and notes on quantities that could not be tested.
+    """Return uncorrected tests of an experiment's quantities, and notes on the quantities without a test.
 
     Raises DataError if the two models' settings, texts or items differ.
     """
     tables = [model.tables[experiment] for model in models]
     manifests = (models[0].manifests[experiment], models[1].manifests[experiment])
     names = (models[0].name, models[1].name)
-    tested: list[TestedQuantity] = []
+    tests: list[TestedQuantity] = []
     left_out: list[str] = []
     errors: list[DataError] = []
-    for quantity in dict.fromkeys(each for table in tables for each in headlines(experiment, table, metrics)):
+    for quantity in dict.fromkeys(chain.from_iterable(headlines(experiment, table, metrics) for table in tables)):
         label = f"{experiment}: {quantity.label}"
         first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:
-            absent = [name for name, units in zip(names, (first, second), strict=True) if units is None]
-            left_out.append(f"{label}: no {by or 'single unit'} is kept of {' and '.join(absent)}; not compared")
+            missing_names = [name for name, units in zip(names, (first, second), strict=True) if units is None]
+            left_out.append(f"{label}: no {by or 'single unit'} is kept of {' and '.join(missing_names)}; not compared")
             continue
         try:
             task = quantity.metric.removesuffix("_right")
@@ -66,16 +66,16 @@ def pair_tests(
         if row is None:
             left_out.append(f"{label}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
             continue
-        tested.append(TestedQuantity(attach(row, tuple(notes)), quantity, names, means))
-    if errors and not tested:
+        tests.append(TestedQuantity(attach(row, tuple(notes)), quantity, names, means))
+    if errors and not tests:
         raise errors[0]
-    return tested, [*left_out, *(f"left out: {error}" for error in dict.fromkeys(map(str, errors)))]
+    return tests, [*left_out, *(f"left out: {error}" for error in dict.fromkeys(map(str, errors)))]
 
 
 def _test_quantity(
     first: Units, second: Units, experiment: str, quantity: Headline, names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Return the test of the second model's values minus the first's, or None without values, and the models' means."""
+    """Return a test of the second model's values minus the first's (None without values), and the models' means."""
     base, other = first.values, second.values
     facts: dict[str, Any] = {
         "study": experiment,
@@ -92,8 +92,9 @@ def _test_quantity(
         return None, (0.0, 0.0)
     reason = f"{missing} of {len(valid)} units left out for lack of a value: {first.reason or second.reason}"
     if first.right is not None and second.right is not None:
-        rights = (first.right, second.right)
-        base_right, other_right = (right.reindex(base.index).astype(int).to_numpy() for right in rights)
+        base_right, other_right = (
+            right.reindex(base.index).astype(int).to_numpy() for right in (first.right, second.right)
+        )
         row = _scaled_estimate(mcnemar(other_right, base_right, **facts), quantity.scale)
     else:
         row = sign_flips(other.to_numpy(), base.to_numpy(), names=(names[1], names[0]), **facts)
@@ -107,11 +108,11 @@ def _test_quantity(
 def _compare_as_groups(
     first: Units, second: Units, facts: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Return the test of heads of two networks of different shapes, as two groups, or None; and the models' means.
+    """Return a test of the heads of two networks of different shapes as two groups, and the networks' means.
 
-    Raises DataError if units that are not heads differ.
+    The test is None if a group has fewer than two heads. Raises DataError if the units are not heads.
     """
-    if first.kind != second.kind or first.kind not in GROUP_UNITS:
+    if first.kind != second.kind or first.kind not in ("head", "key head"):
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         equal = len(first.values) == len(second.values) and first.kind == second.kind
         raise DataError(
@@ -132,43 +133,42 @@ def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
 
 
 def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
-    """Return the tests with p values corrected by Holm as one family, and a guard on those that cannot reach .05.
+    """Return the tests with p values corrected by Holm as one family, and a guard on each that cannot reach .05.
 
     Raises DataError if no test has enough units for a p below .05.
     """
-    flips = [test.row for test in tests if _is_flips(test.row)]
-    if tests and len(flips) == len(tests) and all(smallest_flip_p(flip.n) > ALPHA for flip in flips):
-        largest = max(flip.n for flip in flips)
+    flip_rows = [test.row for test in tests if _is_sign_flips(test.row)]
+    if tests and len(flip_rows) == len(tests) and all(smallest_flip_p(row.n) > ALPHA for row in flip_rows):
+        largest = max(row.n for row in flip_rows)
         raise DataError(
-            f"{counted(largest, flips[0].unit)} allow no p below {smallest_flip_p(largest):.3g}, whatever the models "
-            f"do; measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
+            f"{counted(largest, flip_rows[0].unit)} allow no p below {smallest_flip_p(largest):.3g}, whatever the "
+            f"models do; measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
         )
     rows = holm([test.row for test in tests], [family] * len(tests))
     count = sum(row.p_value is not None for row in rows)
-    return [
-        replace(
-            test, row=attach(row, guards.smallest_p(smallest_flip_p(row.n), family=count)) if _is_flips(row) else row
-        )
-        for test, row in zip(tests, rows, strict=True)
+    guarded_rows = [
+        attach(row, guards.smallest_p(smallest_flip_p(row.n), family=count)) if _is_sign_flips(row) else row
+        for row in rows
     ]
+    return [replace(test, row=row) for test, row in zip(tests, guarded_rows, strict=True)]
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
-    """Return a note on how many units suffice, in a list, if some Holm-corrected p cannot fall below .05."""
+    """Return a note on how many units suffice if some Holm-corrected p cannot fall below .05; else an empty list."""
     count = sum(test.row.p_value is not None for test in tests)
-    too_small = [test.row for test in tests if _is_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
-    if not too_small:
+    weak_rows = [test.row for test in tests if _is_sign_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
+    if not weak_rows:
         return []
-    smallest = min(too_small, key=lambda row: row.n)
-    best = min(1.0, smallest_flip_p(smallest.n) * count)
+    smallest = min(weak_rows, key=lambda row: row.n)
+    best_p = min(1.0, smallest_flip_p(smallest.n) * count)
     return [
-        f"{len(too_small)} of {counted(count, 'test')} cannot come below .05 after Holm "
-        f"({counted(smallest.n, smallest.unit)} give {best:.2g} at best); measure {_units_needed(count)} units, or "
+        f"{len(weak_rows)} of {counted(count, 'test')} cannot come below .05 after Holm "
+        f"({counted(smallest.n, smallest.unit)} give {best_p:.2g} at best); measure {_units_needed(count)} units, or "
         "name an --experiment"
     ]
 
 
-def _is_flips(row: Estimate) -> bool:
+def _is_sign_flips(row: Estimate) -> bool:
     return row.test == "sign_flips"
 
 

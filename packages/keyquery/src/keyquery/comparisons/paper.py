@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from keyquery.comparisons.paired import TestedQuantity
 
 NAME = "comparison"
-STEP = '''"""{title}"""
+FILE = '''"""{title}"""
 
 import pandas as pd
 {imports}
@@ -31,7 +31,8 @@ def {function}({parameters}) -> {returned}:
     """{summary}; the parameters say which measurements are read."""
     return again({arguments}).{attribute}
 '''
-STEPS = {
+FIELDS = ("imports", "function", "returned", "summary", "attribute")
+FILES = {  # the fields of `FILE`, by folder
     "analysis/studies": ("", "comparison", "pd.DataFrame", "Test the models", "frame"),
     "tables": ("\nfrom boundpaper.tables import Table", "table", "Table", "Show every test", "table()"),
     "figures": ("\nfrom boundpaper.figures import Figure", "figure", "Figure", "Draw the differences", "figure()"),
@@ -65,7 +66,7 @@ DOCUMENT = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=
 \input{chapters/<< chapter >>}
 <% endfor %>
 \end{document}
-"""  # two pages, with neither title page nor bibliography; lines may stretch, as names of models do not break
+"""  # two pages without title page or bibliography; lines may stretch, since names of models cannot be broken
 CHAPTER = r"""\chapter{What differs}\label{ch:comparison}
 
 \section{What is asked}
@@ -98,8 +99,7 @@ say nothing: for these, several seeds have to be measured.
 def again(models: Sequence[str], experiments: Sequence[str], by: str | None, metrics: Sequence[str]) -> Comparison:
     """Return a comparison of models from their measurements in the open paper.
 
-    `models` are names of measurements, the reference first; the other arguments are those of `keyquery.compare`.
-    Raises DataError as `keyquery.compare` does.
+    `models` are names of measurements, the reference first; other arguments and errors are as of `keyquery.compare`.
     """
     from keyquery.comparisons.comparison import compare_models
 
@@ -107,29 +107,20 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
 
 
 def write_paper(result: Comparison, folder: Path, title: str) -> Path:
-    """Write a comparison as a new paper; return the PDF of its chapter, `out/chapters/comparison.pdf` in the paper.
+    """Write a comparison as a new paper; return the path of its PDF, `out/chapters/comparison.pdf` in the paper.
 
-    `result` is the result of `keyquery.compare`; `folder` must be missing or empty. Raises SpecError if the folder is
-    not empty or is inside another paper, and ThesisError if the chapter cannot be built, for example without LaTeX;
-    the paper's files are kept.
+    `folder` and the errors are those of `Comparison.paper`.
     """
     root = new(folder, title).root
     for model in result.measured:
         model.copy(root, result.experiments)
     parameters = ", ".join(f"{name}: pd.DataFrame" for name in result.experiments)
     arguments = f"{result.models!r}, {result.experiments!r}, {result.by!r}, {tuple(result.metrics)!r}"
-    for step_folder, (imports, function, returned, summary, attribute) in STEPS.items():
-        source = STEP.format(
-            title=f"{title.replace(chr(34), '')}.",
-            imports=imports,
-            function=function,
-            parameters=parameters,
-            returned=returned,
-            summary=summary,
-            arguments=arguments,
-            attribute=attribute,
-        )
-        write(root / step_folder / f"{NAME}.py", source.encode())
+    sentence = f"{title.replace(chr(34), '')}."
+    for folder_name, values in FILES.items():
+        fields = dict(zip(FIELDS, values, strict=True))
+        source = FILE.format(title=sentence, parameters=parameters, arguments=arguments, **fields)
+        write(root / folder_name / f"{NAME}.py", source.encode())
     package, settings = root / "artifacts/datapackage.yaml", root / "paper/metadata.yaml"
     write(package, (package.read_text(encoding="utf-8") + RESOURCE).encode())
     write(settings, settings.read_text(encoding="utf-8").replace("[introduction]", f"[{NAME}]").encode())
@@ -148,25 +139,25 @@ def write_paper(result: Comparison, folder: Path, title: str) -> Path:
 
 
 def _row_arguments(test: TestedQuantity) -> str:
-    """Return the arguments by which a chapter selects the row of a test."""
+    """Return the arguments with which a chapter selects the row of a test."""
     cells = {"experiment": test.row.study, "quantity": test.quantity.label, "model": test.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 
 
 def _cell(test: TestedQuantity, column: str) -> str:
-    """Return the expression by which a chapter reads a cell of a test's row."""
+    """Return the expression with which a chapter reads a cell of a test's row."""
     return f"n('{NAME}', {_row_arguments(test)}, value='{column}')"
 
 
 def _test_line(test: TestedQuantity, with_model: bool) -> str:
     """Return a line of the chapter about one test; each number and name in it is a cell of the result."""
     unit = f" (<< {_cell(test, 'values_in')} >>)" if test.quantity.unit else ""
-    of = f"of \\texttt{{<< {_cell(test, 'model')} >>}} " if with_model else ""
+    model_phrase = f"of \\texttt{{<< {_cell(test, 'model')} >>}} " if with_model else ""
     model, reference = (f"<< {_cell(test, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
     row = f"tests({_row_arguments(test)})"
     verdict = f"; << 'after correction' if {row}.p_adjusted < 0.05 else 'may be chance' >>"
     return (
-        f"\\item << {_cell(test, 'quantity')} >>{unit} {of}is {model} against {reference} "
+        f"\\item << {_cell(test, 'quantity')} >>{unit} {model_phrase}is {model} against {reference} "
         f"over << {_cell(test, 'n')} >> units: "
         f"<< {row} | significant(3) >>{verdict if test.row.p_adjusted is not None else ''}."
     )
@@ -178,7 +169,5 @@ def _build_chapter(root: Path) -> Path:
     environment = {**os.environ, VARIABLE: str(root)}
     process = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")
     if process.returncode:
-        raise ThesisError(
-            f"{root}: the paper is written, but not its PDF: {process.stderr.strip().removeprefix('error: ')}"
-        )
+        raise ThesisError(f"{root}: the paper has no PDF yet: {process.stderr.strip().removeprefix('error: ')}")
     return root / process.stdout.strip()

@@ -22,7 +22,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     Raises DataError if texts are given instead of generated, or the book has just one kind.
     """
     kinds = tuple(subject.book.kinds())
-    if options.place is not None or len(kinds) < 2:
+    if options.texts_from is not None or len(kinds) < 2:
         raise DataError("text_kinds compares kinds of generated text; leave --texts out")
     rows: list[Row] = []
     for kind in kinds:

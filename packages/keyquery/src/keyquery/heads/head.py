@@ -119,7 +119,7 @@ class Head:
     @property
     def turns(self) -> bool:
         """Whether positions rotate the vectors; False if the rotation is unknown."""
-        return self.rotary is not None and not self.rotary.still
+        return self.rotary is not None and not self.rotary.is_identity
 
     @property
     def dimension(self) -> int:

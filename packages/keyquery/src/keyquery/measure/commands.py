@@ -198,7 +198,7 @@ def heads(obj: dict[str, Any], /, path_or_id: str, json_output: bool, **options:
 )
 @add_loading_options
 @click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts: 0,1,2.")
-@click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
+@click.option("--texts", "texts_from", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens per text [the training length, at most 2,048].")
 @click.option(

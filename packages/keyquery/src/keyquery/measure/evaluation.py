@@ -14,7 +14,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.interventions import Intervention
-from keyquery.models.resumed import skip_stored_blocks, untouched_blocks
+from keyquery.models.resumed import count_untouched_blocks, skip_stored_blocks
 from keyquery.models.undefined import undefined_message
 from keyquery.tasks.answers import parse
 from keyquery.tasks.items import Item
@@ -135,7 +135,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
 def _skippable_blocks(subject: Subject, condition: Condition, *, cached: bool) -> int:
     """Return how many first blocks may be skipped: 0 for a model without identity, since its weights may change."""
     has_identity = subject.identity is not None
-    return untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
+    return count_untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
 
 
 def _condition_record(condition: Condition) -> dict[str, Any]:

@@ -318,7 +318,7 @@ def _as_list(recipe_value: str | list[Any]) -> list[Any]:
 
 
 def _read_options(top: Mapping[str, Any], file: str) -> Options:
-    keys = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}  # by field of Options
+    keys = {"texts": "documents", "tokens": "tokens", "items": "items", "texts_from": "texts"}  # by field of Options
     seeds = tuple(top.get("seeds", [0]))
     try:
         options = Options(**{field: top[key] for field, key in keys.items() if key in top}, seeds=seeds)

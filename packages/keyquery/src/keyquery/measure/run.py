@@ -250,7 +250,7 @@ def manifest_of(
         "position": source.position if source.position != default.position else None,
         "load-as": source.load_as,
         "scaling": source.scaling,
-        "texts": options.place,
+        "texts": options.texts_from,
         "documents": options.texts,
         "tokens": options.tokens,
         "items": options.items,
@@ -260,6 +260,8 @@ def manifest_of(
     arguments = [f"--{name} {shlex.quote(str(value))}" for name, value in options_by_name.items() if value is not None]
     arguments += ["--bos"] * source.bos
     hashes = subject.used.record()
+    recorded_options = dataclasses.asdict(options)
+    recorded_options["place"] = recorded_options.pop("texts_from")
     published_settings = {name: value.name if isinstance(value, Path) else value for name, value in settings.items()}
     return {
         "command": f"python build.py run {experiment_name} --model {model_name} {' '.join(arguments)}",
@@ -274,9 +276,9 @@ def manifest_of(
         "training_length": subject.training_length,
         "training_seed": subject.training_seed,
         "items": subject.book.name,
-        "texts": options.place or subject.book.name,
+        "texts": options.texts_from or subject.book.name,
         "hashes": hashes,
-        "options": dataclasses.asdict(options),
+        "options": recorded_options,
         "settings": published_settings,
         "thresholds": {**module.SETTINGS, **published_settings},
         "seconds": round(seconds, 1),

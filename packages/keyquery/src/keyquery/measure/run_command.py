@@ -39,7 +39,7 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     everything, model, against = values["everything"], values["model"], values["against"]
     to_run = choose_experiments(names, everything)
     with_generated_texts = [name for name in to_run if name not in names and declared_value(name, "REFUSES_TEXTS")]
-    if everything and values["place"] and with_generated_texts:
+    if everything and values["texts_from"] and with_generated_texts:
         to_run = tuple(name for name in to_run if name not in with_generated_texts)
         print(f"skipped {', '.join(with_generated_texts)}: generated texts are needed, not --texts", file=sys.stderr)
     if not values["items"] and (unscored := [name for name in to_run if declared_value(name, "NEEDS_ITEMS")]):
@@ -72,7 +72,7 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         ModelSource(model_id, revision or values["revision"], **{name: values[name] for name in common})
         for model_id, revision in ids_and_revisions
     ]
-    options = Options(**{name: values[name] for name in ("texts", "tokens", "items", "seeds", "place")})
+    options = Options(**{name: values[name] for name in ("texts", "tokens", "items", "seeds", "texts_from")})
     options.require_texts()
     if values["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:

@@ -44,7 +44,7 @@ class Options:
         Number of items per task and seed; with 0, ablations are judged by the loss alone.
     seeds : tuple of int
         Seeds of items and texts.
-    place : str or None
+    texts_from : str or None
         File, folder, Hub id or installed texts to use instead of the book's; "imdb" and "wikitext" stand for Hub ids.
 
     Raises
@@ -63,7 +63,7 @@ class Options:
     tokens: int | None = None
     items: int = 100
     seeds: tuple[int, ...] = (0,)
-    place: str | None = None
+    texts_from: str | None = None
 
     def __post_init__(self) -> None:
         for name, number, least in (("documents", self.texts, 1), ("items", self.items, 0), ("tokens", self.tokens, 2)):
@@ -96,17 +96,17 @@ class Options:
     @property
     def texts_source(self) -> TextSource | None:
         """Return the source of texts that the user gave; None if the book's texts are used."""
-        if self.place is None:
+        if self.texts_from is None:
             return None
         from keyquery.tasks.english import HUB
 
-        return TextSource(HUB.get(self.place, self.place))
+        return TextSource(HUB.get(self.texts_from, self.texts_from))
 
     @property
     def published(self) -> Options:
         """Return the options for a manifest; a file or folder of texts is given by name, without the path."""
         source = self.texts_source
-        return self if source is None or self.place in (None, source.shown) else replace(self, place=source.shown)
+        return self if source is None else replace(self, texts_from=source.shown)
 
 
 @dataclass(frozen=True)
@@ -288,10 +288,10 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     rows = list(chain.from_iterable(rounds))[:count]
     if len(rows) < count:
         raise DataError(
-            f"{source.place}: only {counted(len(rows), 'text')} of {length} tokens, but {count} are asked for; "
+            f"{source.path_or_id}: only {counted(len(rows), 'text')} of {length} tokens, but {count} are asked for; "
             "give more or longer texts, or a smaller --documents or --tokens"
         )
-    check_legible(name, tokenizer, [ids for _, ids in rows], source.place)
+    check_legible(name, tokenizer, [ids for _, ids in rows], source.path_or_id)
     return rows
 
 
@@ -377,7 +377,8 @@ def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
     parts += ["bos"] if source.bos else []
     parts += [f"revision-{slug(source.revision)}"] if source.revision is not None else []
-    return parts + ([f"on-{slug_of_texts(options.place)}"] if options is not None and options.place is not None else [])
+    texts_from = None if options is None else options.texts_from
+    return parts + ([] if texts_from is None else [f"on-{slug_of_texts(texts_from)}"])
 
 
 def book_of(card: dict[str, Any]) -> Book:

@@ -143,10 +143,14 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
         span = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
-        unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
         numbers = (number_text(line.estimate), span, str(line.n), line.unit)
-        lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
+        lines.append((line.model, line.experiment, with_unit(line.quantity, line.unit_of_values), *numbers, line.note))
     return align_lines(lines)
+
+
+def with_unit(quantity: str, unit: str) -> str:
+    """Return the name of a quantity, followed by the unit of its values in brackets if there is one."""
+    return f"{quantity} ({unit})" if unit else quantity
 
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import describe_failures, run_forward
-from keyquery.models.attention.calls import Call, hide_calls, recording, unsupported_message
+from keyquery.models.attention.calls import Call, Recorder, hide_calls, recording, unsupported_message
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,14 +37,14 @@ class Block:
     module : Module
         The block itself.
     attention : Module
-        The module whose output, a tensor or the first of a tuple, is added to the residual stream.
+        The module whose output, a tensor or the first element of a tuple, is added to the residual stream.
     out : Module
         The projection from the heads' outputs (B, T, H d_v) to the residual stream.
     heads, key_heads, head_dim, value_dim, width : int
         Numbers of query heads and key heads; dimensions of a query or key, of a value, and of the residual stream.
     mlp_or_reason : Module or str
-        The last module of the MLP, whose output is added to the residual stream; or, as text, why there is none.
-    computing : Module
+        The last module of the MLP, whose output is added to the residual stream; or why there is no such module.
+    attention_core : Module
         The module that computes attention: `attention` or a module inside it.
     """
 
@@ -58,7 +58,7 @@ class Block:
     value_dim: int
     width: int
     mlp_or_reason: Module | str = field(repr=False)
-    computing: Module = field(repr=False)
+    attention_core: Module = field(repr=False)
 
     @property
     def mlp(self) -> Module:
@@ -76,8 +76,8 @@ class Block:
         This is the norm after the projection if there is one, else the projection. Raises ModelError if no module
         outputs only these vectors.
         """
-        children = dict(self.computing.named_children())
-        kind = type(self.computing).__name__
+        children = dict(self.attention_core.named_children())
+        kind = type(self.attention_core).__name__
         if "kv_b_proj" in children:
             raise ModelError(
                 f"{kind} compresses keys and values into one vector (latent attention), from which one projection "
@@ -85,40 +85,39 @@ class Block:
                 "overwritten alone before the rotary embedding"
             )
         names = (f"{site}_norm", f"{site}_proj", f"W{site}")
-        found = next((children[name] for name in names if name in children), None)
-        if found is None and any(re.search("qkv|c_attn|query_key_value", name) for name in children):
+        module = next((children[name] for name in names if name in children), None)
+        if module is None and any(re.search("qkv|c_attn|query_key_value", name) for name in children):
             raise ModelError(
                 f"{kind} computes '{site}' together with other vectors in one projection; an intervention on '{site}' "
                 "alone needs a separate one"
             )
-        if found is None:
-            keys_shared = getattr(self.computing, "is_kv_shared_layer", False)
+        if module is None:
+            keys_shared = getattr(self.attention_core, "is_kv_shared_layer", False)
             detail = "; it takes keys and values of an earlier layer" if keys_shared else ""
             raise ModelError(f"{kind} of layer {self.layer} has no module that computes '{site}' alone{detail}")
-        return found
+        return module
 
 
 @dataclass
-class _PartCalls:
-    """What the modules of a block did in the first forward pass."""
+class _BlockRun:
+    """What a block did in the first forward pass."""
 
-    order: list[tuple[Module, Any, Any]] = field(default_factory=list)  # modules as they finish, inputs, outputs
-    call: Call | None = None
-    before_call: int = 0  # number of modules that had finished before attention was computed
+    module_calls: list[tuple[Module, Any, Any]] = field(default_factory=list)  # modules as they finish, inputs, outputs
+    attention_call: Call | None = None
+    finished_before: int = 0  # number of modules that had finished before attention was computed
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A layer's block and the module in it that computes attention."""
+class _Layer:
+    """A layer's block, and the module in it that computes attention."""
 
-    layer: int
+    index: int
     block: Module
     attention: Module
 
 
-_known_blocks: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = (
-    WeakKeyDictionary()
-)  # ids of modules, blocks
+# by model: the ids of its modules, and its blocks
+_known_blocks: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = WeakKeyDictionary()
 
 
 def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
@@ -149,81 +148,81 @@ def why_hidden(model: PreTrainedModel, *parts: str) -> str:
 
 def _find_blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     with hide_calls(), describe_failures(model, PROBE_TOKENS):
-        places = _attention_places(model, _attention_ids(model))
-        if not places and not any("ttention" in type(module).__name__ for module in model.modules()):
+        layers = _attention_layers(model, _attention_ids(model))
+        if not layers and not any("ttention" in type(module).__name__ for module in model.modules()):
             raise ModelError(unsupported_message(model))
-        if not places:
+        if not layers:
             raise ModelError(f"{type(model).__name__}: no decoder block with attention found")
-        runs = _watch_parts(model, places)
-        places = _text_attention(places, runs)
-        parts = [_parts_of_block(model, place, runs[place.layer]) for place in places]
-        # Attention and MLP, or their last matrices if they add the residual stream to their outputs themselves
+        runs = _run_blocks(model, layers)
+        layers = _layers_on_text(layers, runs)
+        parts = [_parts_of_block(model, layer, runs[layer.index]) for layer in layers]
+        # Attention or MLP may add the stream to its output; then its last matrix is what writes to the stream
         writers: dict[int, tuple[Module, Module]] = {}
         for attention_index, mlp_index in product((0, 1), repeat=2):
             candidates = {
-                place.layer: (attention[attention_index], mlp[mlp_index])
-                for place, (attention, mlp, _) in zip(places, parts, strict=True)
-                if place.layer not in writers and mlp
+                layer.index: (attention[attention_index], mlp[mlp_index])
+                for layer, (attention, mlp, _) in zip(layers, parts, strict=True)
+                if layer.index not in writers and mlp
             }
-            writers |= {layer: candidates[layer] for layer in _silent_layers(model, places, candidates)}
+            writers |= {index: candidates[index] for index in _silent_layers(model, layers, candidates)}
     return tuple(
-        _make_block(model, place, runs[place.layer], block_parts, writers.get(place.layer))
-        for place, block_parts in zip(places, parts, strict=True)
+        _make_block(model, layer, runs[layer.index], block_parts, writers.get(layer.index))
+        for layer, block_parts in zip(layers, parts, strict=True)
     )
 
 
 def _attention_ids(model: PreTrainedModel) -> set[int]:
-    """Return the ids of modules that compute attention, which are found by name if their calls cannot be recorded."""
+    """Return the ids of modules that compute attention: by their calls, or by name if calls cannot be recorded."""
     ids: set[int] = set()
-    try:
-        with recording(model, lambda call: None if call.cross else ids.add(id(call.module))):
-            run_forward(model, _probe_tokens(model))
-    except ModelError as error:
-        if not _is_unrecorded(model, error):
-            raise
+    _run_probe(model, lambda call: None if call.cross else ids.add(id(call.module)))
     if ids:
         return ids
-    named = [module for module in model.modules() if _named_attention(module)]
-    # leave out modules that contain another one, such as a block named after its attention
+    # a block may be named after the attention inside it, so take only the innermost modules of such a name
     return {
         id(module)
-        for module in named
-        if not any(child is not module and _named_attention(child) for child in module.modules())
+        for module in filter(_is_attention_by_name, model.modules())
+        if not any(child is not module and _is_attention_by_name(child) for child in module.modules())
     }
 
 
-def _named_attention(module: Module) -> bool:
+def _is_attention_by_name(module: Module) -> bool:
     kind = type(module).__name__
     return getattr(module, "layer_idx", None) is not None and "ttention" in kind and "Cross" not in kind
 
 
-def _is_unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
-    """Return whether an error means that attention calls cannot be recorded, for this model or at this moment."""
-    return str(error) == unsupported_message(model) or "recorded already" in str(error)
+def _run_probe(model: PreTrainedModel, recorder: Recorder) -> None:
+    """Run a few tokens, and give each attention call to `recorder` if calls of this model can be recorded now."""
+    try:
+        with recording(model, recorder):
+            run_forward(model, _probe_tokens(model))
+    except ModelError as error:
+        if str(error) != unsupported_message(model) and "recorded already" not in str(error):
+            raise
+        run_forward(model, _probe_tokens(model))
 
 
-def _attention_places(model: PreTrainedModel, attention_ids: set[int]) -> list[_Place]:
-    """Return a decoder's attention modules in order of layers, each with its block (an element of a ModuleList)."""
+def _attention_layers(model: PreTrainedModel, attention_ids: set[int]) -> list[_Layer]:
+    """Return a decoder's layers with attention, in order. A layer's block is an element of a ModuleList."""
     list_type = libraries.torch.nn.ModuleList
     by_name = dict(model.named_modules())
-    places: list[_Place] = []
+    layers: list[_Layer] = []
     for name, module in by_name.items():
-        layer = getattr(module, "layer_idx", None)
-        if layer is None or id(module) not in attention_ids or not name:
+        index = getattr(module, "layer_idx", None)
+        if index is None or id(module) not in attention_ids or not name:
             continue
         block_name = name
         while block_name and not isinstance(by_name[block_name.rpartition(".")[0]], list_type):
             block_name = block_name.rpartition(".")[0]
         block_name = name.rpartition(".")[0] if block_name in ("", name) else block_name
-        places.append(_Place(int(layer), by_name[block_name], module))
-    return sorted(places, key=lambda place: place.layer)
+        layers.append(_Layer(int(index), by_name[block_name], module))
+    return sorted(layers, key=lambda layer: layer.index)
 
 
-def _text_attention(places: list[_Place], runs: dict[int, _PartCalls]) -> list[_Place]:
-    """Return the places whose attention ran on text, one per layer; cross-attention to another sequence did not run."""
-    run_ids = {id(module) for calls in runs.values() for module, _, _ in calls.order}
-    by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in run_ids}
-    return [by_layer[layer] for layer in sorted(by_layer)]
+def _layers_on_text(layers: list[_Layer], runs: dict[int, _BlockRun]) -> list[_Layer]:
+    """Return the layers whose attention ran on text, one per index; cross-attention to another sequence did not run."""
+    run_ids = {id(module) for run in runs.values() for module, _, _ in run.module_calls}
+    by_index = {layer.index: layer for layer in reversed(layers) if id(layer.attention) in run_ids}
+    return [by_index[index] for index in sorted(by_index)]
 
 
 def _probe_tokens(model: PreTrainedModel) -> Tensor:
@@ -232,41 +231,35 @@ def _probe_tokens(model: PreTrainedModel) -> Tensor:
     return tokens
 
 
-def _watch_parts(model: PreTrainedModel, places: list[_Place]) -> dict[int, _PartCalls]:
-    """Run a few tokens, and return the records of each layer's block."""
-    runs = {place.layer: _PartCalls() for place in places}
+def _run_blocks(model: PreTrainedModel, layers: list[_Layer]) -> dict[int, _BlockRun]:
+    """Run a few tokens, and return what each block did, by the index of its layer."""
+    runs = {layer.index: _BlockRun() for layer in layers}
     hooks = []
 
-    def output_recorder(record: _PartCalls) -> Any:
+    def output_recorder(run: _BlockRun) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            record.order.append((module, _first_output(inputs), _first_output(output)))
+            run.module_calls.append((module, _first_tensor(inputs), _first_tensor(output)))
 
         return hook
 
     def record_call(call: Call) -> None:
         if call.layer in runs and not call.cross:
-            runs[call.layer].call = call
-            runs[call.layer].before_call = len(runs[call.layer].order)
+            runs[call.layer].attention_call = call
+            runs[call.layer].finished_before = len(runs[call.layer].module_calls)
 
     try:
-        for place in {place.layer: place for place in places}.values():
-            hook = output_recorder(runs[place.layer])
-            hooks += [module.register_forward_hook(hook) for module in place.block.modules()]
-        try:
-            with recording(model, record_call):
-                run_forward(model, _probe_tokens(model))
-        except ModelError as error:
-            if not _is_unrecorded(model, error):
-                raise
-            run_forward(model, _probe_tokens(model))
+        for layer in {layer.index: layer for layer in layers}.values():
+            hook = output_recorder(runs[layer.index])
+            hooks += [module.register_forward_hook(hook) for module in layer.block.modules()]
+        _run_probe(model, record_call)
     finally:
         for handle in hooks:
             handle.remove()
     return runs
 
 
-def _first_output(output: Any) -> Any:
-    return output[0] if isinstance(output, tuple | list) and output else output
+def _first_tensor(tensors: Any) -> Any:
+    return tensors[0] if isinstance(tensors, tuple | list) and tensors else tensors
 
 
 def _has_weights(module: Module) -> bool:
@@ -279,47 +272,47 @@ def _hidden_size(model: PreTrainedModel) -> int:
 
 
 def _parts_of_block(
-    model: PreTrainedModel, place: _Place, calls: _PartCalls
+    model: PreTrainedModel, layer: _Layer, run: _BlockRun
 ) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
-    """Return a block's attention and output projection, its MLP and last matrix, and why the MLP is unknown or empty.
+    """Return a block's attention and output projection, its MLP and the MLP's last matrix, and a message.
 
-    The MLP is None if the block has none.
+    The MLP is None if the block has none. The message says why the MLP is unknown or None; else it is empty.
     """
     width = _hidden_size(model)
-    outputs = {id(module): output for module, _, output in calls.order}
-    order = [module for module, _, _ in calls.order]
+    outputs = {id(module): output for module, _, output in run.module_calls}
+    order = [module for module, _, _ in run.module_calls]
 
     def outputs_stream(module: Module) -> bool:
         output = outputs.get(id(module))
         return isinstance(output, libraries.torch.Tensor) and output.ndim >= 2 and output.shape[-1] == width
 
-    attention_ids = {id(module) for module in place.attention.modules()}
+    attention_ids = {id(module) for module in layer.attention.modules()}
     matrices = [
         (index, module, module_input)
-        for index, (module, module_input, _) in enumerate(calls.order)
+        for index, (module, module_input, _) in enumerate(run.module_calls)
         if id(module) in attention_ids and _has_weights(module)
     ]
-    projections = [  # matrices that ran after attention, if it was recorded, and do not share the first one's input
+    projections = [  # matrices that ran after the recorded attention, on another input than the first matrix
         module
         for index, module, module_input in matrices
-        if index >= calls.before_call and outputs_stream(module) and module_input is not matrices[0][2]
+        if index >= run.finished_before and outputs_stream(module) and module_input is not matrices[0][2]
     ]
     if not projections:
         raise ModelError(
-            f"{type(place.block).__name__}: no output projection found in layer {place.layer}: no matrix in "
-            f"{type(place.attention).__name__} outputs the residual stream's {width} numbers per token"
+            f"{type(layer.block).__name__}: no output projection found in layer {layer.index}: no matrix in "
+            f"{type(layer.attention).__name__} outputs the residual stream's {width} numbers per token"
         )
-    attention = (place.attention, projections[-1])
+    attention = (layer.attention, projections[-1])
     candidates = []
-    for name, child in place.block.named_children():
+    for name, child in layer.block.named_children():
         modules = list(child.modules())
-        if any(module is place.attention or "ttention" in type(module).__name__ for module in modules):
+        if any(module is layer.attention or "ttention" in type(module).__name__ for module in modules):
             continue
         if outputs_stream(child) and any(_has_weights(module) for module in modules):
             candidates.append((order.index(child), name, child))
     candidates.sort(key=lambda candidate: candidate[0])
     if not candidates:
-        return attention, None, f"{type(place.block).__name__} of layer {place.layer} has no MLP beside its attention"
+        return attention, None, f"{type(layer.block).__name__} of layer {layer.index} has no MLP beside its attention"
     last = candidates[-1][2]
     mlp_ids = {id(module) for module in last.modules()}
     mlp_matrices = [
@@ -328,75 +321,75 @@ def _parts_of_block(
     mlp = (last, mlp_matrices[-1] if mlp_matrices else last)
     names = ", ".join(name for _, name, _ in candidates)
     reason = (
-        f"{type(place.block).__name__} of layer {place.layer} adds several parts to its attention ({names}), of which "
+        f"{type(layer.block).__name__} of layer {layer.index} adds several parts to its attention ({names}), of which "
         "none is the MLP alone"
     )
     return attention, mlp, reason if len(candidates) > 1 else ""
 
 
-def _silent_layers(model: PreTrainedModel, places: list[_Place], parts: dict[int, tuple[Module, Module]]) -> list[int]:
-    """Return the layers whose block outputs its input unchanged when its two modules in `parts` output zeros."""
+def _silent_layers(model: PreTrainedModel, layers: list[_Layer], parts: dict[int, tuple[Module, Module]]) -> list[int]:
+    """Return indices of the layers whose block outputs its input when the block's two modules in `parts` output 0."""
     if not parts:
         return []
     torch = libraries.torch
     block_inputs: dict[int, Any] = {}
-    silent: list[int] = []
+    silent_indices: list[int] = []
     hooks = []
 
     def silence(module: Module, inputs: Any, output: Any) -> Any:
-        zeros = torch.zeros_like(_first_output(output))
+        zeros = torch.zeros_like(_first_tensor(output))
         return (zeros, *output[1:]) if isinstance(output, tuple) else zeros
 
-    def input_recorder(layer: int) -> Any:
+    def input_recorder(index: int) -> Any:
         def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            block_inputs[layer] = (inputs[0] if inputs else options["hidden_states"]).float()
+            block_inputs[index] = (inputs[0] if inputs else options["hidden_states"]).float()
 
         return hook
 
-    def output_comparer(layer: int) -> Any:
+    def output_comparer(index: int) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            after, before = _first_output(output).float(), block_inputs[layer]
+            after, before = _first_tensor(output).float(), block_inputs[index]
             size = float(before.norm())  # 0 if an earlier block zeroed the stream, which says nothing about this block
             if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
-                silent.append(layer)
+                silent_indices.append(index)
 
         return hook
 
     try:
-        for place in places:
-            if place.layer in parts:
-                hooks += [module.register_forward_hook(silence) for module in parts[place.layer]]
-                hooks.append(place.block.register_forward_pre_hook(input_recorder(place.layer), with_kwargs=True))
-                hooks.append(place.block.register_forward_hook(output_comparer(place.layer)))
+        for layer in layers:
+            if layer.index in parts:
+                hooks += [module.register_forward_hook(silence) for module in parts[layer.index]]
+                hooks.append(layer.block.register_forward_pre_hook(input_recorder(layer.index), with_kwargs=True))
+                hooks.append(layer.block.register_forward_hook(output_comparer(layer.index)))
         run_forward(model, _probe_tokens(model))
     finally:
         for handle in hooks:
             handle.remove()
-    return silent
+    return silent_indices
 
 
 def _make_block(
     model: PreTrainedModel,
-    place: _Place,
-    calls: _PartCalls,
+    layer: _Layer,
+    run: _BlockRun,
     parts: tuple[tuple[Module, Module], tuple[Module, Module] | None, str],
     writers: tuple[Module, Module] | None,
 ) -> Block:
     """Return a block; `writers` are the modules of attention and MLP that write to the residual stream, if known."""
     attention, mlp, reason = parts
-    mlp_or_reason = mlp[0] if mlp is not None and not reason else reason
+    mlp_or_reason = mlp[0] if mlp and not reason else reason
     config = model.config.get_text_config()
-    if calls.call is not None:
-        heads, head_dim = int(calls.call.query.shape[1]), int(calls.call.query.shape[3])
-        key_heads, value_dim = int(calls.call.key.shape[1]), int(calls.call.value.shape[3])
+    if (call := run.attention_call) is not None:
+        heads, head_dim = int(call.query.shape[1]), int(call.query.shape[3])
+        key_heads, value_dim = int(call.key.shape[1]), int(call.value.shape[3])
     else:
         heads = int(config.num_attention_heads)
         key_heads = int(getattr(config, "num_key_value_heads", None) or heads)
-        size = getattr(place.attention, "head_dim", None) or getattr(place.attention, "head_size", None)
+        size = getattr(layer.attention, "head_dim", None) or getattr(layer.attention, "head_size", None)
         head_dim = value_dim = int(size or getattr(config, "head_dim", None) or config.hidden_size // heads)
     return Block(
-        layer=place.layer,
-        module=place.block,
+        layer=layer.index,
+        module=layer.block,
         attention=writers[0] if writers else attention[0],
         out=attention[1],
         heads=heads,
@@ -405,5 +398,5 @@ def _make_block(
         value_dim=value_dim,
         width=_hidden_size(model),
         mlp_or_reason=writers[1] if writers else mlp_or_reason,
-        computing=place.attention,
+        attention_core=layer.attention,
     )

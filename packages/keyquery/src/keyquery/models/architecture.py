@@ -15,7 +15,7 @@ from boundpaper.errors import ModelError, ThesisError
 from boundpaper.typeset.plural import counted
 from keyquery.models import libraries
 from keyquery.models.attention import definition
-from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported_message
+from keyquery.models.attention.calls import Call, Observer, Recorder, model_label, recording, unsupported_message
 from keyquery.models.undefined import explain_not_finite, undefined_message
 from keyquery.models.vocabulary import check_tokens
 
@@ -58,10 +58,10 @@ class Layer:
     index : int
         Index of the layer in the model, from 0.
     kind : {"full", "sliding", "chunked", "cross"}
-        The tokens that a query sees: all up to its own, the last `window` of these, those of these in its own chunk of
-        `window` tokens, or tokens of another sequence.
+        Which tokens a query sees: all up to its own; only the last `window` of them; only those in its own chunk of
+        `window` tokens; or the tokens of another sequence.
     query_heads, key_heads, head_dim : int
-        Numbers of query heads and key heads, and their dimension.
+        Numbers of query heads and key heads, and the dimension of their vectors.
     scaling : float
         The factor on q.k before the softmax.
     window : int or None
@@ -110,7 +110,7 @@ def query_scale(module: Any) -> QueryScale | None:
 def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
     """Return the attention layers of a model in order, from one forward pass of a few tokens.
 
-    Each layer's output is compared with attention by definition (`check_call`). Cross-attention layers, which do not
+    `check_call` compares each layer's output with the definition of attention. Cross-attention layers, which do not
     run on text, are added from the configuration. Raises ModelError if the architecture does not use the attention
     interface of transformers, or if its attention depends on more than queries and keys: on later tokens (an encoder, a
     prefix), a bias on scores (ALiBi), or another mask.
@@ -122,8 +122,8 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
             return
         if call.layer in layers and not call.cross:
             raise ModelError(
-                f"{_label(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
-                f"told apart by their layer; {NO_CAPTURE}"
+                f"{model_label(model)}: several calls of attention come from layer {call.layer}, so that heads cannot "
+                f"be told apart by their layer; {NO_CAPTURE}"
             )
         layer = _layer_of_call(call.layer, call)
         if layer.kind != "cross":
@@ -148,7 +148,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 def describe_failures(
     model: PreTrainedModel, tokens: int, cause: str = "a configuration that does not fit the class, input besides text"
 ) -> Iterator[None]:
-    """In this context, turn errors of an architecture's code into a ModelError: a pass over `tokens` tokens fails.
+    """In this context, turn an error in an architecture's code into a ModelError on a pass over `tokens` tokens.
 
     The ModelError quotes the original error's type and first line, and says that `cause` may explain it. Errors of this
     project, memory errors and Ctrl-C pass unchanged.
@@ -162,7 +162,7 @@ def describe_failures(
             raise
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{_label(model)}: a forward pass over {counted(tokens, 'token')} fails "
+            f"{model_label(model)}: a forward pass over {counted(tokens, 'token')} fails "
             f"({type(error).__name__}: {reason}); causes may be {cause}, or too long a text"
         ) from error
 
@@ -173,21 +173,20 @@ def check_call(
     """Raise ModelError if a layer's attention output does not follow from the call's queries, keys and values.
 
     The call must be for complete texts, without padding or key cache. `output` is the kernel's output, of shape (B, T,
-    H, d_v), and `rows` are the queries to check (None: all). If possible, the error says what else the output depends
-    on.
+    H, d_v), and `rows` are the queries to check (None: all). If possible, the error names the cause.
     """
     torch = libraries.torch
-    name, tokens = _label(model), call.key.shape[2]
+    name, tokens = model_label(model), call.key.shape[2]
     queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
     queries = queries.to(call.query.device)
-    biased = definition.has_bias(call, queries)
-    if call.options.get("position_bias") is not None or biased:
-        place = " through its mask" if biased else ""
+    in_mask = definition.has_bias(call, queries)
+    if in_mask or call.options.get("position_bias") is not None:
         raise ModelError(
-            f"{name} adds a position bias to its scores{place}; queries and keys do not contain this bias; {NO_CAPTURE}"
+            f"{name} adds a position bias to its scores{' through its mask' * in_mask}; queries and keys do not "
+            f"contain this bias; {NO_CAPTURE}"
         )
     if not all(bool(tensor.isfinite().all()) for tensor in (call.query, call.key, call.value, output)):
-        raise ModelError(f"{name}: {undefined_message(model, place=f'layer {layer.index}')}")
+        raise ModelError(f"{name}: {undefined_message(model, f'layer {layer.index}')}")
     tolerance = definition.rounding_tolerance(call)
     difference = definition.largest_difference(call, output, queries, _configured_mask(layer, queries, tokens))
     if difference <= tolerance:
@@ -213,21 +212,22 @@ def check_order(model: PreTrainedModel) -> None:
     tokens = torch.arange(_probe_length(config))[None] % int(config.vocab_size)
     if tokens.shape[1] < 2 or int(config.vocab_size) < 2:
         return
-    changed = tokens.clone()
-    changed[0, -1] = tokens[0, 0]
+    changed_tokens = tokens.clone()
+    changed_tokens[0, -1] = tokens[0, 0]
     check_tokens(model, tokens)
     device: Any = model.get_input_embeddings().weight.device
     with describe_failures(model, tokens.shape[1]), torch.inference_mode():
-        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (tokens, changed)]
+        texts = (tokens.to(device), changed_tokens.to(device))
+        logits = [model(input_ids=text, use_cache=False).logits[0, :-1].float() for text in texts]
     difference, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
     if difference > rounding_of(model) * spread:
-        raise ModelError(f"{_label(model)}: {SEES_LATER}")
+        raise ModelError(f"{model_label(model)}: {SEES_LATER}")
 
 
 def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
     """Raise ModelError if padding at the end of a text changes the text's hidden states, or if a forward pass fails.
 
-    `tokens`, of shape (1, T), are those of the text, which is padded to `longest` tokens.
+    `tokens`, of shape (1, T), are the text, which the test pads to `longest` tokens.
     """
     states: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: states.append(output[0].float()))
@@ -236,7 +236,7 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
             ids = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
             with describe_failures(model, length), libraries.torch.inference_mode():
                 run_forward(model, ids)
-                if states[-1].shape[1] != length:  # some decoders return logits, here of the last token (Llama 4)
+                if states[-1].shape[1] != length:  # some decoders return only the last token's logits (Llama 4)
                     states.pop()
                     model(input_ids=ids.to(model.device), use_cache=False)
     finally:
@@ -244,8 +244,8 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
     unpadded, padded = states[0], states[1][:, : tokens.shape[1]]
     if not float((unpadded - padded).abs().max()) <= rounding_of(model) * float(unpadded.std()):
         raise ModelError(
-            f"{_label(model)}: padding at the end of a text changes what it computes for the text, so documents of "
-            "different lengths cannot share a forward pass; give --batch 1"
+            f"{model_label(model)}: padding at the end of a text changes what it computes for the text, so documents "
+            "of different lengths cannot share a forward pass; give --batch 1"
         )
 
 
@@ -262,12 +262,8 @@ def _probe_length(config: Any) -> int:
     return min(PROBE_TOKENS, limit) if limit > 0 else PROBE_TOKENS
 
 
-def _label(model: PreTrainedModel) -> str:
-    return f"{type(model).__name__} (model type {model.config.model_type})"
-
-
 def _configured_mask(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
-    """Return the mask, of shape (rows, tokens), of the keys that the configuration lets a layer attend to."""
+    """Return a mask, of shape (queries, tokens), of the keys that each query may see by the configuration."""
     if layer.window is None:
         return definition.causal_mask(queries, tokens)
     make_mask = definition.chunked_mask if layer.kind == "chunked" else definition.sliding_mask
@@ -327,9 +323,9 @@ def forward(
 def run_forward(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     """Run one forward pass without gradients and key cache, with logits of the last token only.
 
-    The model must be in evaluation mode. `tokens` (B, T) are moved to its device; `inputs` are further arguments, such
-    as `attention_mask` and `position_ids`. Raises ModelError if an observer of `recording` finds values that are not
-    finite; the error says whether the weights cause them.
+    The model must be in evaluation mode. `tokens` (B, T) are moved to the model's device; `inputs` are further
+    arguments, such as `attention_mask` and `position_ids`. Raises ModelError if an observer of `recording` finds values
+    that are not finite; the error says whether the weights cause them.
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes

@@ -3,8 +3,8 @@
     with applied(model, [Intervention("mlp", "zero", layers=(1,), positions=(0,))]):
         ...
 
-Several interventions on one part act in the given order. `applied` counts positions in each forward pass, although a
-pass with a filled key cache starts later in the text; so `phases` separates the prefill from the decode steps.
+Several interventions on one part act in the given order. `applied` counts positions from the start of each forward
+pass. A pass with a filled key cache starts later in the text, so `phases` separates the prefill from decode steps.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -51,8 +52,8 @@ class Intervention:
     positions : tuple of int or None
         Positions in the forward pass; if None, all positions. A mean is always over all positions.
     dims : mapping of int to array, or None
-        By layer, a boolean mask of the dimensions to change, of shape (H, d) for q, k, v and heads (with key heads for
-        k and v), or (D,) for attention and mlp. A layer without a mask is unchanged; if None, all dimensions change.
+        Boolean masks of the dimensions to change, by layer; their shape is (D,) for attention and mlp, else (H, d),
+        with key heads for k and v. A layer without a mask is unchanged; if None, all dimensions change.
     factor : float
         Factor for "scale".
     where : {"pre", "post"}
@@ -119,19 +120,14 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
     All interventions act in the prefill; with `decode`, those without positions also act in decode steps. Raises
     ModelError if a mean over the sequence would act in decode steps, where the sequence is one token.
     """
-    decode_interventions = [change for change in interventions if change.positions is None] if decode else []
-    if any(change.action == "mean" for change in decode_interventions):
-        raise ModelError(
-            "a mean over the sequence has no meaning in decode steps of one token; let it act in the prefill"
-        )
+    in_decode = [change for change in interventions if change.positions is None] if decode else []
+    if any(change.action == "mean" for change in in_decode):
+        raise ModelError("a mean over the sequence has no meaning in decode steps of one token; give decode=False")
 
-    def prefill() -> AbstractContextManager[None]:
-        return applied(model, interventions) if interventions else nullcontext()
+    def phase(changes: Sequence[Intervention]) -> Phase:
+        return partial(applied, model, changes) if changes else nullcontext
 
-    def step() -> AbstractContextManager[None]:
-        return applied(model, decode_interventions) if decode_interventions else nullcontext()
-
-    return prefill, step
+    return phase(interventions), phase(in_decode)
 
 
 def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Intervention]) -> None:
@@ -142,13 +138,13 @@ def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Interv
             raise ModelError(f"no site {change.site!r} to intervene on; sites are {', '.join(SITES)}")
         if change.action not in ACTIONS:
             raise ModelError(f"no action {change.action!r} at a site; actions are {', '.join(ACTIONS)}")
-        unknown = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
-        if unknown:
-            raise ModelError(f"no layer {unknown[0]} with self-attention and MLP; such layers are {names}")
+        unknown_layers = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
+        if unknown_layers:
+            raise ModelError(f"no layer {unknown_layers[0]} with self-attention and MLP; such layers are {names}")
         if any(position < 0 for position in change.positions or ()):
-            raise ModelError("positions count from 0; negative ones are not supported")
+            raise ModelError("positions count from 0; give no negative ones")
         if change.where == "post" and change.site not in ("q", "k"):
-            raise ModelError("'post' is for queries and keys: only these are rotated")
+            raise ModelError(f"'post' is for 'q' and 'k', not {change.site!r}: only these are rotated")
         for layer, mask in (change.dims or {}).items():
             shape = _mask_shape(by_layer[layer], change.site)
             if mask.shape != shape:
@@ -158,10 +154,8 @@ def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Interv
 def _mask_shape(block: Block, site: str) -> tuple[int, ...]:
     if site in ("attention", "mlp"):
         return (block.width,)
-    return (
-        block.heads if site in ("q", "heads") else block.key_heads,
-        block.head_dim if site in ("q", "k") else block.value_dim,
-    )
+    heads = block.heads if site in ("q", "heads") else block.key_heads
+    return heads, block.head_dim if site in ("q", "k") else block.value_dim
 
 
 def _add_hooks(block: Block, change: Intervention) -> list[Any]:
@@ -202,7 +196,7 @@ def _flat_mask(change: Intervention, layer: int) -> NDArray[np.bool_] | None:
 
 
 def part_of(block: Block, site: str) -> Module:
-    """Return the module of a block whose output the site is; "heads", the input of `block.out`, is not supported."""
+    """Return the module of a block that outputs a site's vectors; no module outputs those of "heads"."""
     if site == "attention":
         return block.attention
     return block.mlp if site == "mlp" else block.projection(site)
@@ -227,7 +221,7 @@ def changed_tensor(tensor: Tensor, change: Intervention, mask: NDArray[np.bool_]
     if change.action == "mean":
         new = tensor.float().mean(dim=1, keepdim=True).to(tensor.dtype).expand_as(tensor)
     else:
-        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # NaN * 0 is NaN
+        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # 0 for NaN too
     selected = torch.ones(tensor.shape[1:], dtype=torch.bool, device=tensor.device)
     if mask is not None:
         selected &= torch.as_tensor(mask, device=tensor.device)[None]
@@ -263,20 +257,21 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
     Raises ModelError if a query would be left without any key.
     """
     torch = libraries.torch
-    hidden = blocked if blocked.ndim == 3 else blocked[None]
-    causal = np.tril(np.ones(hidden.shape[1:], dtype=bool))
-    if not (causal & ~hidden).any(axis=2).all():
-        raise ModelError("a token would be left without any token to attend to; never block a token from the first one")
+    blocked_pairs = blocked if blocked.ndim == 3 else blocked[None]
+    causal = np.tril(np.ones(blocked_pairs.shape[1:], dtype=bool))
+    if not (causal & ~blocked_pairs).any(axis=2).all():
+        raise ModelError("a token would be left without any token to attend to; let each attend to the first one")
 
     def rewrite(call: Call) -> Call | None:
         if call.layer is None or call.cross or (layers is not None and call.layer not in layers):
             return None
         tokens, keys = call.query.shape[2], call.key.shape[2]
-        if (tokens, keys) != hidden.shape[1:]:
+        if (tokens, keys) != blocked_pairs.shape[1:]:
             raise ModelError(
-                f"a knockout of {hidden.shape[1]} tokens got a forward pass of {tokens} on {keys}; use no key cache"
+                f"a knockout of {blocked_pairs.shape[1]} tokens got a forward pass of {tokens} on {keys}; use "
+                "no key cache"
             )
-        knocked_out = torch.as_tensor(hidden, device=call.query.device)[:, None]
+        knocked_out = torch.as_tensor(blocked_pairs, device=call.query.device)[:, None]
         if call.mask is not None and call.mask.dtype == torch.bool:
             return dataclasses.replace(call, mask=call.mask[..., :keys] & ~knocked_out)
         lowest = torch.finfo(call.query.dtype).min

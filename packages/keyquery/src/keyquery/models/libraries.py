@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import transformers as transformers
 
 PURPOSES = {"torch": "to run models", "transformers": "to load models"}
-EXTRAS = {
+EXTRAS = {  # by library: the extra of this package that installs it
     **dict.fromkeys(("torch", "transformers", "transformers.modeling_utils", "transformers.masking_utils"), "models"),
     **dict.fromkeys(("transformers.integrations.accelerate", "accelerate", "accelerate.utils.offload"), "models"),
     **dict.fromkeys(("safetensors", "pyarrow", "pyarrow.parquet", "datasets", "huggingface_hub", "numba"), "models"),
@@ -30,8 +30,8 @@ EXTRAS = {
 def need(name: str, purpose: str = "") -> ModuleType:
     """Import a library of an optional extra.
 
-    `name` is a key of `EXTRAS`. Raises MissingDependency if the library is not installed; the message says that it is
-    needed `purpose`, such as `to run models`, and ends with the command that installs it.
+    `name` is a key of `EXTRAS`. Raises MissingDependency if the library is not installed; the message gives `purpose`,
+    such as `to run models`, and the command that installs the library.
     """
     # A library's progress bar would disturb the command's own bar.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

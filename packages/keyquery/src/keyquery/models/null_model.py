@@ -1,4 +1,4 @@
-"""Make the null reference: a small Llama with random weights, and random texts, for values that need no training.
+"""Make a null model, a small Llama with random weights, and random texts, to measure what holds without training.
 
     python -m keyquery.models.null_model FOLDER
 
@@ -16,7 +16,7 @@ from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from keyquery.models import libraries
 
-WORDS, CONTEXT, DOCUMENTS = 2000, 1024, 256  # numbers of words, of tokens in a context, and of texts
+WORDS, CONTEXT, DOCUMENTS = 2000, 1024, 256  # numbers of words, of tokens per text, and of texts
 CONFIG: dict[str, Any] = {
     **{"vocab_size": WORDS + 4, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 8},
     **{"num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": CONTEXT},

@@ -25,34 +25,34 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-MAX_BYTES = 2**30  # maximum of bytes that are stored for a model,
-SHARE = 8  # and no more than 1/8 of the free memory
+MAX_BYTES = 2**30  # maximum number of bytes to store for a model
+MEMORY_SHARE = 1 / 8  # largest share of the free memory to use
 PROBES = ((3, 5, 4, 6), (6, 3, 7, 5))  # token ids of two texts
 StoredOutputs = dict[int, tuple["Tensor", Any]]
 """The output of each block for one batch of tokens, and its layer of the key cache, by the block's index from 0 on."""
 
 _stored: WeakKeyDictionary[Any, dict[bytes, StoredOutputs]] = WeakKeyDictionary()  # by model and inputs
-_exact: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # by model and `cached`, what `_is_exact` found
+_exactness: WeakKeyDictionary[Any, dict[bool, bool]] = WeakKeyDictionary()  # by model and `cached`
 
 
-def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Intervention], *, cached: bool = False) -> int:
+def count_untouched_blocks(model: PreTrainedModel, changes: Sequence[Intervention], *, cached: bool = False) -> int:
     """Return the number of blocks before the first block with an intervention; 0 if no block can be skipped.
 
     No block can be skipped in hybrid models, if blocks return more than the residual stream, or if a test shows any
     difference in the logits. `cached` says whether the passes fill a key cache.
     """
-    exactness = _exact.setdefault(model, {})
+    exactness = _exactness.setdefault(model, {})
     if cached not in exactness:
         exactness[cached] = _is_exact(model, cached)
-    if not exactness[cached] or any(intervention.where == "post" for intervention in interventions):
+    if not exactness[cached] or any(change.where == "post" for change in changes):
         return 0
-    touched = [any(intervention.touches(block.layer) for intervention in interventions) for block in blocks(model)]
+    touched = [any(change.touches(block.layer) for change in changes) for block in blocks(model)]
     return [*touched, True].index(True)
 
 
 @contextmanager
 def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
-    """In this context, skip those of the model's first `count` blocks that have a stored output; store other outputs.
+    """In this context, skip each of the model's first `count` blocks that has a stored output; store other outputs.
 
     An output is used again for the same tokens, mask and positions, so no forward pass may change the first `count`
     blocks or their weights. A pass that continues from a filled key cache skips nothing. Raises ModelError if a block
@@ -65,10 +65,10 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
         cache = options.get("past_key_values")
         outputs = {} if cache is not None and cache.get_seq_length() else _stored_outputs(model, inputs, options)
 
-    def resuming(index: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
+    def stored_or_run(index: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
         def forward(*inputs: Any, **options: Any) -> Any:
-            kind = libraries.transformers.Cache
-            cache = next((value for value in (*inputs, *options.values()) if isinstance(value, kind)), None)
+            cache_type = libraries.transformers.Cache
+            cache = next((value for value in (*inputs, *options.values()) if isinstance(value, cache_type)), None)
             if index in outputs:
                 output, layer = outputs[index]
                 if cache is not None:
@@ -87,13 +87,13 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
     with ExitStack() as stack:
         if count:
             stack.callback(model.register_forward_pre_hook(look_up_outputs, with_kwargs=True).remove)
-        for index, block in enumerate(blocks(model)[:count] if count else ()):
-            stack.callback(_replace_forward(block.module, resuming(index, block, block.module.forward)))
+            for index, block in enumerate(blocks(model)[:count]):
+                stack.callback(_replace_forward(block.module, stored_or_run(index, block, block.module.forward)))
         yield
 
 
 def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: dict[str, Any]) -> StoredOutputs:
-    """Return the stored outputs of the model's blocks for a forward pass's inputs; the pass adds those that lack."""
+    """Return the stored outputs of the model's blocks for a forward pass's inputs; the pass adds missing ones."""
     by_inputs, torch = _stored.setdefault(model, {}), libraries.torch
     while by_inputs and sum(map(_bytes, by_inputs.values())) > _byte_limit(model):
         by_inputs.popitem()  # the newest, since callers that repeat a series of texts need the oldest next
@@ -103,9 +103,9 @@ def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: di
 
 
 def _byte_limit(model: PreTrainedModel) -> int:
-    """Return the maximum of bytes to store for a model."""
+    """Return the maximum number of bytes to store for a model."""
     free = free_memory(device_of(model))
-    return MAX_BYTES if free is None else min(MAX_BYTES, free // SHARE)
+    return MAX_BYTES if free is None else min(MAX_BYTES, int(free * MEMORY_SHARE))
 
 
 def _bytes(outputs: StoredOutputs) -> int:
@@ -145,13 +145,13 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
         if len(blocks(model)) != layers:
             return False
         with skip_stored_blocks(model, layers):
-            full = logits(text)
+            full_logits = logits(text)
         for count in range(1, layers + 1):
             logits(other_text)  # so that no block still remembers `text`
             with skip_stored_blocks(model, count):
-                if not torch.equal(logits(text), full):
+                if not torch.equal(logits(text), full_logits):
                     return False
-    except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
+    except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # from any architecture
         return False
     finally:
         _stored.pop(model, None)

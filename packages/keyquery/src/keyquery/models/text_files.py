@@ -1,7 +1,7 @@
 """Read texts from a file: plain text, JSON, JSON lines or a table, possibly gzipped, recognised by the file's content.
 
-A file of data read as plain text gives texts of braces, quotes and field names without an error. So a file that looks
-like data is read as data, with errors that name the row, and binary files are rejected.
+Data that were read as plain text would give braces, quotes and field names as words, without an error. So a file that
+looks like data is read as data, with errors that name the row; binary files are rejected.
 """
 
 import codecs
@@ -17,10 +17,9 @@ from boundpaper.errors import DataError
 from boundpaper.store.json_lines import line_values, open_unpacked, value_of_line
 from boundpaper.store.validation import cut_to_line, short
 
-JSON_LINES, JSON, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}  # suffixes, and delimiters
-PACKED = (".gz",)
+JSON_LINES, JSON, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}  # suffixes; delimiters
 HEAD_BYTES = 1 << 16  # bytes that are read to recognise a file's kind
-BINARY_KINDS = {  # first bytes of files that are rejected
+BINARY_KINDS = {  # first bytes of rejected files, and what the files are
     b"PK\x03\x04": "an archive or a document of an office program",
     b"%PDF": "a PDF",
     b"PAR1": "a Parquet file",
@@ -43,8 +42,8 @@ ADVICE = 'give its text as .txt, or as JSON lines of {"text": ...}'
 def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
     """Yield the name and text of each text in a file, in order.
 
-    Raises DataError, with the line, item or row, if a value is not a text, and DataError, with the file's kind, if the
-    file is not text.
+    Raises DataError if the file is not a text file, or if a value in it is not a text; the error names the file's kind,
+    or the line, item or row of the value.
 
     Parameters
     ----------
@@ -70,38 +69,34 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
 def kind_of_file(path: Path, field: str) -> str:
     """Return the kind of a file: "text", "lines" (of JSON), "list" (in JSON) or "table".
 
-    The file's content decides, and its suffix where the content does not. Raises DataError if the file is of another
+    The suffix decides for JSON lines and tables, the content for other files. Raises DataError for a file of another
     kind.
     """
-    ending = _unpacked(path).suffix.lower()
-    try:
-        with open_unpacked(path) as stream:
-            head = stream.read(HEAD_BYTES)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    suffix = _unpacked(path).suffix.lower()
+    head = _content(path, HEAD_BYTES)
     for beginning, kind in BINARY_KINDS.items():
         if head.startswith(beginning):
-            raise DataError(f"{path}: not a text but {kind}; {ADVICE}")
+            raise DataError(f"{path}: this is {kind}, but a text file is needed; {ADVICE}")
     if head.startswith(UTF16):
         raise DataError(f"{path}: this file is in UTF-16; save it as UTF-8")
     if b"\0" in head:
-        raise DataError(f"{path}: not a text (it contains NUL bytes); {ADVICE}")
+        raise DataError(f"{path}: this is not a text file (it contains NUL bytes); {ADVICE}")
     start = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
-    if ending in JSON_LINES:
+    if suffix in JSON_LINES:
         return "lines"
     first_line, first_character = start.strip().partition("\n")[0], start.lstrip()[:1]
-    if ending not in TABLES:
+    if suffix not in TABLES:
         if first_character in ("{", '"') and _is_json(first_line):
             return "lines"
-        if first_character in ("[", "{") and (ending in JSON or _is_json(_whole_text(path))):
+        if first_character in ("[", "{") and (suffix in JSON or _is_json(_whole_text(path))):
             return "list"
-    if ending in JSON:
-        return "lines"  # reading them raises an error that names the first line that is not JSON
-    if ending in TABLES or _is_table(start, field):
+    if suffix in JSON:
+        return "lines"  # reading the lines raises an error that names the first that is not JSON
+    if suffix in TABLES or _is_table(start, field):
         return "table"
     for pattern, kind in MARKUP.items():
         if pattern.search(start):
-            raise DataError(f"{path}: {kind}, whose markup would be taken for text; {ADVICE}")
+            raise DataError(f"{path}: this is {kind}, and its markup would be read as text; {ADVICE}")
     return "text"
 
 
@@ -115,9 +110,7 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
         return str(number), row
     if not isinstance(row, dict) or field not in row:
         fields = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
-        raise DataError(
-            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); name it by `capture --field`"
-        )
+        raise DataError(f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); give `capture --field`")
     if not isinstance(row[field], str):
         value = "null" if row[field] is None else short(row[field])
         raise DataError(f"{place}: {field!r} is {value}, not a text; mend or remove the line")
@@ -126,17 +119,23 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
 
 def _unpacked(path: Path) -> Path:
     """Return the path without the suffix of a gzipped file."""
-    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
+
+def _content(path: Path, size: int = -1) -> bytes:
+    """Return the first `size` bytes of a file after unpacking; with -1, all bytes."""
+    try:
+        with open_unpacked(path) as stream:
+            return stream.read(size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def _whole_text(path: Path) -> str:
     try:
-        with open_unpacked(path) as stream:
-            return stream.read().removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        return _content(path).removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def _is_json(text: str) -> bool:
@@ -148,13 +147,11 @@ def _is_json(text: str) -> bool:
 
 
 def _json_list(path: Path) -> list[Any]:
-    content = value_of_line(_whole_text(path).encode(), str(path))
-    if not isinstance(content, list):
-        keys = cut_to_line(", ".join(map(str, content))) if isinstance(content, dict) else short(content)
-        raise DataError(
-            f"{path}: it is one JSON object ({keys}) in place of a list of texts or of objects with a text; {ADVICE}"
-        )
-    return content
+    value = value_of_line(_whole_text(path).encode(), str(path))
+    if not isinstance(value, list):
+        keys = cut_to_line(", ".join(map(str, value))) if isinstance(value, dict) else short(value)
+        raise DataError(f"{path}: one JSON object ({keys}) in place of a list of texts or objects; {ADVICE}")
+    return value
 
 
 def _is_table(start: str, field: str) -> bool:
@@ -170,33 +167,25 @@ def _is_table(start: str, field: str) -> bool:
 
 
 def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    content = _whole_text(path)
-    ending = _unpacked(path).suffix.lower()
-    header = content.partition("\n")[0]
-    delimiter = TABLES.get(ending) or ("\t" if "\t" in header else ",")
+    text = _whole_text(path)
+    delimiter = TABLES.get(_unpacked(path).suffix.lower()) or ("\t" if "\t" in text.partition("\n")[0] else ",")
     csv.field_size_limit(1 << 30)
-    rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
-    names: list[str] = []
-    number = 0
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = filter(None, reader)
     try:
-        for cells in rows:
-            if not cells:
-                continue
-            if not names:
-                names = cells
-                if names.count(field) != 1:
-                    fault = "no column" if field not in names else "more than one column"
-                    raise DataError(
-                        f"{path}: {fault} {field!r} (it has: {cut_to_line(', '.join(names))}); give `capture` the name "
-                        f"by --field, and separate the cells by {'tabs' if delimiter == chr(9) else 'commas'}"
-                    )
-                if repeated := sorted({name for name in names if names.count(name) > 1}):
-                    raise DataError(f"{path}: more than one column {repeated[0]!r}; rename one")
-                continue
-            place = f"{path}: row {number + 1} (line {rows.line_num})"
+        names = next(rows, [])
+        if names and names.count(field) != 1:
+            fault = "no column" if field not in names else "more than one column"
+            raise DataError(
+                f"{path}: {fault} {field!r} (it has: {cut_to_line(', '.join(names))}); give `capture` the name "
+                f"by --field, and separate the cells by {'tabs' if delimiter == chr(9) else 'commas'}"
+            )
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise DataError(f"{path}: more than one column {repeated[0]!r}; rename one")
+        for number, cells in enumerate(rows):
+            place = f"{path}: row {number + 1} (line {reader.line_num})"
             if len(cells) != len(names):
                 raise DataError(f"{place}: {len(cells)} cells, but the header has {len(names)}; mend the row")
             yield text_of_row(dict(zip(names, cells, strict=True)), field, place, number)
-            number += 1
     except csv.Error as error:
-        raise DataError(f"{path}: line {rows.line_num}: not a table ({error}); correct it") from None
+        raise DataError(f"{path}: line {reader.line_num}: not a table ({error}); correct it") from None

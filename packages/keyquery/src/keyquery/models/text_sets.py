@@ -1,7 +1,7 @@
 """Read installed texts as named sets: Python's manual and library, and books packaged by Debian.
 
-A set is read at run time, and its text is not stored. A hash of its name assigns each document to one of three parts,
-so a document's part does not depend on the other documents.
+Texts are read at run time and not stored. A hash of a document's name assigns the document to one of three parts, so
+its part does not depend on other documents.
 """
 
 import hashlib
@@ -17,26 +17,26 @@ from pathlib import Path
 from boundpaper.errors import DataError
 
 PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # shares of the documents
-NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
+NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}  # folders
 BOOKS = Path("/usr/share/doc")
 VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
 SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # within one line
-HIDDEN = {"script", "style", "head"}
-BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
+HIDDEN_TAGS = {"script", "style", "head"}
+BLOCK_TAGS = set("p div h1 h2 h3 h4 h5 h6 li tr pre blockquote br dt dd table".split())
 
 Texts = Iterator[tuple[str, str]]
 
 
-def split_set_name(place: str) -> tuple[str, str | None] | None:
+def split_set_name(name_and_part: str) -> tuple[str, str | None] | None:
     """Split `NAME` or `NAME:PART` into a set and a part (None: all parts); return None if there is no such set.
 
     Raises DataError when the set has no such part.
     """
-    name, colon, part = place.partition(":")
+    name, colon, part = name_and_part.partition(":")
     if name not in SETS:
         return None
     if colon and part not in PARTS:
-        raise DataError(f"{place}: the set {name} has no part {part!r}; its parts are {', '.join(PARTS)}")
+        raise DataError(f"{name_and_part}: the set {name} has no part {part!r}; its parts are {', '.join(PARTS)}")
     return name, part or None
 
 
@@ -51,9 +51,9 @@ def part_of(document: str) -> str:
 
 
 def texts_of(name: str, part: str | None) -> Texts:
-    """Yield the name and text of each document of a set, sorted by name; with `part`, of that part only.
+    """Yield the name and text of each document of a set, sorted by name; if `part` is given, only of this part.
 
-    Topics of the manual are short, so they are joined into one text. Raises DataError if the set's source is not
+    The short documents of a set in `JOINED` are joined into one text. Raises DataError if the set's source is not
     installed; the message ends with the command that installs it.
     """
     documents = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
@@ -73,21 +73,20 @@ def _manual_texts() -> Texts:
 def _library_code() -> Texts:
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.rglob("*.py")):
-        name = path.relative_to(library)
-        if not NOT_CODE & set(name.parts):
+        relative_path = path.relative_to(library)
+        if not NOT_CODE & set(relative_path.parts):
             try:
                 with tokenize.open(path) as stream:
-                    yield name.as_posix(), stream.read()
-            except (SyntaxError, UnicodeDecodeError):  # a file with a false encoding, which tests of Python have
+                    yield relative_path.as_posix(), stream.read()
+            except (SyntaxError, UnicodeDecodeError):  # some of Python's own tests declare a wrong encoding
                 continue
 
 
 def _kjv_texts() -> Texts:
     if shutil.which("bible") is None:
         raise DataError("kjv: the program bible is not installed; install it: apt-get install bible-kjv")
-    output = subprocess.run(
-        ["bible", "-f", "Gen1:1-Rev22:21"], capture_output=True, text=True, errors="replace", check=True
-    ).stdout
+    command = ["bible", "-f", "Gen1:1-Rev22:21"]
+    output = subprocess.run(command, capture_output=True, text=True, errors="replace", check=True).stdout
     books: dict[str, list[str]] = {}
     for line in output.splitlines():
         if verse := VERSE.fullmatch(line.strip()):
@@ -104,12 +103,12 @@ def _html_pages(package: str, folder: str) -> Callable[[], Texts]:
         if not files:
             raise DataError(f"{package}: the package is not installed; install it: apt-get install {package}")
         for path in files:
-            yield path.stem, words_of_html(path.read_text(encoding="utf-8", errors="replace"))
+            yield path.stem, _visible_text(path.read_text(encoding="utf-8", errors="replace"))
 
     return read
 
 
-def words_of_html(html: str) -> str:
+def _visible_text(html: str) -> str:
     """Return the visible text of an HTML page, with one line per block, such as a paragraph."""
     page = _PageParser()
     page.feed(html)
@@ -122,23 +121,23 @@ class _PageParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.strings: list[str] = []
-        self.hidden = 0  # number of open elements whose text is not shown
+        self.hidden_elements = 0  # number of open elements whose text is not shown
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in HIDDEN
-        self.strings += ["\n"] * (tag in BLOCKS)
+        self.hidden_elements += tag in HIDDEN_TAGS
+        self.strings += ["\n"] * (tag in BLOCK_TAGS)
 
     def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in HIDDEN and self.hidden > 0
-        self.strings += ["\n"] * (tag in BLOCKS)
+        self.hidden_elements -= tag in HIDDEN_TAGS and self.hidden_elements > 0
+        self.strings += ["\n"] * (tag in BLOCK_TAGS)
 
     def handle_data(self, data: str) -> None:
-        if not self.hidden:
+        if not self.hidden_elements:
             self.strings.append(data.replace("\n", " "))
 
 
 def _repeated_sentences(read: Callable[[], Texts]) -> Callable[[], Texts]:
-    """Return a reader that replaces each document by its first sentence, repeated to the document's length or so."""
+    """Return a reader that replaces each document by its first sentence, repeated to about the document's length."""
 
     def read_repeated() -> Texts:
         for title, text in read():

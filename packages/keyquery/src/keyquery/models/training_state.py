@@ -14,22 +14,22 @@ FILE = "checkpoint.pt"
 FORMAT = 2  # number of the file's layout
 
 
-def store_state(work: Path, state: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+def store_state(work: Path, state: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Write the state of a training run into the folder `work`.
 
-    `made` has everything that determines the training, such as seed, recipe and threads. A resumed run must have the
-    same values.
+    `settings` are all values that determine the training, such as seed, recipe and threads. A resumed run must have the
+    same settings.
     """
     torch = libraries.torch
     content = io.BytesIO()
-    torch.save({"format": FORMAT, "made": dict(made), "state": dict(state)}, content)
+    torch.save({"format": FORMAT, "made": dict(settings), "state": dict(state)}, content)
     write(work / FILE, hash_bytes(content.getvalue()) + b"\n" + content.getvalue())
 
 
-def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
+def fetch_state(work: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the state that `store_state` wrote, or None if there is no file.
 
-    Raises ModelError if the file is damaged, or belongs to a run with another seed, recipe or number of threads.
+    Raises ModelError if the file is damaged, or belongs to a run with other settings.
     """
     torch, path = libraries.torch, work / FILE
     if not path.is_file():
@@ -40,14 +40,15 @@ def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
         raise ModelError(f"{path}: the checkpoint is damaged, or from another version of this project; {advice}")
     try:
         stored = torch.load(io.BytesIO(content), weights_only=True)
-        layout, old, state = stored["format"], stored["made"], stored["state"]
+        layout, stored_settings, state = stored["format"], stored["made"], stored["state"]
     except Exception as error:  # torch may raise anything for a damaged file
         raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {advice}") from error
     if layout != FORMAT or not isinstance(state, dict):
         raise ModelError(f"{path}: a checkpoint from another version of this project; {advice}")
-    if old != dict(made):
-        changed = sorted(key for key in {*old, *made} if old.get(key) != made.get(key))
-        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed)}; {advice}")
+    if stored_settings != dict(settings):
+        keys = {*stored_settings, *settings}
+        changed_keys = sorted(key for key in keys if stored_settings.get(key) != settings.get(key))
+        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed_keys)}; {advice}")
     return dict(state)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class NotFinite(ModelError):
     """Values in a forward pass are infinite or undefined.
 
-    Code that knows the layer but not the model raises this; `explain_not_finite` then adds what the model tells.
+    Code that knows the layer but not the model raises this error; `explain_not_finite` adds what the weights show.
     """
 
 
@@ -29,11 +29,11 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
         raise ModelError(f"{name}: {fault}")
 
 
-def undefined_message(model: PreTrainedModel, place: str = "the model") -> str:
-    """Return a message that names a weight that is not finite, or says that `place` overflows with finite weights."""
+def undefined_message(model: PreTrainedModel, component: str = "the model") -> str:
+    """Return a message that names a weight that is not finite, or else says that `component` overflows."""
     torch = libraries.torch
     advice = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "values overflow in the forward pass"
-    overflow = f"{place} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {advice}"
+    overflow = f"{component} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {advice}"
     return _first_not_finite(model) or overflow
 
 
@@ -43,17 +43,18 @@ def _first_not_finite(model: PreTrainedModel) -> str:
     advice = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
     for module_name, module in model.named_modules():
         for name, weight in module.named_parameters(recurse=False):
-            values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk if meta
-            numeric = values.is_floating_point() and values.numel() > 0
-            if numeric and not all(bool(extreme.isfinite()) for extreme in torch.aminmax(values)):
-                first = f"{module_name}.{name}".lstrip(".")
-                return f"its weights hold NaN or infinity (first: {first}); {advice}get the checkpoint again"
+            # a meta tensor stands for a weight on disk
+            values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()
+            has_floats = values.is_floating_point() and values.numel() > 0
+            if has_floats and not all(bool(extreme.isfinite()) for extreme in torch.aminmax(values)):
+                weight_name = f"{module_name}.{name}".lstrip(".")
+                return f"its weights hold NaN or infinity (first: {weight_name}); {advice}get the checkpoint again"
     return ""
 
 
 @contextmanager
 def explain_not_finite(model: PreTrainedModel) -> Iterator[None]:
-    """In this block, turn NotFinite into a ModelError that explains why values are not finite."""
+    """In this context, turn NotFinite into a ModelError that explains why values are not finite."""
     try:
         yield
     except NotFinite as error:

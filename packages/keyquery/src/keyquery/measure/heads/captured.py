@@ -27,7 +27,7 @@ DOCUMENTS = 256  # documents per capture; also queries per bin, since one token 
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
     """Return a capture of queries and keys over 256 texts of one kind, made once and kept in the subject's cache.
 
-    `kind` is one of the book's kinds of texts (None: the first), unless `options.place` gives other texts. Raises
+    `kind` is one of the book's kinds of texts (None: the first), unless `options.texts_from` gives other texts. Raises
     DataError if the model was made in memory, texts are too short, or `options.tokens` is too small.
     """
     if subject.source is None or subject.folder is None:
@@ -40,7 +40,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
     context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
     json_lines = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
-    label = kind if source is None else slug_of_texts(source.place)
+    label = kind if source is None else slug_of_texts(source.path_or_id)
     # the name hashes model and texts, so a retrained model or other texts make another capture
     arguments = {"model": subject.source, "identity": subject.identity, "texts": source, "content": json_lines}
     hash_part = key(open_or_capture, arguments)[:8]

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import describe_failures, rounding_of
-from keyquery.models.attention.calls import positions_of
+from keyquery.models.attention.calls import model_label, positions_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -91,9 +91,9 @@ def refuse_changes_by_padding(model: PreTrainedModel) -> None:
         )
     if _padding_matters[model]:
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}): prompts of different lengths cannot share "
-            "a batch, since padding on the left changes its answers (its positions are counted from the beginning of "
-            "the row, or a layer carries a state through the padding); give --batch 1"
+            f"{model_label(model)}: prompts of different lengths cannot share a batch, since padding on the left "
+            "changes its answers (its positions are counted from the beginning of the row, or a layer carries a state "
+            "through the padding); give --batch 1"
         )
 
 
@@ -104,9 +104,8 @@ def key_cache(model: PreTrainedModel) -> Any:
     """
     if not tokens_at_once(model):
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}): a token that follows from the cache gets "
-            "other logits than in a pass over the whole text, so that answers cannot be generated or scored; with "
-            "--items 0 only losses are measured"
+            f"{model_label(model)}: a token that follows from the cache gets other logits than in a pass over the "
+            "whole text, so that answers cannot be generated or scored; with --items 0 only losses are measured"
         )
     return _empty_cache(model)
 

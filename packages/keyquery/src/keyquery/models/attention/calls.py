@@ -150,21 +150,23 @@ def hide_calls() -> Iterator[None]:
         _observer.reset(observer_token)
 
 
+def model_label(model: PreTrainedModel) -> str:
+    """Return the name of a model's class with its model type, for messages."""
+    kind = type(model).__name__
+    return f"{kind} (model type {getattr(model.config, 'model_type', kind)})"
+
+
 def unsupported_message(model: PreTrainedModel) -> str:
     """Return the error message for an architecture without attention, or with attention computed in its own code."""
-    kind = getattr(model.config, "model_type", type(model).__name__)
     classes = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
     if not any(map(_has_softmax_over_keys, classes)):
         names = ", ".join(sorted(type_.__name__ for type_ in classes))
         recurrent = f" ({names} is a recurrence, without a softmax over keys)" if classes else ""
-        return (
-            f"{type(model).__name__} (model type {kind}) computes no attention{recurrent}, so there are no queries and "
-            "keys to look at"
-        )
+        return f"{model_label(model)} computes no attention{recurrent}, so there are no queries and keys to look at"
     return (
-        f"{type(model).__name__} (model type {kind}) computes attention in its own code, not through the attention "
-        "interface of transformers, so its queries and keys cannot be captured; models of the Llama, Mistral, Qwen, "
-        "Gemma, GPT-NeoX and GPT-OSS families, and most others, can"
+        f"{model_label(model)} computes attention in its own code, not through the attention interface of "
+        "transformers, so its queries and keys cannot be captured; models of the Llama, Mistral, Qwen, Gemma, GPT-NeoX "
+        "and GPT-OSS families, and most others, can"
     )
 
 

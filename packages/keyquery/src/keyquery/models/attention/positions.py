@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import query_scale
+from keyquery.models.attention.calls import model_label
 from keyquery.models.attention.encodings import check_encoding, configured, encoding_name, scaled_queries_message
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.undefined import undefined_message
@@ -219,8 +220,8 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     config = model.config.get_text_config()
     if _has_position_bias(model):
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores "
-            "(ALiBi); it has no rotation, and all measurements here assume scores that are q.k alone"
+            f"{model_label(model)} adds a position bias to its scores (ALiBi); it has no rotation, and all "
+            "measurements here assume scores that are q.k alone"
         )
     modules = [
         module
@@ -229,18 +230,18 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     ]
     if not may_rotate(model):
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}) rotates nothing, so there is no rotation "
-            "to change: its positions are learned, added to the embeddings, or seen by layers of another kind"
+            f"{model_label(model)} rotates nothing, so there is no rotation to change: its positions are learned, "
+            "added to the embeddings, or seen by layers of another kind"
         )
     if _rotated_in_attention(model):
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}) rotates queries and keys inside "
-            "its attention code, so its rotation cannot be changed"
+            f"{model_label(model)} rotates queries and keys inside its attention code, so its rotation cannot be "
+            "changed"
         )
     if not modules:
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}) has no rotary module that keyquery can "
-            "change; models of the Llama, Mistral, Qwen, Gemma and GPT-NeoX families have one"
+            f"{model_label(model)} has no rotary module that keyquery can change; models of the Llama, Mistral, Qwen, "
+            "Gemma and GPT-NeoX families have one"
         )
     return modules
 

@@ -122,7 +122,7 @@ def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
 def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
     """Return R(-t) v / factor for vectors v (B, H, T, d) at positions t (B or 1, T)."""
     torch = libraries.torch
-    if rotary.still:
+    if rotary.is_identity:
         return vectors
     frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
     angles = positions.cpu().double()[..., None] * frequencies

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
 from keyquery.models.architecture import describe_failures, run_forward
+from keyquery.models.attention.calls import model_label
 from keyquery.models.attention.encodings import is_per_layer_type
 from keyquery.models.attention.positions import ROTATION_TABLE, SINE_EMBEDDINGS
 
@@ -74,9 +75,9 @@ def refuse_longer(model: PreTrainedModel) -> None:
         length = _positions_used(options.get("input_ids", inputs[0] if inputs else None), options)
         if length > rows:
             raise ModelError(
-                f"{type(model).__name__} (model type {model.config.model_type}): a text of {length} tokens is too "
-                f"long: the table of {learned(model)}positions has {rows} rows; give a shorter one (in `run`, prompts "
-                "of tasks have other lengths: --items 0 leaves them out)"
+                f"{model_label(model)}: a text of {length} tokens is too long: the table of {learned(model)}positions "
+                f"has {rows} rows; give a shorter one (in `run`, prompts of tasks have other lengths: --items 0 leaves "
+                "them out)"
             )
 
     model.register_forward_pre_hook(refuse, with_kwargs=True)

@@ -154,7 +154,7 @@ def _require_agreement(capture: Capture, path: Path) -> None:
     alignments: dict[str, list[float]] = {}
     for layer in layers:
         stated = capture.rotation(layer)
-        if not isinstance(stated, Rotary) or stated.still:
+        if not isinstance(stated, Rotary) or stated.is_identity:
             continue
         queries = capture.queries(by_layer[layer])
         other: Layout = "interleaved" if stated.layout == "half" else "half"
