@@ -20,11 +20,11 @@ SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return rows of value norms, attention mass and their product, by head and layer over texts, and by text.
 
-    `value_first` is the norm of the value at position 0, and `value_content` its mean over later positions, by key head
-    (marked in the condition) and averaged over a layer's key heads; `value_ratio` is `value_first` over
+    `value_first` is the norm of the value at position 0, and `value_content` the mean norm at later positions; both are
+    given by key head (condition `key head`) and averaged over a layer's key heads. `value_ratio` is `value_first` over
     `value_content`. `first_mass` is a query head's mean attention to position 0 from later positions; `write` is this
-    attention times the norm of the value that the head reads at position 0. By layer, both are means over query
-    heads. Raises DataError if surveys cannot be combined.
+    attention times the norm of the value that the head reads at position 0. By layer, `first_mass` and `write` are
+    means over query heads. Raises DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)

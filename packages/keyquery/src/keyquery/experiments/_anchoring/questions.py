@@ -44,7 +44,7 @@ class DataSet:
     """A published data set.
 
     `hub`, `configuration` (may be empty) and `split` locate it on the Hub. `rule` describes how the decisive words
-    are found; `read` turns a row into a question, whose id is the row number if the data has no ids.
+    are found. `read` makes a question of a row and its number; the number is the question's id if the data has no ids.
     """
 
     hub: str
@@ -99,7 +99,7 @@ DATA: Mapping[str, DataSet] = {
 
 
 def questions(name: str, file: Path | None = None) -> list[Question]:
-    """Return the questions of a data set in which decisive words are found, in order.
+    """Return the questions of a data set that have decisive words and known answers, in order.
 
     `name` is one of `DATA`. `file` is a .jsonl or .parquet file, or a folder of such files, with the data set's
     columns; if None, the Hub is read. Raises DataError when the data set is unknown, cannot be read, lacks a column,
@@ -170,10 +170,10 @@ def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> SampleSplit:
-    """Return samples of a model's greedy answers to randomly drawn questions: first those for training.
+    """Return training and test samples of a model's greedy answers to randomly drawn questions.
 
-    Answers are saved, so a rerun resumes a stopped run. Questions whose answer has no words are skipped. Raises
-    DataError when there are too few questions, or too few answers.
+    Answers are saved, so a rerun resumes a stopped run. A question is skipped if the model's answer has no words.
+    Raises DataError when there are too few questions, or too few answers.
     """
     pool = questions(data, file)
     random.Random(f"questions/{data}/{seed}").shuffle(pool)
@@ -209,8 +209,8 @@ def _model_answers(subject: Subject, chunk: Sequence[Question]) -> list[str]:
 def sample_of_answer(question: Question, text: str) -> AnswerSample | None:
     """Return the sample of a question and the model's continuation `text`; None if the model gave no answer.
 
-    The sample's text ends with the exact answer. A space before the continuation, which the tokenizer may have dropped,
-    is restored.
+    The sample's text ends with the exact answer. If `text` does not begin with a space, which tokenizers may drop, a
+    space is added.
     """
     text = text if text[:1].isspace() else f" {text}"
     span = answer_span(text)
