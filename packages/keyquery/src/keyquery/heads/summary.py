@@ -1,4 +1,4 @@
-"""Summarise a head's plasticity profile in the few numbers that model comparisons use."""
+"""Summarise a head's plasticity profile: its mean, and means by decile of the context and by length."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +11,7 @@ from keyquery.heads.plasticity import Plasticity
 
 DECILES = 10
 
-# Ends of the length bins in tokens; the first begins at zero.
+# Upper ends of the length bins in tokens; the first bin begins at zero.
 LENGTHS = (8192, 16384, 32768, 65536, 131072)
 LENGTH_NAMES = ("0-8K", "8-16K", "16-32K", "32-64K", "64-128K")
 
@@ -68,7 +68,7 @@ def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
     for low, high in pairwise(edges):
         in_range = (result.taus >= low) & (result.taus < high)
         reasons = sorted(
-            {reason for reason, used in zip(result.profile.reasons, in_range, strict=True) if used and reason}
+            {reason for reason, inside in zip(result.profile.reasons, in_range, strict=True) if inside and reason}
         )
         no_bin = "; ".join(reasons) if in_range.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
         scalars.append(weighted_mean(result.profile, weights, in_range, no_bin))

@@ -1,4 +1,4 @@
-"""Run a job's function in the job's process; write output to the job's log and the result to its folder."""
+"""Run a job's function in the job's process; write its output to the job's log and its result to the job's folder."""
 
 import faulthandler
 import os
@@ -36,7 +36,7 @@ _reported_at = 0.0
 
 
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> FailureText | None:
-    """Run a job in this process, and return None if it succeeded (the result is in the folder), else the failure.
+    """Run a job in this process and save its result in the folder; return the failure, or None if the job succeeded.
 
     The process must serve only this job, since its standard streams are redirected to the log.
     """
@@ -61,7 +61,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
 def report(text: str) -> None:
     """Report the progress of the running job in one line, which the command shows; do nothing outside of a job.
 
-    `text` is, for instance, `12 of 500 documents, 4 min left`. A report within half a second of the previous one is
+    `text` is, for instance, `12 of 500 documents, 4 min left`. A report less than half a second after the last is
     dropped.
     """
     global _reported_at
