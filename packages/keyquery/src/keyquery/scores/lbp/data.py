@@ -16,10 +16,7 @@ from boundpaper.store.validation import cut_to_line, short
 from keyquery.models.libraries import need
 from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 
-COLUMNS = (
-    *("id", "context", "language", "token_length", "secondary_task"),
-    *("question_nonthinking", "question_thinking", "answer"),
-)
+COLUMNS = "id context language token_length secondary_task question_nonthinking question_thinking answer".split()
 """Columns to read; the benchmark has more."""
 
 SUFFIXES = (".jsonl", ".json", ".parquet")
@@ -31,7 +28,7 @@ class Sample:
     """One question of the benchmark.
 
     `length` is one of `LENGTHS`, counted by the benchmark's tokenizer, and `task` is the code of the secondary task,
-    such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the right lines or summaries (gold).
+    such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the right (gold) lines or summaries.
     """
 
     id: str
@@ -53,10 +50,10 @@ def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Samp
     if unknown:
         raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
     samples: dict[str, Sample] = {}
-    for line, row in _sample_rows(path_or_id):
-        sample = _read_sample(row, line)
+    for where, row in _sample_rows(path_or_id):
+        sample = _read_sample(row, where)
         if sample.id in samples:
-            raise DataError(f"{line}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
+            raise DataError(f"{where}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{path_or_id}: no samples; give other --data")
@@ -69,12 +66,12 @@ def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Samp
 
 def fingerprint(samples: Sequence[Sample]) -> str:
     """Return a hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
-    state = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
         context = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
         labels = [sample.id, sample.task, sample.length, sample.language]
-        state.update(json.dumps([*labels, context, sample.questions, list(sample.answer)], sort_keys=True).encode())
-    return state.hexdigest()
+        hasher.update(json.dumps([*labels, context, sample.questions, list(sample.answer)], sort_keys=True).encode())
+    return hasher.hexdigest()
 
 
 def _read_sample(row: Any, where: str) -> Sample:

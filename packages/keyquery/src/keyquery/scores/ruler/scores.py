@@ -44,8 +44,8 @@ class Score:
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
     """Return the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
-    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, one reference suffices, as
-    in the question-answering tasks, whose references are wordings of one answer.
+    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, the result is 1 if any
+    reference occurs, as for question-answering tasks, whose references are wordings of one answer.
     """
     if not references:
         raise ValueError("a sample needs a reference")
@@ -84,8 +84,8 @@ def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.Data
     """Return rows of a measurement: every score, means over tasks at each length and, for RULER itself, over lengths.
 
     `cells` has at most one score per task and length; `tasks` are averaged, and `mean` is the mean's name. If a task
-    lacks a value, the mean has none, and the reason names the missing tasks. If `mean` is `MEAN`, the benchmark's mean,
-    effective lengths and weighted averages are added. The columns are `COLUMNS`, with 95 % intervals.
+    lacks a value, the mean has no value, and the reason names the missing tasks. If `mean` is `MEAN`, the name of the
+    benchmark's mean, effective lengths and weighted averages are added. The columns are `COLUMNS`, with 95 % intervals.
     """
     by_cell = {(cell.length, cell.task): cell for cell in cells}
     lengths = sorted({length for length, _ in by_cell}, key=length_tokens)
@@ -110,8 +110,8 @@ def _row(*values: object) -> dict[str, object]:
 def score_interval(value: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a mean score (0 to 100) over n samples.
 
-    It is conservative for fractional scores: of all variables between 0 and 1 with a given mean, a variable that is
-    only 0 or 1 has the largest variance.
+    The interval is conservative for fractional scores: of all variables between 0 and 1 with a given mean, a variable
+    that is always 0 or 1 has the largest variance.
     """
     count = value / 100 * n
     low, _ = wilson_interval(math.floor(count + 1e-9), n)
@@ -171,7 +171,7 @@ def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, obje
 
 
 def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return rows of the longest length above the threshold: of all lengths, and of those before the first failure.
+    """Return rows of the longest length above the threshold: of all lengths, and of lengths before the first failure.
 
     The benchmark does not say whether a length counts if a shorter length is not above the threshold.
     """
