@@ -1,7 +1,6 @@
 """Measure a model's loss when the MLP output or the value vectors at the beginning-of-sequence token are zeroed."""
 
 import dataclasses
-import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -80,7 +79,7 @@ def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
 
     The ratio is 0 where the norm of the later tokens is 0. The result is cached for all experiments of a run.
     """
-    call = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
+    call = {"texts": [text.digest for text in texts]}
     ratios = ask_once(subject, "ratios", call, lambda: ratios_and_nats(subject, texts)[0].tolist())
     return np.asarray(ratios)
 

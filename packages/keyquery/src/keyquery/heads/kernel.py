@@ -78,24 +78,9 @@ def plasticity_of(mean_gap: float, variance: float) -> float:
     square = mean_gap * mean_gap
     # with x^2 = m^2 / 2v, x^2 / (x^2 + 12) needs neither a root nor a second division
     y = min(square / (square + 2.0 * SCALE * variance), CUT)
-    p = C18 * y + C17
-    p = p * y + C16
-    p = p * y + C15
-    p = p * y + C14
-    p = p * y + C13
-    p = p * y + C12
-    p = p * y + C11
-    p = p * y + C10
-    p = p * y + C9
-    p = p * y + C8
-    p = p * y + C7
-    p = p * y + C6
-    p = p * y + C5
-    p = p * y + C4
-    p = p * y + C3
-    p = p * y + C2
-    p = p * y + C1
-    p = p * y + 1.0
+    p = (((((C18 * y + C17) * y + C16) * y + C15) * y + C14) * y + C13) * y + C12
+    p = (((((p * y + C11) * y + C10) * y + C9) * y + C8) * y + C7) * y + C6
+    p = (((((p * y + C5) * y + C4) * y + C3) * y + C2) * y + C1) * y + 1.0
     p *= p
     return p * p
 

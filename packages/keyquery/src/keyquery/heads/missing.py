@@ -55,12 +55,3 @@ def weighted_mean(row: BinnedValues, weights: Float64Array, chosen: BoolArray, n
     if not use.any():
         return Scalar(None, 0, no_bin)
     return Scalar(float(np.average(row.values[use], weights=weights[use])), int(np.count_nonzero(use)))
-
-
-def row_of(scalars: list[Scalar]) -> BinnedValues:
-    """Return scalars as values by bin, with their counts and reasons."""
-    return BinnedValues(
-        np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
-        np.array([scalar.count for scalar in scalars], dtype=np.int64),
-        tuple(scalar.reason for scalar in scalars),
-    )

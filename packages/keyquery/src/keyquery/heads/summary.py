@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from keyquery.heads.head import Float64Array
-from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted_mean
+from keyquery.heads.missing import BinnedValues, Scalar, weighted_mean
 from keyquery.heads.plasticity import Plasticity
 
 DECILES = 10
@@ -72,7 +72,9 @@ def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
         )
         no_bin = "; ".join(reasons) if in_range.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
         scalars.append(weighted_mean(result.profile, weights, in_range, no_bin))
-    return row_of(scalars)
+    values = np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars])
+    counts = np.array([scalar.count for scalar in scalars], dtype=np.int64)
+    return BinnedValues(values, counts, tuple(scalar.reason for scalar in scalars))
 
 
 def _unweighted_mean(row: BinnedValues, indices: tuple[int, ...]) -> Scalar:

@@ -184,7 +184,9 @@ class SlurmExecutor(JobExecutor):
                 try:
                     self._set_outcome(name, None, call.job.result())
                 except Exception as error:  # the call's exception, as submitit reports it
-                    self._set_outcome(name, JobDied(_explain_error(str(error), self._minutes)))
+                    message = str(error)
+                    timeout = squeue.reason_of_end("TIMEOUT", self._minutes) if "timed-out" in message else ""
+                    self._set_outcome(name, JobDied(timeout or last_lines(message, 8)))
 
     def _update_state(self, name: str, call: _OpenCall, state: str | None, now: float) -> None:
         """Mark a job as running, or as ended without an outcome, by its state in the queue (None: not in the queue)."""
@@ -226,13 +228,6 @@ def submitit_parameters(resources: Resources, parallel: int | None = None) -> di
         **{f"slurm_{name}": getattr(resources, name) for name in ("partition", "account", "qos", "constraint")},
         "slurm_array_parallelism": resources.at_once or parallel,
     }
-
-
-def _explain_error(message: str, minutes: int) -> str:
-    """Return the last lines of a submitit error, or, if the job exceeded its time limit, what to change."""
-    if "timed-out" in message:
-        return squeue.reason_of_end("TIMEOUT", minutes)
-    return last_lines(message, 8)
 
 
 def refusal_lines(output: str) -> str:

@@ -35,10 +35,10 @@ _EXPERIMENT_FUNCTION = re.compile(
 
 
 def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Return the names of a folder's experiments: those that `--all` runs or, with `named`, the others."""
+    """Return the names of a folder's experiments: those that `--all` runs or, with `named`, those that it omits."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
-        text = _file_text(path)
+        text = _experiment_text(path)
         by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
         has_settings = re.search(r"^SETTINGS\b", text, re.MULTILINE) is not None
         if _EXPERIMENT_FUNCTION.search(text) and has_settings and by_name == named:
@@ -46,7 +46,7 @@ def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _file_text(path: Path) -> str:
+def _experiment_text(path: Path) -> str:
     """Return the text of an experiment's file; raise DataError, with the path, if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
@@ -86,7 +86,7 @@ def declared_value(name: str, constant: str) -> Any:
 
 def _tree(name: str) -> ast.Module:
     folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
-    return ast.parse(_file_text(folder / f"{name}.py"))
+    return ast.parse(_experiment_text(folder / f"{name}.py"))
 
 
 def module_of(name: str) -> str:
@@ -103,7 +103,7 @@ def _experiments_of_paper(*, named: bool) -> tuple[str, ...]:
     return names
 
 
-_COMMAND_PARAMETERS = ("root", "subject", "options", "replace")  # parameters that the command fills
+_COMMAND_PARAMETERS = ("root", "subject", "options", "replace")  # set by the command, so no experiment's own options
 _RULES = {
     "str": rules.text,
     "int": rules.whole,

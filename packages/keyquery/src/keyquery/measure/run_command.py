@@ -12,7 +12,7 @@ from keyquery.measure.choices import POSITIONS, declared_value, every_experiment
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
 AS_IS = POSITIONS[0]
-SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that are valid only for one model
+SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that need `--model` without `--against`
 
 
 def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
@@ -37,15 +37,15 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
             trusted=values["trust_remote_code"],
         )
     everything, model, against = values["everything"], values["model"], values["against"]
-    to_run = choose_experiments(names, everything)
-    with_generated_texts = [name for name in to_run if name not in names and declared_value(name, "REFUSES_TEXTS")]
-    if everything and values["place"] and with_generated_texts:
-        to_run = tuple(name for name in to_run if name not in with_generated_texts)
-        print(f"skipped {', '.join(with_generated_texts)}: generated texts are needed, not --texts", file=sys.stderr)
-    if not values["items"] and (unscored := [name for name in to_run if declared_value(name, "NEEDS_ITEMS")]):
+    experiments = choose_experiments(names, everything)
+    refusing = [name for name in experiments if name not in names and declared_value(name, "REFUSES_TEXTS")]
+    if everything and values["place"] and refusing:
+        experiments = tuple(name for name in experiments if name not in refusing)
+        print(f"skipped {', '.join(refusing)}: generated texts are needed, not --texts", file=sys.stderr)
+    if not values["items"] and (unscored := [name for name in experiments if declared_value(name, "NEEDS_ITEMS")]):
         if requested := [name for name in unscored if name in names]:
             raise SpecError(f"--items 0: {requested[0]} measures only answers to items; give --items 1 or more")
-        to_run = tuple(name for name in to_run if name not in unscored)
+        experiments = tuple(name for name in experiments if name not in unscored)
         print(f"skipped {', '.join(unscored)}: with --items 0 there is nothing to measure", file=sys.stderr)
     if not model:
         raise SpecError("no model given; give --model tiny-rope, a local folder or a Hub id")
@@ -77,14 +77,15 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     if values["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:
             scored = text_length(root, source, options)
-            longest = max(scored, longest_prompt(root, source)) if CONTEXT in to_run else scored
+            longest = max(scored, longest_prompt(root, source)) if CONTEXT in experiments else scored
             print(memory_line(root, source, longest, scored, anyway=values["anyway"]), file=sys.stderr)
+    settings = {ANCHORING: {"data": values["data"], "data_file": values["data_file"]}}
     return run(
         root,
-        to_run,
+        experiments,
         sources,
         options=options,
-        settings={ANCHORING: {"data": values["data"], "data_file": values["data_file"]}} if ANCHORING in to_run else {},
+        settings=settings if ANCHORING in experiments else {},
         **{name: values[name] for name in ("name", "again", "replace", "anyway", "executor", "resources")},
     )
 
@@ -103,9 +104,9 @@ def _split_revision(model: str) -> tuple[str, str | None]:
 
 
 def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """Return the experiments to run, in their listed order.
+    """Return the experiments to run: those named, then with `everything` those of `--all`.
 
-    Raises SpecError when a name is unknown, or none is given.
+    Raises SpecError when a name is unknown, or no experiment is requested.
     """
     listed = every_experiment()
     for name in names:

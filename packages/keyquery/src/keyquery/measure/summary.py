@@ -58,7 +58,7 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
-    """Return the 95 % interval of the mean over units, or None with the reason: Wilson's for shares, else Student's."""
+    """Return the 95 % interval of the mean over units (Wilson's for shares, else Student's), or None and the reason."""
     values, right = units.defined, units.right
     if right is not None and len(right):
         low, high = wilson_interval(int(right.sum()), len(right))
@@ -98,9 +98,9 @@ def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, 
     value, n = float(model_rows["value"].iloc[0]) * quantity.scale, int(model_rows["n"].iloc[0])
     if len(sd_rows) and pd.notna(sd_rows["value"].iloc[0]) and n > 1:
         error = float(sd_rows["value"].iloc[0]) * quantity.scale / math.sqrt(n)
-        half = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
-        if math.isfinite(half):
-            return value, value - half, value + half, n, "text"
+        margin = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
+        if math.isfinite(margin):
+            return value, value - margin, value + margin, n, "text"
     return value, None, None, n, "text"
 
 
@@ -150,7 +150,7 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
 
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines with the cells aligned in columns; the first two columns leave out what repeats the line above."""
+    """Return lines with aligned columns; in the first two columns, a cell is blank if it repeats the cell above."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     aligned_lines, above = [], ["", ""]
     for line in lines:

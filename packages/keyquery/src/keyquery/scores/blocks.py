@@ -1,6 +1,5 @@
 """Store scores of a model in a table that has several blocks of rows, such as one block per prompt mode."""
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from boundpaper.store.measurement import path_of
 from boundpaper.store.results import text
 from boundpaper.store.table_file import table_text
 from keyquery.measure.measurements import save
+from keyquery.measure.units import as_text
 
 ROLES = ("model", "null reference")
 
@@ -38,14 +38,14 @@ def write_block(
     """
     path = path_of(root, table, name)
     block = rows[column].iloc[0]
-    rows = _rows_of_csv(text(rows, table))  # rounded as in a file
+    rows = as_text(text(rows, table))  # rounded as in a file
     manifests = {block: dict(manifest)}
     if path.is_file():
-        stored = _rows_of_csv(table_text(path))
+        stored = as_text(table_text(path))
         if list(stored.columns) != list(rows.columns):
             raise DataError(f"{path.relative_to(root)}: its columns are not those of {table}; restore or remove it")
         old = stored[stored[column] == block]
-        if len(old) and not replace and not agree(_csv_bytes(old), _csv_bytes(rows)):
+        if len(old) and not replace and not agree(*(frame.to_csv(index=False).encode() for frame in (old, rows))):
             raise DataError(
                 f"{path.relative_to(root)}: already has other scores of the {column} {block}; give another --name to "
                 "keep both, or --replace"
@@ -59,11 +59,3 @@ def write_block(
         section: manifests,
     }
     return save(root, {table: rows.assign(value=pd.to_numeric(rows["value"]))}, name, file_manifest)[0]
-
-
-def _rows_of_csv(csv: str) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(csv), dtype=str, keep_default_na=False)
-
-
-def _csv_bytes(rows: pd.DataFrame) -> bytes:
-    return rows.to_csv(index=False).encode()

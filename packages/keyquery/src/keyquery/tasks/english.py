@@ -58,7 +58,7 @@ class EnglishBook:
     name = "english"
 
     def tasks(self) -> Sequence[str]:
-        """Return the task names: the four of the source, two further tasks about keys, and planted statements."""
+        """Return the task names: the four of the DroPE report, two further tasks about keys, and planted statements."""
         return (*TASKS, "verification", "ranking", english_statements.TASK)
 
     def kinds(self) -> Sequence[str]:
@@ -78,9 +78,9 @@ class EnglishBook:
     ) -> list[Item]:
         """Return `count` items of a task with balanced answers; see `keyquery.tasks.items.Book.items`.
 
-        If `tokenizer` is None, answers are not checked. `form` is `key` or `code`; by default they alternate. Raises
-        DataError if the task or form is unknown, the task has fewer questions than `count`, the length is too short, or
-        the tokenizer cannot encode an answer.
+        If `tokenizer` is None, answers are not checked. `form` is `key` or `code`; by default, both forms alternate.
+        Raises DataError if the task or form is unknown, the task has fewer questions than `count`, the length is too
+        short, or the tokenizer cannot encode an answer.
         """
         if task not in self.tasks():
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
@@ -177,9 +177,9 @@ def _key_items(
             answer, options = (YES if kind == "exact" else NO), (YES, NO)
             question = CHECK_QUESTIONS[wording].format(key=shown_key)
         plant = PLANTS[wording].format(key=key)
-        prompt, start = filler.around(INSTRUCTIONS[wording], plant, question, length, relative_depth, rng)
+        prompt, start = filler.fill_prompt(INSTRUCTIONS[wording], plant, question, length, relative_depth, rng)
         if task == "ranking":
-            # candidates of equal length, since the likelihood would prefer the shortest
+            # all candidates have the same length, since the likelihood would prefer a shorter one
             candidates = [key, *_wrong_keys(key, rng)]
             rng.shuffle(candidates)
             stem = prompt.removesuffix(question)
@@ -191,7 +191,7 @@ def _key_items(
 
 
 def _wrong_keys(key: str, rng: random.Random) -> list[str]:
-    """Return three different numbers of the key's length: one digit changed, two swapped, and an unrelated one."""
+    """Return three different wrong numbers of the key's length: two digits swapped, one digit changed, unrelated."""
     wrong_keys: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
         while (wrong := wrong_key(key, kind, rng)) in wrong_keys:

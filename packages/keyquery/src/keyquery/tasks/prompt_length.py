@@ -10,8 +10,8 @@ from keyquery.models.answers.forwards import encode
 from keyquery.tasks.english_prose import sentence
 
 POOL = 120  # number of filler sentences; long prompts repeat them
-DOTS = 8  # largest number of full stops after meaningless words
-ROUNDS = 8  # attempts to reach a length
+DOTS = 8  # largest number of full stops after the words of `HEDGES`
+ROUNDS = 8  # largest number of attempts to reach a length
 HEDGES = (
     "Well", "so", "then", "and", "there", "it", "was", "as", "ever", "so", "very", "quiet", "and", "calm", "all",
     "day", "and", "on", "and", "on", "as", "far", "as", "we", "know",
@@ -36,7 +36,7 @@ class Filler:
                 text = " ".join(HEDGES[:count]) + "." * dots
                 self._hedges.setdefault(self._cost_of_sentence(text), text)
 
-    def around(
+    def fill_prompt(
         self, head: str, plant: str, tail: str, tokens: int, depth: float, rng: random.Random
     ) -> tuple[str, int]:
         """Return a prompt (head, filler, plant, filler, tail) and the number of tokens before the plant.
@@ -77,7 +77,7 @@ class Filler:
         )
 
     def _closings(self, tokens: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Yield endings of the filler with `tokens` tokens: up to two sentences, or some with meaningless words."""
+        """Yield endings of the filler with `tokens` tokens: one or two sentences, the last perhaps of `HEDGES`."""
         if tokens == 0:
             yield ()
         for text in self._by_cost.get(tokens, [])[:2]:

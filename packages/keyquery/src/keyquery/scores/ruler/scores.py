@@ -19,7 +19,6 @@ QA = ("qa_1", "qa_2")
 TASKS = (*NEEDLES, "niah_multivalue", "niah_multiquery", "vt", "cwe", "fwe", *QA)
 ALL = "all"  # value of `length` in rows over several lengths
 MEAN = "mean_13"
-AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 EFFECTIVE = ("effective_length", "effective_length_unbroken")
 COLUMNS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
 PERCENT, TOKENS = "percent", "tokens"
@@ -90,17 +89,15 @@ def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.Data
     by_cell = {(cell.length, cell.task): cell for cell in cells}
     lengths = sorted({length for length, _ in by_cell}, key=length_tokens)
     ordered = sorted(by_cell.values(), key=lambda cell: (tasks.index(cell.task), length_tokens(cell.length)))
-    rows = [_task_row(cell) for cell in ordered]
+    rows = []
+    for cell in ordered:
+        low, high = score_interval(cell.value, cell.n) if cell.value is not None and cell.n else (None, None)
+        rows.append(_row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, cell.reason))
     means = {length: _mean_row(length, [by_cell.get((length, task)) for task in tasks], tasks) for length in lengths}
     rows += [{**row, "key": mean} for row in means.values()]
     if mean == MEAN:
         rows += [*_length_averages(means), *_effective_lengths(means)]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n": "Int64", "value": float})
-
-
-def _task_row(cell: Score) -> dict[str, object]:
-    low, high = score_interval(cell.value, cell.n) if cell.value is not None and cell.n else (None, None)
-    return _row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, cell.reason)
 
 
 def _row(*values: object) -> dict[str, object]:
@@ -159,13 +156,13 @@ def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, obje
     gaps = [length for length in LENGTHS if values.get(length) is None]
     reason = f"no mean of 13 tasks at {', '.join(gaps)}" if gaps else ""
     rising = range(1, len(LENGTHS) + 1)
-    weights = {"average": [1] * len(LENGTHS), "weighted_longer": [*rising], "weighted_shorter": [*reversed(rising)]}
+    plain, longer, shorter = [1] * len(rising), [*rising], [*reversed(rising)]
     rows = []
-    for key in AVERAGES:
+    for key, weights in (("average", plain), ("weighted_longer", longer), ("weighted_shorter", shorter)):
         value = None
         if not gaps:
-            terms = [weight * float(str(values[length])) for weight, length in zip(weights[key], LENGTHS, strict=True)]
-            value = math.fsum(terms) / sum(weights[key])
+            terms = [weight * float(str(values[length])) for weight, length in zip(weights, LENGTHS, strict=True)]
+            value = math.fsum(terms) / sum(weights)
         rows.append(_summary_row(key, value, PERCENT, None if gaps else _total_samples(means), reason))
     return rows
 
