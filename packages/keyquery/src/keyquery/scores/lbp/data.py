@@ -1,6 +1,5 @@
 """Read the samples of LongBench Pro, from the Hub or from a local copy with the same columns."""
 
-import codecs
 import hashlib
 import json
 import re
@@ -10,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import line_values
-from boundpaper.store.json_text import parsed
 from boundpaper.store.validation import cut_to_line, short
-from keyquery.models.libraries import need
 from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
+from keyquery.tasks.published import hub_rows, local_rows
 
 COLUMNS = "id context language token_length secondary_task question_nonthinking question_thinking answer".split()
 """Columns to read; the benchmark has more."""
 
-SUFFIXES = (".jsonl", ".json", ".parquet")
 SPLIT = "test"
 
 
@@ -109,50 +105,8 @@ def _read_sample(row: Any, where: str) -> Sample:
 
 def _sample_rows(path_or_id: str) -> Iterator[tuple[str, Any]]:
     path = Path(path_or_id)
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
-        if not files:
-            raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
-        for file in files:
-            yield from _rows_of_file(file)
-    elif path.is_file():
-        yield from _rows_of_file(path)
-    elif path.suffix or path.is_absolute() or path_or_id.count("/") != 1:
+    if path.exists():
+        return local_rows(path)
+    if path.suffix or path.is_absolute() or path_or_id.count("/") != 1:
         raise DataError(f"{path_or_id}: no such file or folder; give one, or a Hub id OWNER/NAME")
-    else:
-        yield from _rows_of_hub(path_or_id)
-
-
-def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
-    if path.suffix == ".parquet":
-        try:
-            rows = need("pyarrow.parquet", "to read parquet").ParquetFile(path).read(use_threads=False).to_pylist()
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0]})") from error
-        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-        return
-    with path.open("rb") as stream:
-        is_list = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
-    if is_list:
-        try:
-            rows = parsed(path.read_bytes().decode("utf-8-sig"))
-        except json.JSONDecodeError as error:
-            raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}: not valid JSON ({error})") from None
-        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-    else:
-        yield from line_values(path)
-
-
-def _rows_of_hub(path_or_id: str) -> Iterator[tuple[str, Any]]:
-    library = need("datasets", f"to read {path_or_id} from the Hub")
-    try:
-        rows = library.load_dataset(path_or_id, split=SPLIT)
-    except Exception as error:  # the library raises many kinds of errors; all mean that the data are not available
-        cause = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"{path_or_id}: the Hub data set cannot be read ({cause}); check the id and the connection, or give a "
-            "local copy with --data"
-        ) from error
-    yield from ((f"{path_or_id}: row {number}", row) for number, row in enumerate(rows, 1))
+    return hub_rows(path_or_id, SPLIT, "--data")
