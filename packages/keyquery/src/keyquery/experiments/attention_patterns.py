@@ -55,11 +55,13 @@ DEFAULT = Thresholds()
 SETTINGS: dict[str, Any] = {**asdict(DEFAULT), "local_tokens": LOCAL}
 
 
-def pattern_of(first: float, local: float, entropy_share: float, thresholds: Thresholds = DEFAULT) -> str:
+def pattern_of(
+    first_attention: float, local_attention: float, entropy_share: float, thresholds: Thresholds = DEFAULT
+) -> str:
     """Return the class of a head: one of `PATTERNS`."""
-    if first >= thresholds.sink and first >= local:
+    if first_attention >= thresholds.sink and first_attention >= local_attention:
         return "sink"
-    if local >= thresholds.local:
+    if local_attention >= thresholds.local:
         return "local"
     return "distributed" if entropy_share >= thresholds.distributed else "mixed"
 

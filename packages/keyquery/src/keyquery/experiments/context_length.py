@@ -151,7 +151,7 @@ def _retrieval_rows(
         if name == "own":
             raise
         return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
-    rows = _accuracy_rows(retrievals, condition)
+    rows = [_accuracy_row(retrievals, condition)]
     low, high = wilson_interval(sum(retrieval.kind == EXACT for retrieval in retrievals), len(retrievals))
     rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
     rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
@@ -161,12 +161,12 @@ def _retrieval_rows(
     ambiguous = sum(is_ambiguous(each.answer, each.key) for each in retrievals)
     rows.append(row(f"class_{RUN_DELETION}_at_end", float(ambiguous), len(retrievals), condition=condition))
     for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
-        of_form = [each for each in retrievals if each.item.facts["form"] == form]
-        rows += _accuracy_rows(of_form, f"{condition}/form:{form}")
+        with_form = [each for each in retrievals if each.item.facts["form"] == form]
+        rows.append(_accuracy_row(with_form, f"{condition}/form:{form}"))
     for depth in range(DEPTHS):
         at_depth = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == depth]
         if at_depth:
-            rows += _accuracy_rows(at_depth, f"{condition}/depth:{depth / DEPTHS:g}-{(depth + 1) / DEPTHS:g}")
+            rows.append(_accuracy_row(at_depth, f"{condition}/depth:{depth / DEPTHS:g}-{(depth + 1) / DEPTHS:g}"))
     rows += [
         row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
         for each in retrievals
@@ -189,6 +189,6 @@ def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition
     return rows
 
 
-def _accuracy_rows(retrievals: Sequence[Retrieval], condition: str) -> list[Row]:
-    exact = sum(retrieval.kind == EXACT for retrieval in retrievals)
-    return [row("passkey_exact", exact / len(retrievals), len(retrievals), condition=condition)]
+def _accuracy_row(retrievals: Sequence[Retrieval], condition: str) -> Row:
+    exact_count = sum(retrieval.kind == EXACT for retrieval in retrievals)
+    return row("passkey_exact", exact_count / len(retrievals), len(retrievals), condition=condition)

@@ -174,9 +174,11 @@ def exchanged_pairs(
         near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
         if across_documents:
             order = np.lexsort((generator.random(earlier.size), farther))[: earlier.size // 2 * 2]
-            other = order.reshape(-1, 2)[:, ::-1].ravel()
-            order, other = (rows[keys.groups[later[order]] != keys.groups[earlier[other]]] for rows in (order, other))
-            far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
+            partner = order.reshape(-1, 2)[:, ::-1].ravel()
+            order, partner = (
+                rows[keys.groups[later[order]] != keys.groups[earlier[partner]]] for rows in (order, partner)
+            )
+            far = head.rotary.turned(far[partner], farther[order] - farther[partner]).astype(np.float64, copy=False)
             near, nearer, farther = near[order], nearer[order], farther[order]
         difference = near - far
         # without rotation, `exchanged` equals `difference` exactly

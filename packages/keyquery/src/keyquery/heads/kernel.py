@@ -433,7 +433,7 @@ def add_group_pairs(
     gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     counted = len(scores) > 0
     # half a token is added, since rounding could move a distance at the edge of a cell to the previous cell
-    by_distance, half = across / context, 0.5 / context
+    by_distance, half_token = across / context, 0.5 / context
     recomputed, formed = 0, 0
     for g in range(starts.size):
         start, n = starts[g], counts[-1, g]
@@ -461,7 +461,7 @@ def add_group_pairs(
                         slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
                     for p in range(n * (n - 1) // 2):
                         middles[p] = 0.5 * (position[LATER[p]] + position[EARLIER[p]])
-                        distances[p] = int((position[LATER[p]] - position[EARLIER[p]]) * by_distance + half)
+                        distances[p] = int((position[LATER[p]] - position[EARLIER[p]]) * by_distance + half_token)
                 for i in range(max(top, left + 1), bottom):
                     m = min(i, right) - left
                     if n > SHORT:
@@ -482,7 +482,7 @@ def add_group_pairs(
                         for j in range(m):
                             middle[j] = 0.5 * (position_i + other_positions[j])
                         for j in range(m):
-                            distance[j] = int((position_i - other_positions[j]) * by_distance + half)
+                            distance[j] = int((position_i - other_positions[j]) * by_distance + half_token)
                     fill += m
                     for b in range(taus.size - 1, -1, -1):
                         if counts[b, g] <= i:

@@ -51,7 +51,7 @@ class LocalExecutor(JobExecutor):
             self._slots.put(environment)
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="job")
         self._lock = threading.Lock()
-        self._live: set[subprocess.Popen[bytes]] = set()
+        self._running: set[subprocess.Popen[bytes]] = set()
         self._ended = False
 
     @property
@@ -79,15 +79,15 @@ class LocalExecutor(JobExecutor):
         """Cancel waiting jobs and end running ones: SIGTERM to each process group, SIGKILL half a second later."""
         with self._lock:
             self._ended = True
-            live = list(self._live)
+            processes = list(self._running)
         try:
             self._threads.shutdown(wait=False, cancel_futures=True)
-            _signal_groups(live, signal.SIGTERM)
+            _signal_groups(processes, signal.SIGTERM)
             deadline = time.monotonic() + GRACE
-            while self._live and time.monotonic() < deadline:
+            while self._running and time.monotonic() < deadline:
                 time.sleep(0.02)
         finally:  # even if a second Ctrl-C arrives meanwhile
-            _signal_groups(live, signal.SIGKILL)
+            _signal_groups(processes, signal.SIGKILL)
         self._threads.shutdown(wait=True)
 
     def _run_call(self, call: bytes) -> Any:
@@ -111,7 +111,7 @@ class LocalExecutor(JobExecutor):
                     pass_fds=[outcome.fileno()],
                     start_new_session=True,  # only this process receives Ctrl-C; it ends the children
                 )
-                self._live.add(process)
+                self._running.add(process)
             assert process.stdin is not None
             try:
                 watchman.watch(process.pid)  # a job that is importing a library notices its parent's end late
@@ -127,7 +127,7 @@ class LocalExecutor(JobExecutor):
                     process.stdin.close()
                 watchman.forget_group(process.pid)
                 with self._lock:
-                    self._live.discard(process)
+                    self._running.discard(process)
             return self._read_outcome(status, outcome, output)
 
     def _read_outcome(self, status: int, outcome: IO[bytes], output: IO[bytes]) -> Any:

@@ -89,11 +89,10 @@ HEADLINES: dict[str, tuple[Headline, ...]] = {
         _percent("spread of attention's share over layers", "contribution_mean_of_ratios_sd_over_layers", "content"),
     ),
     "context_length": (_percent("keys retrieved", "passkey_right", "own/*"),),
-    "text_kinds": PLASTICITY[:1] + PLASTICITY[3:],
+    "text_kinds": tuple(replace(PLASTICITY[index], condition="*") for index in (0, 3)),
     "softmax_globality": PLASTICITY[:1],
     "anchoring": (Headline("questions answered right", "right_share", "*", unit="%"),),
 }
-HEADLINES["text_kinds"] = tuple(replace(quantity, condition="*") for quantity in HEADLINES["text_kinds"])
 
 
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:

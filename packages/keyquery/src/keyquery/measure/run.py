@@ -355,11 +355,12 @@ def _run_all(plans: Sequence[RunPlan]) -> tuple[list[Path], list[ThesisError]]:
 
 
 def _progress_teller(bar: Bar, plan: RunPlan) -> Callable[[str], None]:
-    state = {"done": 0}
+    begun = 0
 
     def tell(text: str) -> None:
-        state["done"] += " of " in text  # `2 of 5: sinks` begins an experiment
-        bar.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
+        nonlocal begun
+        begun += " of " in text  # `2 of 5: sinks` begins an experiment
+        bar.update(max(0, begun - 1), len(plan.experiments), f"{plan.source.name}: {text}")
 
     return tell
 

@@ -76,9 +76,9 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     options.require_texts()
     if values["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:
-            scored = text_length(root, source, options)
-            longest = max(scored, longest_prompt(root, source)) if CONTEXT in experiments else scored
-            print(memory_line(root, source, longest, scored, anyway=values["anyway"]), file=sys.stderr)
+            scored_tokens = text_length(root, source, options)
+            longest = max(scored_tokens, longest_prompt(root, source)) if CONTEXT in experiments else scored_tokens
+            print(memory_line(root, source, longest, scored_tokens, anyway=values["anyway"]), file=sys.stderr)
     settings = {ANCHORING: {"data": values["data"], "data_file": values["data_file"]}}
     return run(
         root,
@@ -108,11 +108,13 @@ def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...
 
     Raises SpecError when a name is unknown, or no experiment is requested.
     """
-    listed = every_experiment()
+    known_names = every_experiment()
     for name in names:
-        if name not in listed:
-            raise SpecError(f"no experiment {name!r}; {suggest(name, listed)}the experiments are: {', '.join(listed)}")
+        if name not in known_names:
+            raise SpecError(
+                f"no experiment {name!r}; {suggest(name, known_names)}the experiments are: {', '.join(known_names)}"
+            )
     if not everything and not names:
-        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(listed)}")
+        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known_names)}")
     selected_names = dict.fromkeys((*names, *experiments_for_all()) if everything else names)
-    return tuple(name for name in selected_names if name in listed)
+    return tuple(name for name in selected_names if name in known_names)

@@ -142,9 +142,9 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
         return "no summary: these tables serve as data of tables and figures"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
-        span = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
+        interval = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
         unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
-        numbers = (number_text(line.estimate), span, str(line.n), line.unit)
+        numbers = (number_text(line.estimate), interval, str(line.n), line.unit)
         lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
     return align_lines(lines)
 
@@ -154,7 +154,7 @@ def align_lines(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     aligned_lines, above = [], ["", ""]
     for line in lines:
-        cells = [cell if cell != old or line[0] != above[0] else "" for cell, old in zip(line, above, strict=False)]
+        cells = [cell if cell != up or line[0] != above[0] else "" for cell, up in zip(line, above, strict=False)]
         padded_cells = (cell.ljust(width) for cell, width in zip([*cells, *line[2:]], widths, strict=True))
         aligned_lines.append("  ".join(padded_cells).rstrip())
         above = list(line[:2])

@@ -112,8 +112,8 @@ class EnglishBook:
             text = make_section(rng)
             while (length := len(encode(tokenizer, text))) < tokens:
                 # one section more than the mean length suggests, so that few rounds suffice
-                missing = (tokens - length) * (text.count("\n\n") + 1) // length + 1
-                text = "\n\n".join([text, *(make_section(rng) for _ in range(missing))])
+                section_count = (tokens - length) * (text.count("\n\n") + 1) // length + 1
+                text = "\n\n".join([text, *(make_section(rng) for _ in range(section_count))])
             texts.append(text)
         return texts
 

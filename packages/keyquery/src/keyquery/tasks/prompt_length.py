@@ -57,16 +57,16 @@ class Filler:
             sentences.append(rng.choice(self._sentences))
             open_tokens -= self._costs[sentences[-1]]
         for _ in range(ROUNDS):
-            missing: int | None = None
+            missing_tokens: int | None = None
             for closing in islice(self._closings(open_tokens, rng), 4):
                 before, after = self._split_at_depth([*sentences, *closing], depth)
                 start = " ".join([head, *before])
                 prompt = " ".join([start, plant, *after]) + tail
-                missing = tokens - self._count(prompt)
-                if missing == 0:
+                missing_tokens = tokens - self._count(prompt)
+                if missing_tokens == 0:
                     return prompt, self._count(start)
-            if missing is not None:
-                open_tokens += missing  # joined sentences may have slightly fewer or more tokens than the sum
+            if missing_tokens is not None:
+                open_tokens += missing_tokens  # joined sentences may have slightly fewer or more tokens than the sum
             elif sentences:
                 open_tokens += self._costs[sentences.pop()]
             else:

@@ -27,14 +27,14 @@ def analyse_missing(
     # jobs start in another working directory
     capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()
     paths = [finding_path(capture, head, options, folder)[0] for head in capture.heads]
-    missing = [number for number, path in enumerate(paths) if not path.is_file()]
-    if not missing:
+    missing_numbers = [number for number, path in enumerate(paths) if not path.is_file()]
+    if not missing_numbers:
         return
-    count = min(len(missing), jobs or min(MAX_JOBS, -(-len(missing) // HEADS_PER_JOB)))
+    count = min(len(missing_numbers), jobs or min(MAX_JOBS, -(-len(missing_numbers) // HEADS_PER_JOB)))
     # keep neighbours together: they share keys
-    edges = [len(missing) * share // count for share in range(count + 1)]
+    edges = [len(missing_numbers) * share // count for share in range(count + 1)]
     shares = [
-        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(missing[first:last])}
+        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(missing_numbers[first:last])}
         for first, last in pairwise(edges)
     ]
     names = [f"share {share + 1} of {count}" for share in range(count)]

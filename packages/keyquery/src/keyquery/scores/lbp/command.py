@@ -164,6 +164,6 @@ def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, A
 def _print_score(mode: str, table: pd.DataFrame) -> None:
     row = table.iloc[0]
     value = f"{row['value']:.2f}" if pd.notna(row["value"]) else "none"
-    span = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
+    interval = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
     reason = f"; {row['reason']}" if row["reason"] else ""
-    print(f"{mode}: overall {value}{span}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)
+    print(f"{mode}: overall {value}{interval}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)

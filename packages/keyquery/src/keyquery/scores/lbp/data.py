@@ -42,9 +42,9 @@ def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Samp
     `path_or_id` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files. Raises DataError if the
     data cannot be read, lacks a column, or has an invalid sample; the message names the row.
     """
-    unknown = [length for length in lengths if length not in LENGTHS]
-    if unknown:
-        raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
+    unknown_lengths = [length for length in lengths if length not in LENGTHS]
+    if unknown_lengths:
+        raise DataError(f"no length {unknown_lengths[0]!r}; lengths are {', '.join(LENGTHS)}")
     samples: dict[str, Sample] = {}
     for where, row in _sample_rows(path_or_id):
         sample = _read_sample(row, where)
@@ -53,11 +53,13 @@ def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Samp
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{path_or_id}: no samples; give other --data")
-    selected = [sample for sample in samples.values() if sample.length in lengths]
-    absent = [length for length in lengths if length not in {sample.length for sample in selected}]
-    if absent:
-        raise DataError(f"{path_or_id}: no samples of length {', '.join(absent)}; give the others with --lengths")
-    return selected
+    selected_samples = [sample for sample in samples.values() if sample.length in lengths]
+    absent_lengths = [length for length in lengths if length not in {sample.length for sample in selected_samples}]
+    if absent_lengths:
+        raise DataError(
+            f"{path_or_id}: no samples of length {', '.join(absent_lengths)}; give the others with --lengths"
+        )
+    return selected_samples
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
@@ -73,9 +75,11 @@ def fingerprint(samples: Sequence[Sample]) -> str:
 def _read_sample(row: Any, where: str) -> Sample:
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} instead of an object with the columns of a sample")
-    absent = [name for name in COLUMNS if name not in row]
-    if absent:
-        raise DataError(f"{where}: no column {', '.join(absent)}; it has {cut_to_line(', '.join(map(str, row)))}")
+    absent_columns = [name for name in COLUMNS if name not in row]
+    if absent_columns:
+        raise DataError(
+            f"{where}: no column {', '.join(absent_columns)}; it has {cut_to_line(', '.join(map(str, row)))}"
+        )
     if nulls := [name for name in COLUMNS if row[name] is None]:
         raise DataError(f"{where}: {', '.join(nulls)} is null; fill it in, or remove the sample")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))

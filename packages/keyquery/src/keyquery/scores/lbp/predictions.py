@@ -85,21 +85,21 @@ def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Predict
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
     """Raise DataError if predictions are missing; the message names lengths without any, or else the first samples."""
     answered = {prediction.id for prediction in predictions}
-    absent = missing_predictions(samples, predictions)
-    if not absent:
+    missing = missing_predictions(samples, predictions)
+    if not missing:
         return
     lengths = dict.fromkeys(sample.length for sample in samples)
-    unanswered = [length for length in lengths if not any(s.length == length and s.id in answered for s in samples)]
-    if unanswered:
+    empty_lengths = [length for length in lengths if not any(s.length == length and s.id in answered for s in samples)]
+    if empty_lengths:
         raise DataError(
-            f"{mode}: no predictions of length {', '.join(unanswered)}; give them, name the lengths to score with "
+            f"{mode}: no predictions of length {', '.join(empty_lengths)}; give them, name the lengths to score with "
             "--lengths, or score what is there with --partial"
         )
-    shown = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:MAX_SHOWN])
-    shown += f" and {len(absent) - MAX_SHOWN} more" * (len(absent) > MAX_SHOWN)
+    examples = ", ".join(f"{sample.id} (run {run})" for sample, run in missing[:MAX_SHOWN])
+    examples += f" and {len(missing) - MAX_SHOWN} more" * (len(missing) > MAX_SHOWN)
     raise DataError(
-        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {shown}; give them, or "
-        "score the existing ones with --partial"
+        f"{mode}: {len(missing)} of {len(missing) + len(predictions)} predictions are missing: {examples}; give them, "
+        "or score the existing ones with --partial"
     )
 
 
@@ -127,9 +127,9 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     """
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} instead of an object")
-    absent = [name for name in ("id", "mode", "prediction") if name not in row]
-    if absent:
-        raise DataError(f"{where}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
+    absent_fields = [name for name in ("id", "mode", "prediction") if name not in row]
+    if absent_fields:
+        raise DataError(f"{where}: no field {', '.join(absent_fields)}; it has {cut_to_line(', '.join(row))}")
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
             raise DataError(f"{where}: {name} is null; {NULL_ADVICE[name]}")

@@ -160,7 +160,7 @@ def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
 
 def _print_scores(table: pd.DataFrame) -> None:
     for _, row in table[table["slice"].isin(["mean", "summary"])].iterrows():
-        span = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
+        interval = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
         pattern = "{:,.0f}" if row["unit"] == "tokens" else "{:.1f}"
         value = "none" if pd.isna(row["value"]) else pattern.format(row["value"])
-        print(f"{row['key']} {row['length']}: {value}{span}; {row['reason']}".rstrip("; "), file=sys.stderr)
+        print(f"{row['key']} {row['length']}: {value}{interval}; {row['reason']}".rstrip("; "), file=sys.stderr)

@@ -59,16 +59,16 @@ def read(paths: Sequence[Path]) -> Results:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
     cells: dict[tuple[str, str], Score] = {}
     sources: dict[tuple[str, str], Path] = {}
-    first: dict[str, Any] = {}
+    first_content: dict[str, Any] = {}
     versions, seeds, hashes = set(), set(), []
     for path in paths:
         content = _read_json(path)
-        first = first or content
+        first_content = first_content or content
         for name in SETTINGS:
-            if content.get(name) != first.get(name):
+            if content.get(name) != first_content.get(name):
                 raise DataError(
-                    f"{path}: {name} is {content.get(name)!r}, but {first.get(name)!r} in {paths[0]}; give the files "
-                    "of one model with the same template and instruction"
+                    f"{path}: {name} is {content.get(name)!r}, but {first_content.get(name)!r} in {paths[0]}; give the "
+                    "files of one model with the same template and instruction"
                 )
         for cell in _scores_of_file(content, path):
             key = (cell.length, cell.task)
@@ -85,25 +85,25 @@ def read(paths: Sequence[Path]) -> Results:
         "harness": sorted(versions),
         "seeds": sorted(seeds),
         "files": sorted(hashes),
-        "chat_template": bool(first.get("chat_template_sha")),
+        "chat_template": bool(first_content.get("chat_template_sha")),
     }
-    return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
+    return Results(list(cells.values()), str(first_content.get("model_name") or "unknown"), facts)
 
 
 def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
     """Raise DataError, with each length and its missing tasks, if a task has no score at one of the lengths."""
-    scored = {(cell.task, cell.length) for cell in cells if cell.value is not None}
-    by_length = {length: [task for task in tasks if (task, length) not in scored] for length in lengths}
-    gaps = [
+    scored_pairs = {(cell.task, cell.length) for cell in cells if cell.value is not None}
+    by_length = {length: [task for task in tasks if (task, length) not in scored_pairs] for length in lengths}
+    gap_texts = [
         f"{length}: {'every task' if len(absent) == len(tasks) else ', '.join(absent)}"
         for length, absent in by_length.items()
         if absent
     ]
-    if gaps:
+    if gap_texts:
         note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(gaps)}{note}. Give --lengths with the lengths that were run, or --partial "
-            "to accept incomplete results (a mean needs every task)"
+            f"without a score at {'; '.join(gap_texts)}{note}. Give --lengths with the lengths that were run, or "
+            "--partial to accept incomplete results (a mean needs every task)"
         )
 
 

@@ -49,8 +49,8 @@ def share_contained(prediction: str, references: Sequence[str], *, any_of: bool 
     if not references:
         raise ValueError("a sample needs a reference")
     answer = _CONTROL.sub("\n", prediction.strip()).lower()
-    hits = [reference.lower() in answer for reference in references]
-    return float(any(hits)) if any_of else sum(hits) / len(hits)
+    are_found = [reference.lower() in answer for reference in references]
+    return float(any(are_found)) if any_of else sum(are_found) / len(are_found)
 
 
 def length_key(tokens: int) -> str:
@@ -133,8 +133,8 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
         else:
             reasons.append("n, ci_low, ci_high: samples of a task are not known")
     else:
-        gaps = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
-        reasons.append(f"no mean over {len(scored)} of {len(tasks)} tasks; missing: {', '.join(gaps)}")
+        missing_tasks = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
+        reasons.append(f"no mean over {len(scored)} of {len(tasks)} tasks; missing: {', '.join(missing_tasks)}")
     n = sum(counts) if len(counts) == len(scored) and scored else None
     return _row("mean", "", length, value, PERCENT, low, high, n, "; ".join(reasons))
 
@@ -153,17 +153,17 @@ def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
 def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
     """Return rows of averages over the six lengths: plain, and with weights rising or falling with length."""
     values = {length: row["value"] for length, row in means.items()}
-    gaps = [length for length in LENGTHS if values.get(length) is None]
-    reason = f"no mean of 13 tasks at {', '.join(gaps)}" if gaps else ""
+    missing_lengths = [length for length in LENGTHS if values.get(length) is None]
+    reason = f"no mean of 13 tasks at {', '.join(missing_lengths)}" if missing_lengths else ""
     rising = range(1, len(LENGTHS) + 1)
     plain, longer, shorter = [1] * len(rising), [*rising], [*reversed(rising)]
     rows = []
     for key, weights in (("average", plain), ("weighted_longer", longer), ("weighted_shorter", shorter)):
         value = None
-        if not gaps:
+        if not missing_lengths:
             terms = [weight * float(str(values[length])) for weight, length in zip(weights, LENGTHS, strict=True)]
             value = math.fsum(terms) / sum(weights)
-        rows.append(_summary_row(key, value, PERCENT, None if gaps else _total_samples(means), reason))
+        rows.append(_summary_row(key, value, PERCENT, None if missing_lengths else _total_samples(means), reason))
     return rows
 
 
@@ -174,22 +174,22 @@ def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, ob
     """
     values = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
     lengths = sorted(values, key=length_tokens)
-    passed = [length for length in lengths if values[length] > THRESHOLD]
-    unbroken = list(itertools.takewhile(lambda length: values[length] > THRESHOLD, lengths))
+    passed_lengths = [length for length in lengths if values[length] > THRESHOLD]
+    unbroken_lengths = list(itertools.takewhile(lambda length: values[length] > THRESHOLD, lengths))
     rows = []
-    for key, passing in zip(EFFECTIVE, (passed, unbroken), strict=True):
+    for key, passing_lengths in zip(EFFECTIVE, (passed_lengths, unbroken_lengths), strict=True):
         reasons = []
-        gaps = [length for length in LENGTHS if length not in values]
+        missing_lengths = [length for length in LENGTHS if length not in values]
         if not lengths:
             reasons.append("no length has a mean of 13 tasks")
-        elif not passing:
+        elif not passing_lengths:
             reasons.append(f"no tested length is above {THRESHOLD} from the shortest on, {lengths[0]}")
-        elif passing[-1] == lengths[-1]:
+        elif passing_lengths[-1] == lengths[-1]:
             reasons.append("the longest length with a mean: it may reach further")
-        if gaps and lengths:
-            reasons.append(f"without a mean: {', '.join(gaps)}")
-        if passed != unbroken and passing and key == EFFECTIVE[0]:
+        if missing_lengths and lengths:
+            reasons.append(f"without a mean: {', '.join(missing_lengths)}")
+        if passed_lengths != unbroken_lengths and passing_lengths and key == EFFECTIVE[0]:
             reasons.append("a shorter length is not above")
-        value = float(length_tokens(passing[-1])) if passing else None
+        value = float(length_tokens(passing_lengths[-1])) if passing_lengths else None
         rows.append(_summary_row(key, value, TOKENS, _total_samples(means), "; ".join(reasons)))
     return rows
