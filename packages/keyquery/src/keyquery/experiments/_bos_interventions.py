@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "sweep": "every layer, at most 40 items of a task",
 }
 SPIKE = 2.0
-LEAST_DROP = 0.1  # share of the largest ratio
+LEAST_DROP = 0.1  # share of the largest ratio by which the ablation of the matching layer must lower it
 SWEPT_ITEMS = 40
 
 

@@ -15,8 +15,8 @@ from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.interventions import Intervention
 from keyquery.models.surveys.dimensions import SIDES, Dimensions, dimensions
 
-SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it
-MATCH_TOLERANCE = 0.1  # relative difference allowed in the squared norm that a norm-matched control removes
+SELECTION_SEED = 900_001  # seed of the texts on which dimensions and layers are chosen; evaluation never uses it
+MATCH_TOLERANCE = 0.1  # allowed relative difference of the squared norms that a mask and a matched control remove
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Fill = Literal["mean", "zero"]

@@ -30,7 +30,7 @@ from keyquery.measure.subject import Options, Subject
 
 BY_NAME = True  # runs only if named, because it may need labelled answers
 PLANTED = "planted"
-SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # training and test samples; planted statements repeat sooner
+SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # training and test samples; fewer if planted, since they repeat
 VALIDATION = 0.2  # share of the training units, on which the reference layer is chosen
 STRENGTH = 1.0
 CHOOSES_TEXTS = True

@@ -10,7 +10,7 @@ from keyquery.heads.head import Float64Array, IntArray
 from keyquery.heads.missing import BinnedValues
 
 DRAWS = 2000
-TAIL = (1 - 0.95) / 2  # of a 95 % interval, on either side
+TAIL = (1 - 0.95) / 2  # probability outside a 95 % interval, on either side
 LEAST_BOOTSTRAPPED = 20  # with fewer key heads, a percentile interval covers the mean in fewer than 95 % of cases
 
 

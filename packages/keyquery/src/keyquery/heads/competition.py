@@ -149,7 +149,7 @@ def all_pairs(
     if single and recomputed > DOUBTFUL_SHARE * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
     for _, members in law_bins:
-        # the kernel adds only the pairs that earlier bins with the same law do not have
+        # the kernel adds a pair only to the first of these bins, but it belongs to all later ones too
         sums = distance_sums[members, :, : kernel.MEAN_GAP]
         distance_sums[members, :, : kernel.MEAN_GAP] = sums.cumsum(axis=0)
     return PairSums(

@@ -82,7 +82,7 @@ class ExchangedPairs:
 
     @cached_property
     def same_wins(self) -> Float64Array:
-        """Probability p' that a query prefers the same key when that key is moved to the farther position."""
+        """Probability p' that a query scores the originally nearer key higher after the exchange."""
         return np.asarray(ndtr(self.gap_exchanged / np.sqrt(self.variance_exchanged)))
 
     @cached_property
@@ -214,7 +214,7 @@ def _joined(bins: Sequence[ExchangedPairs], name: str) -> NDArray[Any]:
 
 
 def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
-    """Return means over all pairs, or over those selected by a mask of shape (pairs,)."""
+    """Return means over all pairs, or over the pairs in the mask `chosen`, shape (pairs,)."""
     mask = np.ones(pairs.gap.size, dtype=np.bool_) if chosen is None else chosen
     count = int(np.count_nonzero(mask))
     if count == 0:
@@ -244,11 +244,11 @@ def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float
     `first` and `second` are the variables' means divided by their standard deviations.
     """
     r = np.clip(correlation, -1.0, 1.0)
-    # if the correlation is 1 or -1, 1 - r^2 has no exact digits, so its limit is used
+    # for a correlation of 1 or -1, use the limit of the probability, since 1 - r^2 has no exact digits
     limit = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
     limit = np.where(r < 0, 1.0 - limit, limit)
     perfect = 1.0 - np.abs(r) <= ROUNDING
-    # replace a mean of 0 by the smallest positive number: Owen's function and the sign of a * b are limits from above
+    # a mean of 0 becomes the smallest positive number: Owen's function and the sign of a * b are then limits from above
     a, b = (np.where(mean == 0, np.finfo(np.float64).tiny, mean) for mean in (first, second))
     root = np.sqrt(np.where(perfect, 1.0, (1.0 - r) * (1.0 + r)))
     with np.errstate(over="ignore"):

@@ -188,7 +188,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
             f"{name}: positions run from {positions.min()} to {positions.max()}, but must lie in 0 to context - 1 "
             f"({context - 1}); give the capture's context"
         )
-    # minimum and maximum of an array with NaN are NaN, and need no boolean array
+    # if a value is NaN, minimum and maximum are NaN; computing them needs no boolean array
     smallest, largest = vectors.min(), vectors.max()
     if not (np.isfinite(smallest) and np.isfinite(largest)):
         raise ValueError(

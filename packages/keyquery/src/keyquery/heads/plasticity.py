@@ -222,7 +222,7 @@ class HeadData:
     key_ranges: Float64Array | None = None
 
     def competing(self, query_bin: int) -> tuple[Keys, IntArray]:
-        """Return groups of keys for a bin, and the number of keys in each, from the first on, that compete."""
+        """Return keys in groups, and how many keys of each group, from the first on, compete for a bin's queries."""
         if self.key_ranges is None:
             return self.keys, self.counts[query_bin]
         keys = self.keys.between(*self.key_ranges[query_bin])

@@ -12,7 +12,7 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 
-DIGITS = 20  # hexadecimal digits (80 bits): short names for folders, yet no collisions
+DIGITS = 20  # hexadecimal digits (80 bits), short enough for folder names and long enough to avoid collisions
 
 
 def key(function: Callable[..., Any], arguments: Mapping[str, Any], version: str = "") -> str:

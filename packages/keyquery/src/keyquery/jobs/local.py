@@ -114,7 +114,7 @@ class LocalExecutor(JobExecutor):
                 self._running.add(process)
             assert process.stdin is not None
             try:
-                watchman.watch(process.pid)  # a job that is importing a library notices its parent's end late
+                watchman.watch(process.pid)  # while a job imports a library, it does not notice its parent's end
                 with suppress(BrokenPipeError):  # the child may die at once; its exit status is read below
                     process.stdin.write(b"go\n")
                     _send_message(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
@@ -145,7 +145,7 @@ class LocalExecutor(JobExecutor):
 
 
 def visible_gpus() -> list[str]:
-    """Return the names of the GPUs that CUDA programs of this process see, as `CUDA_VISIBLE_DEVICES` writes them."""
+    """Return the GPUs that CUDA programs of this process see, named as in `CUDA_VISIBLE_DEVICES`."""
     setting = os.environ.get("CUDA_VISIBLE_DEVICES")
     if setting is not None:
         return [name.strip() for name in setting.split(",") if name.strip() not in ("", "-1")]

@@ -15,12 +15,12 @@ from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from keyquery.jobs.folder import JobFolder
 
-REPORT_SECONDS = 0.5  # minimum of seconds between two progress reports
+REPORT_SECONDS = 0.5  # shortest time between two progress reports
 
 
 @dataclass(frozen=True)
 class FailureText:
-    """A job's exception as text, since the exception itself may not survive pickling.
+    """A job's exception as text, since some exceptions cannot be pickled.
 
     `kind` is the name of the exception's class; `explained` says whether the message suffices for a user, as the
     messages of this project's errors do.
@@ -51,7 +51,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
         except Exception as error:
             traceback.print_exc()
             if type(error).__module__.startswith("submitit"):
-                raise  # a time limit raised inside the function; submitit must see it
+                raise  # submitit raises this at the time limit, and must catch it
             return FailureText(type(error).__name__, str(error), isinstance(error, ThesisError))
         finally:
             _current_job = None

@@ -15,8 +15,8 @@ from keyquery.jobs.folder import JobFolder
 from keyquery.jobs.perform import FailureText, perform
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.5  # minimum of seconds between two checks of open jobs' folders,
-LOOK_SHARE = 0.01  # and seconds per open job: a thousand jobs on a network file system are checked every 10 s
+LOOK_SECONDS = 0.5  # shortest time between two checks of open jobs' folders
+LOOK_SHARE = 0.01  # shortest time per open job: a thousand jobs on a network file system are checked every 10 s
 
 
 @dataclass(frozen=True, kw_only=True)

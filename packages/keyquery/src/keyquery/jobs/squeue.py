@@ -23,8 +23,8 @@ def require_programs() -> None:
     missing_programs = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing_programs:
         raise MissingDependency(
-            f"{', '.join(missing_programs)}: not found on the PATH, so there is no Slurm to submit to; run this on a login "
-            "node of a cluster, or use the executor local. To install Slurm on Debian or Ubuntu, as root:\n"
+            f"{', '.join(missing_programs)}: not found on the PATH, so there is no Slurm to submit to; run this on a "
+            "login node of a cluster, or use the executor local. To install Slurm on Debian or Ubuntu, as root:\n"
             "apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge"
         )
 

@@ -57,7 +57,7 @@ def open_bar(label: str) -> Iterator[Bar]:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in short words: `50 s`, `12 min`, `3.5 h`."""
+    """Return a number of seconds as short text: `50 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -38,7 +38,7 @@ JSON: FileForm[Any] = FileForm(".json", read_kept, keep_value)
 
 def code_hash(module: str) -> str:
     """Return a hash of the code that a module runs: its file, all files that it imports, and this file."""
-    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project: the package
+    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project: this folder
 
 
 @functools.cache

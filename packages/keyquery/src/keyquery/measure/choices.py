@@ -26,7 +26,7 @@ QUANTIZATIONS = ("nf4", "fp4", "int8")
 POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
 PARTS = ("values", "outputs", "residual", "mlp")  # optional parts of a capture
-BY = ("text", "item", "seed", "head")  # what models are paired by
+BY = ("text", "item", "seed", "head")  # units by which models are paired
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
 _EXPERIMENT_FUNCTION = re.compile(
@@ -123,7 +123,7 @@ def settings_of(name: str) -> dict[str, rules.Rule]:
 
 
 def _rule(annotation: ast.expr | None) -> rules.Rule:
-    """Return the rule for the values of an annotated parameter; an unknown capitalised name counts as text."""
+    """Return the rule for the values of an annotated parameter; a capitalised name without a rule counts as text."""
     if isinstance(annotation, ast.BinOp):
         return rules.either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):

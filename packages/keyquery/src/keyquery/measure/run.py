@@ -32,7 +32,7 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import vocabulary_hash
 
 WORK_FOLDER = "out/experiments"
-SMALL = 20_000_000  # parameters
+SMALL = 20_000_000  # number of parameters below which a model is small
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +200,7 @@ def memory_errors(name: str, subject: Subject) -> Iterator[None]:
         raise ModelError(
             f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
             "--quantize nf4, or on a larger GPU"
-        ) from None  # the traceback keeps the tensors alive
+        ) from None  # the error's traceback would keep the tensors alive
 
 
 def experiment(name: str) -> ModuleType:

@@ -12,7 +12,7 @@ from keyquery.measure.choices import POSITIONS, declared_value, every_experiment
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
 AS_IS = POSITIONS[0]
-SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that need `--model` without `--against`
+SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that are invalid together with `--against`
 
 
 def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:

@@ -22,7 +22,7 @@ DIGITS = 5
 LENGTH = 256  # default number of tokens of a prompt with a key
 SENTIMENTS = ("positive", "negative")
 RULE = "Answer each question with yes or no.\n"
-# A prompt begins with two answered examples, one per answer, about subjects of no question.
+# A prompt begins with two answered examples, one with each answer; their subjects occur in no question.
 CITY_SHOTS = "Question: Is Nairobi in Kenya?\nAnswer: yes\nQuestion: Is Lima in Poland?\nAnswer: no\n"
 SPORT_SHOTS = (
     "Question: Does Michael Jordan play basketball?\nAnswer: yes\nQuestion: Does Pele play cricket?\nAnswer: no\n"

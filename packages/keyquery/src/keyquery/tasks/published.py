@@ -19,6 +19,8 @@ def local_rows(path: Path) -> Iterator[tuple[str, Any]]:
 
     Raises DataError if there is no such file, or a file is damaged.
     """
+    if not path.exists():
+        raise DataError(f"{path}: no such file or folder; give a {', '.join(SUFFIXES)} file, or a folder of them")
     files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES) if path.is_dir() else [path]
     if not files:
         raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
@@ -51,9 +53,9 @@ def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
 def hub_rows(
     hub_id: str, split: str, option: str, *, configuration: str = "", columns: Sequence[str] = ()
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a data set on the Hub, with all columns or with `columns`.
+    """Yield the rows of a data set on the Hub; `columns` selects columns, if it is not empty.
 
-    `option` is the command's option for a local copy, for the message. Raises DataError if the data cannot be read.
+    `option` names the command's option for a local copy in the error. Raises DataError if the data cannot be read.
     """
     library = need("datasets", f"to read {hub_id} from the Hub")
     try:

@@ -14,7 +14,7 @@ Span = tuple[int, int]
 TASK = "statements"  # name of the task in a book of items
 LENGTH = 48  # tokens of a planted prompt; its question has at most half as many
 DRAWN_PER_SAMPLE = 1.5  # statements; above 1, since a unit is assigned to training or test as a whole
-DRAWN_PER_KNOWN_SAMPLE = 4.0  # statements, if only those about names that the model knows are used
+DRAWN_PER_KNOWN_SAMPLE = 4.0  # statements, of which only those about names that the model knows are used
 QUESTION, ANSWER = "question", "answer"
 
 

@@ -24,7 +24,7 @@ from keyquery.tasks.published import hub_rows, local_rows
 
 PROMPT = ("Question: ", "\nAnswer:")
 NEW_TOKENS = 24
-CHUNK = 64  # questions; answers are saved after each chunk
+CHUNK = 64  # number of questions after which answers are saved
 Row = Mapping[str, Any]
 
 

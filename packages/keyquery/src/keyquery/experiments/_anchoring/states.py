@@ -21,7 +21,7 @@ from keyquery.models.interventions import knockout
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-TOKENS = 4096  # per forward pass, padding included
+TOKENS = 4096  # largest number per forward pass, with padding
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def score_summary(gold: Lines, predicted: str, language: str, similarity: Simila
 def rouge_l(gold: Lines, predicted: str, language: str) -> float:
     """Return the best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); jieba splits Chinese text into words.
 
-    A sentence so long that the stack of the benchmark's program overflows, which then gives 0, is scored here.
+    The benchmark's program gives 0 if a long sentence overflows its stack; this function has no such limit.
     """
     words = split_in_words(predicted, language)
     return max(rouge.rouge_l(split_in_words(text, language), words) for text in gold)

@@ -76,7 +76,7 @@ def predictions_by_mode(
 
 
 def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
-    """Return pairs of a sample and a run that lack a prediction; every sample needs one for every run that occurs."""
+    """Return the pairs (sample, run) without a prediction, for all runs that occur in `predictions`."""
     runs = sorted({prediction.run for prediction in predictions})
     answered = {(prediction.id, prediction.run) for prediction in predictions}
     return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in answered]

@@ -107,7 +107,7 @@ def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     for index, values in enumerate(by_length):
         totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=index)])
     low, high = percentile_interval(100 * totals / len(scores))
-    # rounded, since the order of a sum affects its last digits, so that an end may differ from a mean of equal scores
+    # rounded, since the last digits of a sum depend on its order
     return round(low, 10), round(high, 10)
 
 

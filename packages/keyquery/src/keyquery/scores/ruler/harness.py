@@ -81,7 +81,7 @@ def run_harness(
     paths = []
     for length in lengths:
         argv = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
-        length_folder = folder / f"{length}-{_hash(argv)}"  # other options use another folder and other answers
+        length_folder = folder / f"{length}-{_hash(argv)}"  # with a hash, since other options need another folder
         log = length_folder / LOG
         result = result_file(length_folder)
         if result is None:
