@@ -75,11 +75,11 @@ def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment
     if units is not None and len(units.defined):
         interval, note = interval_of(units)
         low, high = interval or (None, None)
-        mean, count = float(units.defined.mean()), len(units.defined)
-        return SummaryLine(
-            *labels, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (note, units.reason)))
-        )
-    return SummaryLine(*labels, *_model_value(rows, quantity), quantity.unit, _note(rows, quantity))
+        notes = "; ".join(filter(None, (note, units.reason)))
+        numbers = (float(units.defined.mean()), low, high, len(units.defined))
+        return SummaryLine(*labels, *numbers, units.kind, quantity.unit, notes)
+    mean, low, high, count, note = _model_value(rows, quantity)
+    return SummaryLine(*labels, mean, low, high, count, "text", quantity.unit, note)
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
@@ -91,27 +91,19 @@ def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") 
 
 
 def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
-    """Return value, interval ends, n and unit of a quantity with one row per model; the ends use the sd over texts."""
+    """Return value, interval ends, n and note of a quantity with one row per model; the ends use the sd over texts."""
     model_rows, sd_rows = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
-    if model_rows.empty or pd.isna(model_rows["value"].iloc[0]):
-        return None, None, None, 0, "text"
+    if model_rows.empty:
+        return None, None, None, 0, "has no row of the whole model"
+    if pd.isna(model_rows["value"].iloc[0]):
+        return None, None, None, 0, str(model_rows["reason"].iloc[0])
     value, n = float(model_rows["value"].iloc[0]) * quantity.scale, int(model_rows["n"].iloc[0])
     if len(sd_rows) and pd.notna(sd_rows["value"].iloc[0]) and n > 1:
         error = float(sd_rows["value"].iloc[0]) * quantity.scale / math.sqrt(n)
         margin = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
         if math.isfinite(margin):
-            return value, value - margin, value + margin, n, "text"
-    return value, None, None, n, "text"
-
-
-def _note(rows: pd.DataFrame, quantity: Headline) -> str:
-    """Return why a quantity with one row per model has no value or no interval; empty if it has both."""
-    model_rows = _whole_model_rows(rows, quantity)
-    if model_rows.empty:
-        return "has no row of the whole model"
-    if pd.isna(model_rows["value"].iloc[0]):
-        return str(model_rows["reason"].iloc[0])
-    return "" if len(_whole_model_rows(rows, quantity, "_sd")) else "no interval: single units are not kept"
+            return value, value - margin, value + margin, n, ""
+    return value, None, None, n, "" if len(sd_rows) else "no interval: single units are not kept"
 
 
 def _head_summary(table: pd.DataFrame, model: str) -> list[SummaryLine]:
