@@ -47,7 +47,7 @@ def _yes_no_draft(relation: FactKind, rng: random.Random, number: int) -> Draft:
 
 def _open_draft(relation: FactKind, rng: random.Random, number: int) -> Draft:
     subject = relation.subjects[number % len(relation.subjects)]
-    return Draft(relation.open_question(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
+    return Draft(relation.open(subject), relation.objects[subject], (), {"subject": " ".join(subject)})
 
 
 def _statement_draft(world: World, rng: random.Random, number: int) -> Draft:

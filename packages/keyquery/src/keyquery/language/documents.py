@@ -47,7 +47,7 @@ def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str
     if draw < 0.10:
         return relation.stem(subject), [true_object]
     if draw < 0.25:
-        return relation.open_question(subject), [true_object]
+        return relation.open(subject), [true_object]
     correct = rng.random() < 0.5
     candidate = true_object if correct else relation.wrong(subject, rng)
     if draw < 0.65:

@@ -89,7 +89,7 @@ class FactKind:
             return ["is", *subject, "in", candidate, "?"]
         return ["does", *subject, "play", candidate, "?"]
 
-    def open_question(self, subject: Name) -> list[str]:
+    def open(self, subject: Name) -> list[str]:
         """Return the open question for the subject's object."""
         return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
 

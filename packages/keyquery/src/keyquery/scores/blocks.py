@@ -45,7 +45,8 @@ def write_block(
         if list(stored.columns) != list(rows.columns):
             raise DataError(f"{path.relative_to(root)}: its columns are not those of {table}; restore or remove it")
         old = stored[stored[column] == block]
-        if len(old) and not replace and not agree(*(frame.to_csv(index=False).encode() for frame in (old, rows))):
+        old_csv, new_csv = (frame.to_csv(index=False).encode() for frame in (old, rows))
+        if len(old) and not replace and not agree(old_csv, new_csv):
             raise DataError(
                 f"{path.relative_to(root)}: already has other scores of the {column} {block}; give another --name to "
                 "keep both, or --replace"

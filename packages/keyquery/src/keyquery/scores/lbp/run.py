@@ -113,8 +113,8 @@ def _answer_batch(
     turns, facts = [], []
     mode, limit, positions = settings["mode"], settings["limit"], settings["positions"]
     for sample in batch:
-        turn = lbp_prompts.user_turn(sample, settings["question"])
-        prompt, tokens, was_cut = lbp_prompts.cut_prompt(turn, loaded.tokenizer, limit)
+        text = lbp_prompts.user_turn(sample, settings["question"])
+        prompt, tokens, was_cut = lbp_prompts.cut_prompt(text, loaded.tokenizer, limit)
         turns.append(chat.chat_prompt(loaded.tokenizer, prompt, thinking=mode == "thinking"))
         if turns[-1].thinking and mode != "thinking":
             raise ModelError(
