@@ -83,8 +83,8 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
     for where, record in records.saved_records(path):
         task, length, prediction = (record.get(name) for name in ("task", "length", "prediction"))
         references = record.get("references")
-        has_references = isinstance(references, list) and bool(references)
-        if not has_references or not all(isinstance(x, str) for x in (task, length, prediction, *references)):
+        texts = [task, length, prediction, *references] if isinstance(references, list) else []
+        if not isinstance(references, list) or not references or not all(isinstance(text, str) for text in texts):
             raise DataError(f"{where}: not a record of a needle; remove the line")
         if record["id"].rpartition("-")[0] != f"{task}-{length}":
             raise DataError(f"{where}: {short(record['id'])} is not the id of {task} at {length}; remove the line")
