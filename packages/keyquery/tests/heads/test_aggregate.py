@@ -8,7 +8,7 @@ from scipy import stats
 
 from heads_reference import head_with
 from keyquery.heads.aggregate import bimodality, over_heads
-from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted_mean
+from keyquery.heads.missing import BinnedValues, Scalar, weighted_mean
 from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity
 from keyquery.heads.summary import summarise
 
@@ -72,7 +72,7 @@ def test_missing_values_require_a_reason() -> None:
         Scalar(None, 0)
     with pytest.raises(ValueError, match="give None for a missing value"):
         Scalar(float("nan"), 0)
-    row = row_of([Scalar(1.0, 3), Scalar(None, 0, "few"), Scalar(4.0, 2)])
+    row = BinnedValues(np.array([1.0, np.nan, 4.0]), np.array([3, 0, 2]), ("", "few", ""))
     everything = np.ones(3, dtype=np.bool_)
     assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), everything, "none").value == pytest.approx(3.0)
     assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), ~row.present, "none").reason == "none"

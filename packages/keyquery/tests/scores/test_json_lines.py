@@ -110,9 +110,9 @@ def test_records_are_extended_only_under_the_same_settings(tmp_path):
     path = tmp_path / "given.jsonl"
     records.write_or_match_settings(path, {"seed": 0, "runs": 1})
     records.append(path, [{"id": "a"}])
-    records.write_or_match_settings(path, {"seed": 0, "runs": 2}, free=("runs",))
+    records.write_or_match_settings(path, {"seed": 0, "runs": 2}, may_differ=("runs",))
     with pytest.raises(DataError, match=r"other settings: seed 0 \(now 1\)"):
-        records.write_or_match_settings(path, {"seed": 1, "runs": 2}, free=("runs",))
+        records.write_or_match_settings(path, {"seed": 1, "runs": 2}, may_differ=("runs",))
     with pytest.raises(DataError, match=r"runs 2 \(now 3\)"):
         records.write_or_match_settings(path, {"seed": 0, "runs": 3})
 

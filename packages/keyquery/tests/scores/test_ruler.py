@@ -137,7 +137,7 @@ def test_needle_samples_fill_but_do_not_exceed_the_token_budget(kind, task, requ
     count = counter(tokenizer)
     line = count("\n".join([NOISE] * 3), "") - count("\n".join([NOISE] * 2), "")
     for sample in ruler_needles.make_samples(task, "1k", 1280, 8, count):
-        assert count(sample.question, sample.begin) == sample.tokens
+        assert count(sample.question, sample.answer_start) == sample.tokens
         assert 1280 - NEW_TOKENS - line < sample.tokens <= 1280 - NEW_TOKENS
         assert len(sample.references) == (4 if task in ("noise_multivalue", "noise_multiquery") else 1)
         assert all(sample.question.count(reference) == 1 for reference in sample.references)
@@ -170,7 +170,7 @@ def test_multikey_needles_have_distinct_keys_and_name_the_asked_one(byte_level):
         needles = [line for line in sample.question.split("\n") if line.startswith("The locker")]
         keys = [line.removeprefix("The locker of the ").partition(" has")[0] for line in needles]
         assert len(set(keys)) == 4
-        assert all(key in sample.question.split("\n")[-1] and key in sample.begin for key in keys)
+        assert all(key in sample.question.split("\n")[-1] and key in sample.answer_start for key in keys)
 
 
 def test_a_length_too_short_and_an_unknown_task_are_refused(byte_level):

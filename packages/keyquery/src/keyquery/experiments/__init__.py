@@ -1,6 +1,6 @@
-"""Experiments: each measures a model or a capture and returns tidy rows; heavy libraries are imported on use.
+"""Experiments: each measures a model or a capture and returns tidy rows.
 
-The package is callable: `keyquery.experiments()` lists the experiments.
+The package is callable: `keyquery.experiments()` lists the experiments. Heavy libraries are imported when needed.
 """
 
 import sys

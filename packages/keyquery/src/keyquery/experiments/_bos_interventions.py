@@ -1,7 +1,6 @@
 """Measure a model's loss when the MLP output or the value vectors at the beginning-of-sequence token are zeroed."""
 
 import dataclasses
-import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -33,13 +32,13 @@ SETTINGS: dict[str, Any] = {
     "sweep": "every layer, at most 40 items of a task",
 }
 SPIKE = 2.0
-LEAST_DROP = 0.1  # share of the largest ratio
+LEAST_DROP = 0.1  # share of the largest ratio by which the ablation of the matching layer must lower it
 SWEPT_ITEMS = 40
 
 
 @dataclass(frozen=True)
 class SpikeLayers:
-    """Layers that make, or depend on, a spike in the norm of the beginning-of-sequence token.
+    """Layers related to a spike in the norm of the beginning-of-sequence token.
 
     Parameters
     ----------
@@ -70,17 +69,17 @@ def bos_mlp(layer: int, name: str) -> Condition:
 
 
 def bos_value(layer: int | None, name: str) -> Condition:
-    """Return the condition that zeroes the values at position 0 in one layer, or with None in all layers."""
+    """Return the condition that zeroes the values at position 0 in one layer, or in all layers if `layer` is None."""
     layers = None if layer is None else (layer,)
     return Condition(name, (Intervention("v", "zero", layers=layers, positions=(0,)),))
 
 
 def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
-    """Return the norm at position 0 over the mean norm of later tokens after each layer, mean over texts, shape (L,).
+    """Return the ratio of the norm at position 0 to later tokens' mean norm after each layer, a mean over texts, (L,).
 
     The ratio is 0 where the norm of the later tokens is 0. The result is cached for all experiments of a run.
     """
-    call = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
+    call = {"texts": [text.digest for text in texts]}
     ratios = ask_once(subject, "ratios", call, lambda: ratios_and_nats(subject, texts)[0].tolist())
     return np.asarray(ratios)
 
@@ -88,7 +87,7 @@ def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
 def ratios_and_nats(
     subject: Subject, texts: Sequence[Text], interventions: Sequence[Intervention] = ()
 ) -> tuple[NDArray[np.float64], float]:
-    """Return ratios under interventions (see `norm_ratios`) and the nats of all texts, from one forward pass per text.
+    """Return the `norm_ratios` and the nats of all texts under interventions, from one forward pass per text.
 
     Raises ModelError when the logits overflow.
     """
@@ -97,9 +96,9 @@ def ratios_and_nats(
 
     def record_ratio(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
-        lengths = states[0].float().norm(dim=-1)
-        later_mean = float(lengths[1:].mean())
-        by_text[-1].append(float(lengths[0]) / later_mean if later_mean > 0 else 0.0)
+        norms = states[0].float().norm(dim=-1)
+        later_mean = float(norms[1:].mean())
+        by_text[-1].append(float(norms[0]) / later_mean if later_mean > 0 else 0.0)
 
     with ExitStack() as stack:
         stack.enter_context(applied(subject.model, interventions))
@@ -116,38 +115,38 @@ def ratios_and_nats(
 
 
 def layers_of(subject: Subject) -> list[int]:
-    """Return the layers with attention, which are those of `norm_ratios`."""
+    """Return the layers with attention, in the order of `norm_ratios`."""
     return [block.layer for block in blocks(subject.model)]
 
 
 def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
-    """Return the layers to intervene in, chosen from texts that are not used for evaluation."""
+    """Return the layers to intervene in, chosen on `texts`, which must not be used for evaluation."""
     layers = layers_of(subject)
     baseline = norm_ratios(subject, texts)
     peak = float(baseline.max())
     conditions = [bos_mlp(layer, "sweep") for layer in layers]
     effects = [ratios_and_nats(subject, texts, condition.interventions) for condition in conditions]
     peaks = tuple(float(ratio.max()) for ratio, _ in effects)
-    costliest = layers[int(np.argmax([nats for _, nats in effects]))]
+    best = layers[int(np.argmax([nats for _, nats in effects]))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
-        return SpikeLayers(peak, None, None, costliest, peaks, reason)
+        return SpikeLayers(peak, None, None, best, peaks, reason)
     spike = layers[int(np.argmax(baseline > SPIKE))]
     lowest = int(np.argmin(peaks))
     if peaks[lowest] > peak * (1 - LEAST_DROP):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
-        return SpikeLayers(peak, spike, None, costliest, peaks, reason)
-    return SpikeLayers(peak, spike, layers[lowest], costliest, peaks)
+        return SpikeLayers(peak, spike, None, best, peaks, reason)
+    return SpikeLayers(peak, spike, layers[lowest], best, peaks)
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
     """Return rows of interventions on the MLP output at the beginning token (experiment 4).
 
-    Conditions with all items are `baseline`; `bos_mlp_matching` and `bos_mlp_best` (column `layer` says which layer);
-    `qk`; and `combined_matching` and `combined_best`, which combine them with `qk`. Conditions with at most
-    `swept_items` items of a task are `sweep_baseline`, and `sweep_bos_mlp` at every layer. Metrics are those of
-    `effect_rows`, and `bos_peak`, the largest ratio of the beginning token's norm after any layer. A condition that
-    cannot be run has rows with n = 0 and the reason.
+    Conditions with all items are `baseline`; `bos_mlp_matching` and `bos_mlp_best`, with the MLP's layer in the column
+    `layer`; `qk`, with the top dimension of each head of queries and keys overwritten; and `combined_matching` and
+    `combined_best`, with both. Conditions with at most `swept_items` items of a task are `sweep_baseline`, and
+    `sweep_bos_mlp` at every layer. Metrics are those of `effect_rows`, and `bos_peak`, the largest of the
+    `norm_ratios`. A condition that cannot be run has rows with n = 0 and the reason.
     """
     choice_texts, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
@@ -164,13 +163,13 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     layers = choose_layers(subject, choice_texts)
     rows.append(row("bos_peak", layers.peak, len(choice_texts), condition=BASELINE.name))
     for kind, layer in (("matching", layers.matching), ("best", layers.best)):
-        for name, added in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", qk)):
+        for name, qk_interventions in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", qk)):
             subject.tell(f"sinks: {name}")
             if reason := layers.no_match if layer is None else no_qk if name.startswith("combined") else "":
                 rows += absent_rows(subject, name, reason)
                 continue
             assert layer is not None
-            condition = Condition(name, (*bos_mlp(layer, name).interventions, *added))
+            condition = Condition(name, (*bos_mlp(layer, name).interventions, *qk_interventions))
             rows += effect_rows(subject, texts, options, condition, layer=layer)
     sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
     rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))
@@ -184,8 +183,9 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
 def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
     """Return rows of interventions on the value vector at the beginning token (experiment 5).
 
-    Conditions with all items are `baseline`, `bos_value_spike` (column `layer` says which layer) and `bos_value_all`.
-    Conditions with at most `swept_items` items of a task are `sweep_baseline`, and `sweep_bos_value` at every layer.
+    Conditions with all items are `baseline`, `bos_value_spike` (its layer is in the column `layer`) and
+    `bos_value_all`. Conditions with at most `swept_items` items of a task are `sweep_baseline`, and `sweep_bos_value`
+    at every layer.
     Metrics are those of `effect_rows`. A condition that cannot be run has rows with n = 0 and the reason.
     """
     choice_texts, texts = masks.split_texts(subject, options)

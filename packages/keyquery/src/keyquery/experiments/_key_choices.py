@@ -13,7 +13,7 @@ from keyquery.tasks.items import NO, YES, Item
 
 EXACT = "exact"
 CHOICES = ("verification", "ranking")
-TOKENS = 16384  # of a batch of prompts
+TOKENS = 16384  # largest number of tokens of a batch of prompts
 ROWS = 32  # largest number of prompts of a batch
 TIE = 1e-6  # nats; rounding may make equal answers differ by this much
 SeededItem = tuple[int, Item]
@@ -25,14 +25,15 @@ def choice_rows(
     """Return rows of verification and ranking of passkeys at one length, under the model's own position encoding.
 
     Verification: `p_yes_KIND` is the mean of p(yes) / (p(yes) + p(no)), where KIND says whether the key shown is exact
-    or how it is wrong (a digit changed, two swapped, one left out, another key); `p_yes_KIND_sd` is its sd over items,
-    and `p_yes_raw_KIND` the mean of p(yes) itself. `verification_accuracy` scores the likelier of the two answers.
-    `verification_auc_KIND` and `verification_auc` are the share of pairs in which an exact key has a higher probability
-    than a wrong key (ties count one half).
+    or how it is wrong (a digit changed, two swapped, one left out, another key). `p_yes_KIND_sd` is the sd of the same
+    quantity over items, and `p_yes_raw_KIND` is the mean of p(yes). `verification_accuracy` is the share of items whose
+    likelier answer is right. `verification_auc_KIND` and `verification_auc` are the share of pairs in which an exact
+    key has a higher probability of yes than a wrong key (ties count one half).
 
-    Ranking of four candidates: `ranking_likelihood` ranks by the likelihood of the candidate as answer, `ranking_yes`
-    by the probability of yes to each. Both are mean credits: 1/m if the right candidate shares the first place with
-    m - 1 others. `..._tied` is the share of items with such a tie, `ranking_chance` the expected credit of a guess.
+    Ranking of four candidates: `ranking_likelihood` ranks candidates by their likelihood as the answer, and
+    `ranking_yes` by the probability of yes when the model is asked about each. Both are mean credits: 1/m if the right
+    candidate shares the first place with m - 1 other candidates, else 0. `..._tied` is the share of items whose first
+    place is shared, and `ranking_chance` is the expected credit of a guess.
 
     A task that the book lacks has a row without a value; a task that is not in `tasks` has no row.
     """
@@ -57,7 +58,7 @@ def choice_rows(
 
 
 def key_items(subject: Subject, task: str, options: Options, length: int) -> list[SeededItem]:
-    """Return the items of a task that has a passkey, each with its seed.
+    """Return the items of a passkey task, each with its seed.
 
     Raises DataError if the length is too short for the prompt, or the book generates no items.
     """
@@ -77,9 +78,9 @@ def batch_size(length: int) -> int:
 
 
 def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
-    """Return log-probabilities of the answers to groups of prompts of about `length` tokens; cached for the next run.
+    """Return log-probabilities of the answers to groups of prompts of about `length` tokens.
 
-    Prompts of one group share a prefix, which is run once.
+    Prompts of one group share a prefix, which is run once. The result is saved, so that a rerun does not ask again.
     """
 
     def ask() -> list[list[dict[str, Any]]]:
@@ -95,14 +96,17 @@ def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length
 
 
 def ranking_credit(values: Sequence[float], right: int) -> tuple[float, int]:
-    """Return the credit, 1/m if the right candidate is one of the m that tie for the first place, else 0; and m."""
+    """Return the credit of an item, and the number m of candidates that tie for the first place.
+
+    The credit is 1/m if the right candidate is one of the m, else 0.
+    """
     highest = max(values)
     leaders = [candidate for candidate, value in enumerate(values) if value >= highest - TIE]
     return (1 / len(leaders) if right in leaders else 0.0), len(leaders)
 
 
 def share_higher(values: Sequence[float], others: Sequence[float]) -> float:
-    """Return the share of pairs in which a value is above the other value; ties count half (Mann and Whitney)."""
+    """Return the share of pairs (value, other) with value > other; ties count half (Mann and Whitney)."""
     wins = sum((value > other + TIE) + 0.5 * (abs(value - other) <= TIE) for value in values for other in others)
     return wins / (len(values) * len(others))
 
@@ -121,18 +125,18 @@ def _verification_rows(subject: Subject, items: Sequence[SeededItem], condition:
         right += (_log_odds(scores) > 0) == (item.answer == YES)
     rows = [row("verification_accuracy", right / len(items), len(items), condition=condition)]
     exact = [_log_odds(scores) for scores in by_kind.get(EXACT, [])]
-    misses = [_log_odds(scores) for kind, of_kind in by_kind.items() if kind != EXACT for scores in of_kind]
-    for kind, of_kind in sorted(by_kind.items()):
-        n = len(of_kind)
-        shares = [scores.normalised(YES) for scores in of_kind]
+    misses = [_log_odds(scores) for kind, kind_scores in by_kind.items() if kind != EXACT for scores in kind_scores]
+    for kind, kind_scores in sorted(by_kind.items()):
+        n = len(kind_scores)
+        shares = [scores.normalised(YES) for scores in kind_scores]
         rows.append(row(f"p_yes_{kind}", sum(shares) / n, n, condition=condition))
-        raw = sum(scores.raw(YES) for scores in of_kind) / n
+        raw = sum(scores.raw(YES) for scores in kind_scores) / n
         rows.append(row(f"p_yes_raw_{kind}", raw, n, condition=condition))
         sd = standard_deviation(shares)
         reason = "one item has no spread" if sd is None else ""
         rows.append(row(f"p_yes_{kind}_sd", sd, n, condition=condition, reason=reason))
         if kind != EXACT and exact:
-            auc = share_higher(exact, [_log_odds(scores) for scores in of_kind])
+            auc = share_higher(exact, [_log_odds(scores) for scores in kind_scores])
             rows.append(row(f"verification_auc_{kind}", auc, n + len(exact), condition=condition))
     if exact and misses:
         rows.append(row("verification_auc", share_higher(exact, misses), len(items), condition=condition))
@@ -159,8 +163,8 @@ def _ranking_rows(subject: Subject, items: Sequence[SeededItem], condition: str)
     for metric, values_of_items in values_by_metric.items():
         credits = [ranking_credit(values, answer) for values, answer in zip(values_of_items, answers, strict=True)]
         rows.append(row(metric, sum(credit for credit, _ in credits) / len(items), len(items), condition=condition))
-        tied = sum(ties > 1 for _, ties in credits) / len(items)
-        rows.append(row(f"{metric}_tied", tied, len(items), condition=condition))
+        tied_share = sum(leaders > 1 for _, leaders in credits) / len(items)
+        rows.append(row(f"{metric}_tied", tied_share, len(items), condition=condition))
     chance = sum(1 / len(keys) for keys in candidates) / len(items)
     rows.append(row("ranking_chance", chance, len(items), condition=condition))
     return rows

@@ -15,8 +15,8 @@ from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.interventions import Intervention
 from keyquery.models.surveys.dimensions import SIDES, Dimensions, dimensions
 
-SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it
-MATCH_TOLERANCE = 0.1  # relative difference allowed in the squared norm that a norm-matched control removes
+SELECTION_SEED = 900_001  # seed of the texts on which dimensions and layers are chosen; evaluation never uses it
+MATCH_TOLERANCE = 0.1  # allowed relative difference of the squared norms that a mask and a matched control remove
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Fill = Literal["mean", "zero"]
@@ -27,8 +27,8 @@ Where = Literal["pre", "post"]
 class Mask:
     """A choice of dimensions of queries ("q") and keys ("k").
 
-    `sides["q"][layer]` has shape (heads, d) and is True at chosen dimensions. With `by_head`, control masks have as
-    many dimensions in each head; otherwise in each layer.
+    `sides["q"][layer]` has shape (heads, d) and is True at chosen dimensions. A control mask has as many dimensions as
+    this mask in each head if `by_head` is true, else in each layer.
     """
 
     sides: dict[str, dict[int, Bools]]
@@ -40,7 +40,7 @@ class Mask:
         return sum(int(masked.sum()) for layers in self.sides.values() for masked in layers.values())
 
     def interventions(self, fill: Fill, where: Where) -> tuple[Intervention, ...]:
-        """Return interventions that fill these dimensions with zero or with their mean over the sequence."""
+        """Return interventions that fill the masked dimensions with zero or with their mean over the sequence."""
         return tuple(Intervention(side, fill, dims=self.sides[side], where=where) for side in SIDES)  # type: ignore[arg-type]
 
     def digest(self) -> int:
@@ -61,8 +61,8 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
     if SELECTION_SEED in options.seeds:
         raise DataError(f"seed {SELECTION_SEED} is reserved for the texts on which dimensions are chosen; give another")
     texts = subject.texts(dataclasses.replace(options, seeds=(SELECTION_SEED, *options.seeds)))
-    chosen = [text for text in texts if text.seed == SELECTION_SEED]
-    return chosen, [text for text in texts if text.seed != SELECTION_SEED]
+    choice_texts = [text for text in texts if text.seed == SELECTION_SEED]
+    return choice_texts, [text for text in texts if text.seed != SELECTION_SEED]
 
 
 def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
@@ -110,7 +110,7 @@ def _mask_by_layer(dims: Dimensions, by_head: bool, choose: Callable[[Floats], B
 
 
 def smallest_mask(mask: Mask, dims: Dimensions) -> Mask:
-    """Return a mask of as many dimensions as the given mask has, with the smallest norms."""
+    """Return a mask of the dimensions with the smallest norms outside `mask`, as many as in `mask`."""
 
     def choose(side: str, layer: int, group: int, masked: Bools) -> NDArray[np.int64]:
         norms = _by_group(dims.norms[side][layer], mask.by_head)[group]
@@ -121,7 +121,7 @@ def smallest_mask(mask: Mask, dims: Dimensions) -> Mask:
 
 
 def random_mask(mask: Mask, seed: int) -> Mask:
-    """Return a mask of as many dimensions as the given mask has, drawn at random from the others."""
+    """Return a mask of random dimensions outside `mask`, as many as in `mask`."""
     rng = np.random.default_rng([seed, 1])
     return _control_mask(
         mask, lambda side, layer, group, masked: rng.permutation(np.flatnonzero(~masked))[: masked.sum()]
@@ -129,11 +129,11 @@ def random_mask(mask: Mask, seed: int) -> Mask:
 
 
 def matched_mask(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
-    """Return a mask of random other dimensions that together remove about the same norm as the given mask.
+    """Return a mask of random dimensions outside `mask` that together remove about the same norm as `mask`.
 
-    Dimensions are drawn one by one until the squared norm that they remove is nearest to the mask's, so their number
-    may differ from the mask's. If all other dimensions together remove less, all are used and the control does not
-    match: see `why_unmatched`.
+    Dimensions are drawn one by one until the squared norm that they remove is nearest to that of `mask`, so their
+    number may differ. If all dimensions outside `mask` remove less, the result has all of them and does not match: see
+    `why_unmatched`.
     """
     rng = np.random.default_rng([seed, 2])
     norms = dims.norms if fill == "zero" else dims.spreads
@@ -141,8 +141,8 @@ def matched_mask(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
     def choose(side: str, layer: int, group: int, masked: Bools) -> NDArray[np.int64]:
         squares = _by_group(norms[side][layer], mask.by_head)[group] ** 2
         order = rng.permutation(np.flatnonzero(~masked))
-        distance = np.abs(np.concatenate([[0.0], np.cumsum(squares[order])]) - squares[masked].sum())
-        return order[: int(np.argmin(distance))] if masked.any() else order[:0]
+        differences = np.abs(np.concatenate([[0.0], np.cumsum(squares[order])]) - squares[masked].sum())
+        return order[: int(np.argmin(differences))] if masked.any() else order[:0]
 
     return _control_mask(mask, choose)
 
@@ -166,7 +166,7 @@ def why_unmatched(mask: Mask, controls: Sequence[Mask], dims: Dimensions, fill: 
 
 
 def removed_share(mask: Mask, dims: Dimensions, fill: Fill) -> float | None:
-    """Return the share of the squared norm of all queries and keys that filling removes; None if that norm is zero."""
+    """Return the share of the squared norm of all queries and keys that the mask removes; None if that norm is zero."""
     norms = dims.norms if fill == "zero" else dims.spreads
     removed = total = 0.0
     for side in SIDES:
@@ -188,7 +188,7 @@ def _by_group(values: NDArray[Any], by_head: bool) -> NDArray[Any]:
 
 
 def _control_mask(mask: Mask, choose: Callable[[str, int, int, Bools], NDArray[np.int64]]) -> Mask:
-    """Return a mask of dimensions outside the given mask, chosen in each head or in each layer."""
+    """Return a mask of dimensions outside `mask`, which `choose` selects in each head or in each layer."""
     sides: dict[str, dict[int, Bools]] = {side: {} for side in SIDES}
     for side in SIDES:
         for layer, masked in sorted(mask.sides[side].items()):

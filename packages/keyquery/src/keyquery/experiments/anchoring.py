@@ -7,8 +7,8 @@ the probe predicted first. Samples whose predicted class changes (flips) are que
 answer-anchored.
 
 A flip implies a negative Delta P, so groups by flips at each layer differ by construction. Samples are therefore also
-grouped by flips at one reference layer; by flips of a probe trained on one half of the data, and measured with a probe
-trained on the other half; by the samples' design where it is known; and not at all.
+grouped in other ways: by flips at one reference layer; by flips of a probe trained on one half of the data, while a
+probe trained on the other half measures Delta P; and by the samples' design where it is known.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,9 +28,9 @@ from keyquery.experiments._anchoring.states import mark_question, states_at_end
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
 
-BY_NAME = True  # may need labelled answers
+BY_NAME = True  # runs only if named, because it may need labelled answers
 PLANTED = "planted"
-SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # training and test samples; planted statements repeat sooner
+SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # training and test samples; fewer if planted, since they repeat
 VALIDATION = 0.2  # share of the training units, on which the reference layer is chosen
 STRENGTH = 1.0
 CHOOSES_TEXTS = True
@@ -70,13 +70,13 @@ def measure(
     Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (grouped by the flips at each layer), `reference` (by the
     flips at the layer whose probe is best on validation samples), `half` (grouped by flips of one half's probe,
     measured by the other half's probe), `design` and `all`; groups are `question`, `answer` and `all`. Metrics:
-    `delta_p`, `control` (as many other tokens cut), `filler` (as many filler tokens cut, if there is
-    filler) and `excess` (`delta_p` minus `control`, by sample), each with `_low`, `_high` (95 % interval over units:
-    bootstrap, or Student's t below 20 units) and `_sd`; `question_share` (flips, in percent) with `_low` and `_high`;
-    `samples`. The condition `DATA/probe/GROUP` has `auroc`, with an interval from 20 units up, and `accuracy`;
+    `delta_p`, `control` (as many other tokens cut), `filler` (as many filler tokens cut, if there is filler) and
+    `excess` (`delta_p` minus `control`, by sample), each with `_low`, `_high` (95 % interval over units: bootstrap, or
+    Student's t below 20 units) and `_sd`; `question_share` (flips, in percent) with `_low` and `_high`; and `samples`.
+    The condition `DATA/probe/GROUP` has `auroc`, with an interval from 20 units up, and `accuracy`. For each seed,
     `DATA/seed/all` has `reference_layer`, `right_share` and, if only known names are used, `known_share` (percent of
-    n names), for each seed. `n` counts units. Raises DataError if there are too few samples, or all answers are right
-    or all wrong.
+    n names). `n` is the number of units. Raises DataError if there are too few samples, or if all answers are right or
+    all are wrong.
 
     Parameters
     ----------
@@ -107,80 +107,83 @@ def measure(
         if data == PLANTED:
             if data_file is not None:
                 raise DataError("planted statements are generated; --data-file needs another --data")
-            samples = plant_statements(subject, train, test, seed, known=known)
+            sample_split = plant_statements(subject, train, test, seed, known=known)
         else:
             if known:
                 raise DataError(
                     "known = true only applies to planted statements; answers to questions are labelled right or wrong"
                 )
             file = None if data_file is None else Path(data_file)
-            samples = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
-        test_samples = _measure_seed(subject, samples, seed, read, tokens)
+            sample_split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
+        test_samples = _measure_seed(subject, sample_split, seed, read, tokens)
         by_seed.append(test_samples)
         share = 100 * float(test_samples.right.mean())
-        rows.append(row("reference_layer", int(test_samples.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
-        rows.append(row("right_share", share, len(test_samples.right), condition=f"{data}/seed/all", seed=seed))
-        if samples.asked:
-            known_share = 100 * samples.known / samples.asked
-            rows.append(row("known_share", known_share, samples.asked, condition=f"{data}/seed/all", seed=seed))
+        labels: dict[str, Any] = {"condition": f"{data}/seed/all", "seed": seed}
+        rows.append(row("reference_layer", int(test_samples.reference_layers[0]), 1, **labels))
+        rows.append(row("right_share", share, len(test_samples.right), **labels))
+        if sample_split.asked:
+            known_share = 100 * sample_split.known / sample_split.asked
+            rows.append(row("known_share", known_share, sample_split.asked, **labels))
     pooled = pool_seeds(by_seed)
     return [*rows, *probe_rows(data, pooled), *group_rows(data, pooled)]
 
 
-def _measure_seed(subject: Subject, samples: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
-    train = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.train]
-    test = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.test]
+def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
+    train = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in sample_split.train]
+    test = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in sample_split.test]
     total = len(train) + 4 * len(test)
 
-    def tell(number: int) -> Callable[[int], None]:
-        earlier = len(train) + (number - 1) * len(test) if number else 0
+    def tell(passes: int) -> Callable[[int], None]:
+        """Return a function that reports progress after the training pass and earlier passes over the test samples."""
+        earlier = len(train) + (passes - 1) * len(test) if passes else 0
         return lambda count: subject.tell(f"{earlier + count} of {total} samples read")
 
     train_states = states_at_end(subject.model, train, tokens=tokens, tell=tell(0))
     before = states_at_end(subject.model, test, tokens=tokens, tell=tell(1))
 
-    def without(field: str, number: int) -> NDArray[np.float32]:
+    def knocked_out_states(field: str, passes: int) -> NDArray[np.float32]:
         """Return states after a knockout of the tokens in the field `field`; NaN for samples without such tokens."""
         rows = [row for row, sample in enumerate(test) if getattr(sample, field)]
         states = np.full_like(before, np.nan)
         if rows:
             affected = [test[row] for row in rows]
             states[rows] = states_at_end(
-                subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(number)
+                subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(passes)
             )
         return states
 
-    cut, control, filler = without("question", 2), without("control", 3), without("filler", 4)
-    right = np.asarray([sample.right for sample in samples.train])
-    fit, validation, first_half = _split_masks(samples.train, seed)
+    fields = ("question", "control", "filler")
+    cut, control, filler = (knocked_out_states(field, passes) for passes, field in enumerate(fields, start=2))
+    right = np.asarray([sample.right for sample in sample_split.train])
+    fit, validation, first_half = _split_masks(sample_split.train, seed)
 
     def require_both_labels(members: Bools, name: str) -> None:
         if len(set(right[members].tolist())) < 2:
             raise DataError(f"all {members.sum()} {name} samples have the same label; take more samples")
 
-    def trained(members: Bools, name: str) -> Probes:
+    def fitted_probes(members: Bools, name: str) -> Probes:
         require_both_labels(members, name)
         return train_probes(train_states[members], right[members], STRENGTH)
 
     def readings(probes: Probes) -> Readings:
         return Readings(*(probes.probability(states) for states in (before, cut, control, filler)))
 
-    full_probes = trained(fit, "training")
+    full_probes = fitted_probes(fit, "training")
     require_both_labels(validation, "validation")
     areas = auroc_by_layer(full_probes.probability(train_states[validation]), right[validation])
     return TestSamples(
-        whole=readings(full_probes),
-        first=readings(trained(fit & first_half, "first-half")),
-        second=readings(trained(fit & ~first_half, "second-half")),
-        right=np.asarray([sample.right for sample in samples.test]),
-        names=tuple(sample.unit for sample in samples.test),
-        kinds=tuple(sample.kind for sample in samples.test),
-        reference=np.full(len(test), int(np.argmax(areas)), dtype=np.int64),
+        full=readings(full_probes),
+        first_half=readings(fitted_probes(fit & first_half, "first-half")),
+        second_half=readings(fitted_probes(fit & ~first_half, "second-half")),
+        right=np.asarray([sample.right for sample in sample_split.test]),
+        unit_names=tuple(sample.unit for sample in sample_split.test),
+        kinds=tuple(sample.kind for sample in sample_split.test),
+        reference_layers=np.full(len(test), int(np.argmax(areas)), dtype=np.int64),
     )
 
 
 def _split_masks(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
-    """Return masks, by whole units, of the samples to fit on, the validation samples, and a first half of all."""
+    """Return masks of the samples to fit on, the validation samples, and a first half of all; no unit is split."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)
     order = np.random.default_rng(seed).permutation(units)

@@ -37,8 +37,8 @@ class Thresholds:
     """Thresholds for classifying a head by the attention of tokens after the first, averaged over texts.
 
     A head is a sink if attention to the first token is at least `sink` and not less than attention to the 5 preceding
-    tokens. Otherwise it is local if attention to the 5 preceding tokens is at least `local`, distributed if its entropy
-    is at least `distributed` times the maximum, or mixed.
+    tokens. Otherwise the head is local if attention to the 5 preceding tokens is at least `local`. Otherwise it is
+    distributed if its entropy is at least `distributed` times the maximum, and mixed if not.
     """
 
     sink: float = 0.3
@@ -47,7 +47,7 @@ class Thresholds:
 
     @property
     def text(self) -> str:
-        """Return the thresholds as a text that names a condition."""
+        """Thresholds as text, the name of a condition."""
         return f"sink>={self.sink:g} local>={self.local:g} distributed>={self.distributed:g}"
 
 
@@ -55,11 +55,13 @@ DEFAULT = Thresholds()
 SETTINGS: dict[str, Any] = {**asdict(DEFAULT), "local_tokens": LOCAL}
 
 
-def pattern_of(first: float, local: float, entropy_share: float, thresholds: Thresholds = DEFAULT) -> str:
+def pattern_of(
+    first_attention: float, local_attention: float, entropy_share: float, thresholds: Thresholds = DEFAULT
+) -> str:
     """Return the class of a head: one of `PATTERNS`."""
-    if first >= thresholds.sink and first >= local:
+    if first_attention >= thresholds.sink and first_attention >= local_attention:
         return "sink"
-    if local >= thresholds.local:
+    if local_attention >= thresholds.local:
         return "local"
     return "distributed" if entropy_share >= thresholds.distributed else "mixed"
 
@@ -67,10 +69,10 @@ def pattern_of(first: float, local: float, entropy_share: float, thresholds: Thr
 def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> list[Row]:
     """Return rows of attention by head and by layer over texts, by text over the model, by class, and by distance.
 
-    `first_attention` and `local_attention` are attention from tokens at position 1 on. `pattern_X` is 1 for a head of
+    `first_attention` and `local_attention` are means over queries from position 1 on. `pattern_X` is 1 for a head of
     class X; `heads_X` counts such heads by layer (n: heads of the layer). `attention_at_distance` is the mean weight,
-    over a layer's heads, between tokens at this distance; `..._content` excludes the first token as key. Raises
-    DataError if surveys cannot be combined.
+    over a layer's heads, between tokens at the distance that the condition names; `attention_at_distance_content`
+    excludes the first token as key. Raises DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
@@ -97,7 +99,7 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
 
 
 def _mean_decay(surveys: Sequence[TextSurvey], index: int, layer: int) -> list[Row]:
-    """Return rows of a layer's mean attention by distance bin; longer texts also have bins of longer distances."""
+    """Return rows of a layer's mean attention by distance bin; only longer texts have bins of long distances."""
     table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
         bins: dict[tuple[int, int], list[float]] = defaultdict(list)
@@ -115,17 +117,15 @@ def _mean_decay(surveys: Sequence[TextSurvey], index: int, layer: int) -> list[R
 def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
     """Return rows of attention recomputed from queries and keys without rotation.
 
-    The model runs unchanged, so each layer gets its usual input; its scores and weights are then recomputed from
-    queries and keys before the rotation, as some published analyses do. Metrics `first_attention` and `local_attention`
-    under the condition `UNROTATED`, by layer over texts, and by text over the model. Raises ModelError if the
-    architecture does not expose its queries and keys before the rotation.
+    The model runs unchanged, so each layer gets its usual input. The layer's scores and weights are then recomputed
+    from queries and keys before the rotation, as some published analyses do. The metrics are `first_attention` and
+    `local_attention`, by layer over texts and by text over the model, under the condition `UNROTATED`. Raises
+    ModelError if the architecture does not expose its queries and keys before the rotation.
     """
+    by_metric: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
     if subject.positional != "rope":
         reason = "the model rotates nothing, so there is no rotation to leave out"
-        return [
-            row(name, None, 0, condition=UNROTATED, reason=reason) for name in ("first_attention", "local_attention")
-        ]
-    by_metric: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
+        return [row(name, None, 0, condition=UNROTATED, reason=reason) for name in by_metric]
     layers: list[int] = []
     for text in texts:
         by_layer: dict[int, AttentionStatistics] = {}

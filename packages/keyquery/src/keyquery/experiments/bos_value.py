@@ -20,35 +20,35 @@ SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Return rows of value norms, attention mass and their product, by head and layer over texts, and by text.
 
-    `value_first` is the norm of the value at position 0, and `value_content` its mean over later positions, by key head
-    (marked in the condition) and averaged over a layer's key heads; `value_ratio` is `value_first` over
+    `value_first` is the norm of the value at position 0, and `value_content` the mean norm at later positions; both are
+    given by key head (condition `key head`) and averaged over a layer's key heads. `value_ratio` is `value_first` over
     `value_content`. `first_mass` is a query head's mean attention to position 0 from later positions; `write` is this
-    attention times the norm of the value that the head reads at position 0. By layer, both are means over query
-    heads. Raises DataError if surveys cannot be combined.
+    attention times the norm of the value that the head reads at position 0. By layer, `first_mass` and `write` are
+    means over query heads. Raises DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
-    first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)
-    content = np.stack([survey.value_content for survey in surveys])
+    value_first = np.stack([survey.value_first for survey in surveys])  # (texts, L, K)
+    value_content = np.stack([survey.value_content for survey in surveys])
     mass = np.stack([survey.first_later for survey in surveys])  # (texts, L, H)
     write = np.stack([survey.write for survey in surveys])
-    values = {"value_first": first, "value_content": content}
-    ratio = np.divide(
-        first.mean(axis=2), content.mean(axis=2), out=np.full(first.shape[:2], np.nan), where=content.mean(axis=2) > 0
-    )
+    by_key_head = {"value_first": value_first, "value_content": value_content}
+    by_query_head = {"first_mass": mass, "write": write}
+    first_mean, content_mean = value_first.mean(axis=2), value_content.mean(axis=2)
+    ratio = np.divide(first_mean, content_mean, out=np.full(first_mean.shape, np.nan), where=content_mean > 0)
     rows: list[Row] = []
     for index, layer in enumerate(layers):
         labels: dict[str, Any] = {"layer": layer}
-        for name, by_head in values.items():
-            for head in range(by_head.shape[2]):
-                rows += over_texts(name, by_head[:, index, head], condition="key head", head=head, **labels)
-            rows += over_texts(name, by_head[:, index].mean(axis=1), **labels)
+        for name, values in by_key_head.items():
+            for head in range(values.shape[2]):
+                rows += over_texts(name, values[:, index, head], condition="key head", head=head, **labels)
+            rows += over_texts(name, values[:, index].mean(axis=1), **labels)
         rows += over_texts("value_ratio", ratio[:, index], NO_VALUES, **labels)
-        for name, by_text in (("first_mass", mass), ("write", write)):
-            for head in range(by_text.shape[2]):
-                rows += over_texts(name, by_text[:, index, head], head=head, **labels)
-            rows += over_texts(name, by_text[:, index].mean(axis=1), **labels)
-    for name, by_text in (*values.items(), ("first_mass", mass), ("write", write)):
-        rows += per_text(name, surveys, by_text.mean(axis=(1, 2)), by_text[0].size)
+        for name, values in by_query_head.items():
+            for head in range(values.shape[2]):
+                rows += over_texts(name, values[:, index, head], head=head, **labels)
+            rows += over_texts(name, values[:, index].mean(axis=1), **labels)
+    for name, values in (by_key_head | by_query_head).items():
+        rows += per_text(name, surveys, values.mean(axis=(1, 2)), values[0].size)
     rows += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
     return rows
 

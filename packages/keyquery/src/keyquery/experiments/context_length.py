@@ -20,8 +20,8 @@ from keyquery.tasks.items import Item
 
 RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 BASELINES = ("pi", "yarn")  # encodings to compare with, beyond the training length of a model that rotates
-DEPTHS = 5  # equal parts of the context by which results are listed
-LONGEST = 16384  # tokens of a prompt; a longer prompt is not run, and a row says so
+DEPTHS = 5  # number of equal ranges of depth in the context; results are listed for each
+LONGEST = 16384  # tokens of a prompt; a longer prompt is not run, and its row gives this as the reason
 NEW_TOKENS = 12
 ASKS = ("passkey",)
 CHOOSES_TEXTS = True
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Result of one prompt: the item, its seed, the number in the model's answer, the key, and the class of error."""
+    """Result of one prompt: the item, its seed, the number in the model's answer, the key, and the kind of error."""
 
     item: Item
     seed: int
@@ -60,14 +60,15 @@ def measure(
     longest: int = LONGEST,
     choices: Sequence[str] = CHOICES,
 ) -> list[Row]:
-    """Return rows of retrieval, verification and ranking at each length, under the own encoding and the baselines.
+    """Return rows of retrieval, verification and ranking at each length.
 
-    Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` for a subset of
-    prompts. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one row per
-    item, 1 or 0), `key_distance` (one row per item; all encodings share the prompts), `class_NAME` (number of the n
-    answers in a class of errors, see `keyquery.tasks.answers.error_class`) and `class_run_deletion_at_end` (run
-    deletions that could also be truncations). Metrics of verification and ranking: see
-    `keyquery.experiments._key_choices`.
+    Retrieval is measured under the model's own position encoding and under baseline encodings. Conditions are
+    `ENCODING/RATIOx`, such as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` for a subset of prompts.
+    Metrics of retrieval: `passkey_exact` with `_low` and `_high`, `passkey_right` (one row per item, 1 or 0),
+    `key_distance` (one row per item under `own`; all encodings share the prompts), `class_NAME` (number of the n
+    answers with this kind of error, see `keyquery.tasks.answers.error_class`) and `class_run_deletion_at_end` (run
+    deletions that could also be truncations). `keyquery.experiments._key_choices.choice_rows` describes the metrics of
+    verification and ranking.
 
     `choices` are the tasks besides retrieval, "verification" and "ranking"; a recipe may skip some for a large model.
     If a length is too short for a prompt or above `longest`, or a model does not support a baseline, there is a row
@@ -115,7 +116,7 @@ def measure(
 
 
 def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
-    """Return the answers to each prompt under a named position encoding ("own", "pi", "yarn").
+    """Return the model's answer to each prompt under a named position encoding ("own", "pi", "yarn").
 
     Raises ModelError if the model does not support the encoding.
     """
@@ -150,7 +151,7 @@ def _retrieval_rows(
         if name == "own":
             raise
         return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
-    rows = _accuracy_rows(retrievals, condition)
+    rows = [_accuracy_row(retrievals, condition)]
     low, high = wilson_interval(sum(retrieval.kind == EXACT for retrieval in retrievals), len(retrievals))
     rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
     rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
@@ -160,12 +161,12 @@ def _retrieval_rows(
     ambiguous = sum(is_ambiguous(each.answer, each.key) for each in retrievals)
     rows.append(row(f"class_{RUN_DELETION}_at_end", float(ambiguous), len(retrievals), condition=condition))
     for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
-        of_form = [each for each in retrievals if each.item.facts["form"] == form]
-        rows += _accuracy_rows(of_form, f"{condition}/form:{form}")
+        with_form = [each for each in retrievals if each.item.facts["form"] == form]
+        rows.append(_accuracy_row(with_form, f"{condition}/form:{form}"))
     for depth in range(DEPTHS):
         at_depth = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == depth]
         if at_depth:
-            rows += _accuracy_rows(at_depth, f"{condition}/depth:{depth / DEPTHS:g}-{(depth + 1) / DEPTHS:g}")
+            rows.append(_accuracy_row(at_depth, f"{condition}/depth:{depth / DEPTHS:g}-{(depth + 1) / DEPTHS:g}"))
     rows += [
         row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
         for each in retrievals
@@ -188,6 +189,6 @@ def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition
     return rows
 
 
-def _accuracy_rows(retrievals: Sequence[Retrieval], condition: str) -> list[Row]:
-    exact = sum(retrieval.kind == EXACT for retrieval in retrievals)
-    return [row("passkey_exact", exact / len(retrievals), len(retrievals), condition=condition)]
+def _accuracy_row(retrievals: Sequence[Retrieval], condition: str) -> Row:
+    exact_count = sum(retrieval.kind == EXACT for retrieval in retrievals)
+    return row("passkey_exact", exact_count / len(retrievals), len(retrievals), condition=condition)

@@ -17,7 +17,7 @@ from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention
 
 DRAWS = 20
-ITEMS = 50  # of the passkey task, in each condition
+ITEMS = 50  # largest number of items of the passkey task in each condition
 RANK = "ap_last_20"
 SHARES = (0.1, 0.25, 0.5)
 ASKS = ("passkey",)
@@ -34,15 +34,15 @@ Heads = list[tuple[int, int]]
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Return rows of retrieval and likelihood with the most plastic, the least plastic, or random heads ablated.
 
-    Conditions: `baseline`, `highest:K`, `lowest:K`, and `random:K` with `unit_id` for each of 20 draws of K heads
-    among those with a plasticity. Metrics: `passkey_accuracy` (unless `options.items` is 0) and `delta_nats` per token.
-    Raises DataError if fewer than two heads have a plasticity.
+    Conditions are `baseline`, `highest:K`, `lowest:K`, and `random:K`, whose `unit_id` names one of 20 draws of K heads
+    that have a plasticity. Metrics are `passkey_accuracy` (unless `options.items` is 0), `delta_nats` per token, and
+    `heads`, the number of ablated heads. Raises DataError if fewer than two heads have a plasticity.
     """
     return _ablation_rows(subject, options, _heads_by_plasticity(subject, findings(subject, options)))
 
 
 def _heads_by_plasticity(subject: Subject, results: Sequence[HeadResult]) -> Heads:
-    """Return the heads with a late plasticity, in ascending order of it; ties are ordered by layer and head."""
+    """Return the heads that have a late plasticity, sorted by it in ascending order, and then by layer and head."""
     ranked = [(result.metrics[RANK], (result.layer, result.head)) for result in results if RANK in result.metrics]
     if len(ranked) < 2:
         reasons = "; ".join(sorted({result.reasons.get(RANK, "") for result in results} - {""}))
@@ -63,7 +63,7 @@ def _ablation_rows(subject: Subject, options: Options, heads: Heads) -> list[Row
         rows += _condition_rows(subject, options, _ablation(subject, f"lowest:{count}", heads[:count]), "", count)
         for draw in range(DRAWS):
             subject.tell(f"{count} random heads, draw {draw + 1}")
-            sample = [heads[pick] for pick in rng.choice(len(heads), count, replace=False)]
+            sample = [heads[index] for index in rng.choice(len(heads), count, replace=False)]
             condition = _ablation(subject, f"random:{count}", sample)
             rows += _condition_rows(subject, options, condition, f"draw-{draw}", count)
     return rows
@@ -81,9 +81,9 @@ def _ablation(subject: Subject, name: str, heads: Heads) -> Condition:
 
 
 def _condition_rows(
-    subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None
+    subject: Subject, options: Options, condition: Condition, unit: str, head_count: int | None
 ) -> list[Row]:
-    """Return the rows of passkey accuracy and delta nats in one condition."""
+    """Return the rows of passkey accuracy, delta nats and the number of ablated heads in one condition."""
     labels: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options) if options.items else ():
@@ -95,6 +95,6 @@ def _condition_rows(
     tokens = sum(loss.tokens for loss in baseline)
     delta = sum(loss.nats for loss in ablated) / tokens - sum(loss.nats for loss in baseline) / tokens
     rows.append(row("delta_nats", delta, len(texts), **labels))
-    if heads is not None:
-        rows.append(row("heads", float(heads), 1, **labels))
+    if head_count is not None:
+        rows.append(row("heads", float(head_count), 1, **labels))
     return rows

@@ -29,10 +29,10 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     """Return rows of answers to tasks when the largest dimension of each head is overwritten.
 
     Conditions are `baseline`, `top1`, `random-0`, `random-1`, ... and `random`, the mean over the random draws.
-    Metrics by task: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed),
-    `TASK_degradation`, `TASK_degradation_over_chance`; by category (`parametric` or `contextual`) plain means over the
-    category's n tasks: `CATEGORY_accuracy`, `CATEGORY_degradation`, `CATEGORY_degradation_over_chance`. Raises
-    DataError if `options.items` is 0.
+    Metrics by task are `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (by item and seed),
+    `TASK_degradation` and `TASK_degradation_over_chance`. Metrics by category (`parametric` or `contextual`) are plain
+    means over the category's n tasks: `CATEGORY_accuracy`, `CATEGORY_degradation` and
+    `CATEGORY_degradation_over_chance`. Raises DataError if `options.items` is 0.
     """
     options.need_items("knowledge")
     choice_texts, _ = masks.split_texts(subject, options)
@@ -59,27 +59,23 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
 
 
 def row_value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
-    """Return the value of the first row that has this condition and metric, and no `unit_id`; None if there is none."""
-    values = (
-        each["value"]
-        for each in rows
-        if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]
-    )
-    return next(values, None)
+    """Return the value of the first row that has this condition and metric, and no `unit_id`; None without a row."""
+    matches = (r for r in rows if (r["condition"], r["metric"], r["unit_id"]) == (condition, metric, ""))
+    return next((match["value"] for match in matches), None)
 
 
 def _degradation_rows(rows: list[Row], task: str, condition: str) -> list[Row]:
-    right_before, chance, right_after = (
+    accuracy_before, chance, accuracy_after = (
         row_value(rows, name, f"{task}_{metric}") or 0.0
         for name, metric in (("baseline", "accuracy"), ("baseline", "chance"), (condition, "accuracy"))
     )
     n = next(each["n"] for each in rows if each["metric"] == f"{task}_accuracy" and each["condition"] == "baseline")
     degradations = []
     for metric, base, reason in (
-        ("degradation", right_before, "no right answer before"),
-        ("degradation_over_chance", right_before - chance, "not above chance before"),
+        ("degradation", accuracy_before, "no right answer before"),
+        ("degradation_over_chance", accuracy_before - chance, "not above chance before"),
     ):
-        share = (right_before - right_after) / base if base > 0 else None
+        share = (accuracy_before - accuracy_after) / base if base > 0 else None
         degradations.append(row(f"{task}_{metric}", share, n, condition=condition, reason="" if base > 0 else reason))
     return degradations
 
@@ -89,8 +85,8 @@ def _category_rows(rows: list[Row], condition: str, tasks: list[str]) -> list[Ro
     means = []
     for category, members in CATEGORIES.items():
         for metric in metrics:
-            of_tasks = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
-            values = [value for value in of_tasks if value is not None]
+            task_values = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
+            values = [value for value in task_values if value is not None]
             complete = len(values) == len(members)
             mean = sum(values) / len(values) if complete else None
             reason = "" if complete else "not all of its tasks have a value"

@@ -41,8 +41,8 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
 
     Conditions with all items are `baseline`, and `mlp`, `attention`, `both` and `both_bos` at `layer`. Conditions with
     at most `swept_items` items of a task are `sweep_baseline`, and `sweep_mlp` and so on at every layer. Metrics are
-    those of `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the
-    reason.
+    those of `effect_rows`. A condition that cannot be run, since the model has no such layer or no beginning token, has
+    rows with n = 0 and the reason.
     """
     texts = subject.texts(options)
     sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
@@ -60,7 +60,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
 def _part_rows(
     subject: Subject, texts: Sequence[Text], options: Options, part: str, layer: int, name: str
 ) -> list[Row]:
-    """Return rows of a condition `name` that zeroes a part of a layer, or rows with the reason why it cannot."""
+    """Return rows of a condition `name` that zeroes a part of a layer; if this is impossible, rows with the reason."""
     if reason := _why_not_ablated(subject, part, layer):
         return absent_rows(subject, name, reason, layer=layer)
     return effect_rows(subject, texts, options, ablation(part, layer, name), layer=layer)

@@ -14,12 +14,12 @@ from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
-UNEXPLAINED = 0.02  # share of an update that may be neither attention nor MLP: above rounding in bfloat16
+UNEXPLAINED = 0.02  # allowed share of an update that is neither attention nor MLP; bfloat16 rounds by less
 SCALED = "outputs of attention and MLP are scaled or gated before they are added to the residual stream"
 ADDED = ("attention_norm", "mlp_norm", "cosine_attention", "cosine_mlp")
 PROJECTED = ("q_norm", "k_norm", "v_norm")
 SETTINGS: dict[str, Any] = {"unexplained": UNEXPLAINED}
-NOTHING = {
+WHY_UNDEFINED = {
     "contribution_mean_of_ratios": "neither attention nor MLP adds anything",
     "contribution_ratio_of_means": "neither attention nor MLP adds anything",
     "cosine_attention": "attention or the update is zero",
@@ -28,9 +28,10 @@ NOTHING = {
 
 
 def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.float64]]:
-    """Return attention's share a / (a + m) of norms by two definitions, shape (texts, L, 3) with tokens as in `TOKENS`.
+    """Return attention's share a / (a + m) of the norms, by two definitions.
 
-    Shares are NaN where nothing is added, or where attention and MLP do not sum to the residual update.
+    Each array has shape (texts, L, 3), with tokens as in `TOKENS`. Shares are NaN where nothing is added, or where
+    attention and MLP do not sum to the residual update.
     """
     ratios = np.stack([survey.share for survey in surveys])
     a, m = (np.stack([getattr(survey, name) for survey in surveys]) for name in ("attention_norm", "mlp_norm"))
@@ -49,7 +50,7 @@ def _sums_to_update(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
 
 def why_missing(surveys: Sequence[TextSurvey], metric: str, index: int) -> str:
     """Return the reason why a metric of a layer (given by its index) has no value."""
-    return NOTHING.get(metric, "undefined") if _sums_to_update(surveys)[:, index].any() else SCALED
+    return WHY_UNDEFINED.get(metric, "undefined") if _sums_to_update(surveys)[:, index].any() else SCALED
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:

@@ -22,10 +22,9 @@ SETTINGS: dict[str, Any] = {"lambdas": LAMBDAS, "where": "pre"}
 
 
 def massive_mask(norms: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
-    """Return the mask of massive dimensions.
+    """Return the mask of dimensions whose norm is above `threshold` (lambda) times the mean of their layer.
 
-    `norms` is M of one or several layers; a dimension is massive if its norm is above `threshold` (lambda) times the
-    mean of its layer.
+    `norms` is M of one or several layers, shape (..., H, d).
     """
     exact = norms.astype(np.float64)
     return np.asarray(exact > threshold * exact.mean(axis=(-2, -1), keepdims=True))
@@ -46,11 +45,12 @@ def gini(values: NDArray[Any]) -> float:
 def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
     """Return rows of counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text.
 
-    Names of metrics end in the tensor. `massive_q` counts massive dimensions of a layer, `massive_total_q` those of the
-    model, and `massive_every_text_q` those that are massive in all texts; `massive_ratio_q` is the mean M of massive
-    dimensions relative to the layer's mean M (n: their number over texts). `largest_ratio_q` is the largest M relative
-    to the layer's mean; by text, the largest of all layers. The condition says whether queries and keys are before or
-    after the rotary embedding. Raises DataError if surveys cannot be combined.
+    Names of metrics end in the tensor: q, k or v. `massive_q` counts massive dimensions of a layer, `massive_total_q`
+    those of the model, and `massive_every_text_q` those that are massive in all texts. `massive_ratio_q` is the mean M
+    of massive dimensions relative to the layer's mean M (n: number of massive dimensions, added over texts).
+    `largest_ratio_q` is the largest M relative to the layer's mean, by layer, or by text the largest of all layers. The
+    condition says whether queries and keys are before or after the rotary embedding. Raises DataError if surveys cannot
+    be combined.
     """
     where = checked_surveys(surveys)[0].where
     layers = surveys[0].layers.tolist()

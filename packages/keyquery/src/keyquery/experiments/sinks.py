@@ -1,7 +1,7 @@
 """Experiment 4: attention sinks, the first token's norm, and the layer whose output makes that norm a spike.
 
-The sink score of a head is its attention to position 0, averaged over query rows. Every score is reported with that of
-uniform attention over T tokens, H_T / T (H_T is the harmonic number).
+The sink score of a head is its attention to position 0, averaged over query rows. Every score is reported with the
+score of uniform attention over T tokens, H_T / T (H_T is the harmonic number).
 """
 
 from collections import Counter
@@ -167,6 +167,6 @@ def measure(
     *,
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
-    """Return rows of sinks on a subject's texts, and of ablations at position 0 and of overwritten dimensions."""
+    """Return rows of sinks on a subject's texts, and of the loss when position 0 or dimensions are overwritten."""
     rows = survey_rows(surveys_of(subject, options), taus)
     return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

@@ -17,7 +17,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Return rows of how often a head's most attended key changes or is the first token, and of its plasticity.
+    """Return rows of how often a head's most attended key changes or is the first token, and of the head's plasticity.
 
     Plasticity comes from a capture of the same kind of text.
     """

@@ -10,27 +10,27 @@ from keyquery.heads.head import Float64Array, IntArray
 from keyquery.heads.missing import BinnedValues
 
 DRAWS = 2000
-TAIL = (1 - 0.95) / 2  # of a 95 % interval, on either side
+TAIL = (1 - 0.95) / 2  # probability outside a 95 % interval, on either side
 LEAST_BOOTSTRAPPED = 20  # with fewer key heads, a percentile interval covers the mean in fewer than 95 % of cases
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverHeads:
-    """Means over a model's heads by column (query bins, deciles, metrics), and the numbers of heads with a value.
+    """Means over a model's heads by column, with spreads and intervals; a column is a query bin, a decile or a metric.
 
     Parameters
     ----------
     mean : BinnedValues
         Mean over the heads that have a value, with their number.
     low, high : BinnedValues
-        Percentile interval of the mean from resampled clusters, with the number of valid draws; with fewer than
-        `LEAST_BOOTSTRAPPED` clusters, Student's interval over clusters, with their number. It covers variation over
-        heads, not over documents.
+        Percentile interval of the mean from resampled clusters, with the number of valid draws. With fewer than
+        `LEAST_BOOTSTRAPPED` clusters, it is Student's interval over clusters, with the number of clusters. The interval
+        covers variation over heads, not over documents.
     sd : BinnedValues
         Standard deviation over heads (divisor n - 1).
     bimodality : BinnedValues
         Bimodality coefficient, (skewness^2 + 1) / kurtosis with small-sample corrections: 5/9 for a uniform
-        distribution, more for two separate groups of heads.
+        distribution, and higher for two separate groups of heads.
     clusters : int
         Number of resampled units.
     """
@@ -130,8 +130,8 @@ def _clustered_student(sums: Float64Array, sizes: Float64Array) -> Float64Array:
     count = np.count_nonzero(sizes > 0, axis=0)
     mean = sums.sum(axis=0) / sizes.sum(axis=0)
     spread = ((sums - mean * sizes) ** 2).sum(axis=0) * count / (count - 1)
-    half = stats.t.isf(TAIL, count - 1) * np.sqrt(spread) / sizes.sum(axis=0)
-    return np.stack([mean - half, mean + half])
+    margin = stats.t.isf(TAIL, count - 1) * np.sqrt(spread) / sizes.sum(axis=0)
+    return np.stack([mean - margin, mean + margin])
 
 
 def _binned_values(values: Float64Array, counts: IntArray, reason: str) -> BinnedValues:

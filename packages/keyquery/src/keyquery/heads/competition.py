@@ -19,11 +19,11 @@ NEGLIGIBLE = 1e-12
 # rounding of the product moves a pair's plasticity by less than 1e-6 (single) or 1e-12 (double).
 SHARES = {"single": 0.05, "double": 1e-3}
 
-# If a larger share of pairs is recomputed, single precision saves no time and loses digits: the head is recomputed in
-# double precision.
+# If a larger share of variances is recomputed, single precision saves no time, so all sums are recomputed in double
+# precision.
 DOUBTFUL_SHARE = 0.02
 
-# Scores in memory at once when preferences are counted, unless one document alone has more.
+# Largest number of scores in memory when preferences are counted; a single document may exceed it.
 SCORES_AT_ONCE = 1_000_000
 
 # Queries and pairs per block of scores: a block fits into the level-2 cache.
@@ -64,7 +64,7 @@ class PairSums:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledPairs:
-    """Plasticity, m and v of each listed pair of one bin; undefined for pairs marked `same_key` or `no_variance`."""
+    """Plasticity, m and v of listed pairs of one bin; pairs marked `same_key` or `no_variance` must be left out."""
 
     plasticity: Float64Array
     mean_gap: Float64Array
@@ -85,10 +85,10 @@ def all_pairs(
 ) -> PairSums:
     """Return sums over all eligible pairs of the bins that have a law.
 
-    `counts` (bins, groups) says how many first keys of each group are eligible; `cells` are the numbers of cells by
-    inter-key and by query-to-midpoint distance. Bins with a common law share its Gram matrices. If single precision is
-    too inexact, double precision is used. With `counted`, the queries that prefer a key are counted instead of using
-    the law.
+    `counts` (bins, groups) says how many keys, from the first on, are eligible in each group; `cells` are the numbers
+    of cells by inter-key and by query-to-midpoint distance. Bins with a common law share its Gram matrices. If single
+    precision is too inexact, double precision is used. With `counted`, plasticity is counted over queries instead of
+    computed from the law.
     """
     bins = counts.shape[0]
     gap_cells, tau_cells = cells
@@ -119,7 +119,7 @@ def all_pairs(
             used_rows = np.flatnonzero(rank < np.repeat(last_counts, sizes))
             eligible = np.take(rows, used_rows, axis=0, out=copy[: used_rows.size], mode="clip")
             bin_queries = queries.of(int(members[0])) if counted else vectors[:0]
-            # before the product, which overwrites the keys
+            # these scores come first, since the product with the factor overwrites the keys
             rough = _rough_scores(eligible, bin_queries) if counted else np.empty((0, 0), np.float32)
             variance_counts = kernel.add_group_pairs(
                 _factored_keys(eligible, law),
@@ -149,7 +149,7 @@ def all_pairs(
     if single and recomputed > DOUBTFUL_SHARE * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
     for _, members in law_bins:
-        # the kernel adds only the pairs that earlier bins with the same law do not have
+        # the kernel adds a pair only to the first of these bins, but it belongs to all later ones too
         sums = distance_sums[members, :, : kernel.MEAN_GAP]
         distance_sums[members, :, : kernel.MEAN_GAP] = sums.cumsum(axis=0)
     return PairSums(
@@ -179,7 +179,7 @@ def listed_pairs(
     """Return the values of listed pairs for one bin, computed from the differences of their keys.
 
     `later` and `earlier` are row indices of the two keys of each pair; `law` describes the queries of bin `query_bin`.
-    With `counted`, the queries that prefer a key are counted instead of using the law. `precision` applies to the
+    With `counted`, plasticity is counted over queries instead of computed from the law. `precision` applies to the
     product of differences and factor.
     """
     difference = np.subtract(keys.vectors[later], keys.vectors[earlier], dtype=np.float64)
@@ -203,7 +203,7 @@ def listed_pairs(
 def counted_pairs(
     keys: Keys, later: IntArray, earlier: IntArray, queries: BinnedQueries, query_bin: int
 ) -> tuple[Float64Array, BoolArray]:
-    """Return the plasticity of listed pairs, counted over a bin's queries, and a mask of pairs that must be left out.
+    """Return the plasticity of listed pairs, counted over a bin's queries, and a mask of the pairs to leave out.
 
     `later` and `earlier` are row indices of the two keys of each pair. The plasticity is 4 p (1 - p) n / (n - 1), where
     p is the share of the n queries that prefer the first key. The mask marks pairs with equal keys and pairs along
@@ -227,7 +227,7 @@ def counted_pairs(
         farthest = float(distances.max()) or 1.0
         directions, slacks = (difference / (farthest * unit)).astype(np.float32), rounding * distances / farthest
         twice_votes = np.zeros(len(distances), dtype=np.int64)
-        # scores that differ by more than their rounding error vary; the few other pairs are checked in double precision
+        # queries vary along a difference if scores differ by more than rounding; other pairs are checked in double
         lowest, highest = np.full(len(distances), np.inf, np.float32), np.full(len(distances), -np.inf, np.float32)
         for first in range(0, n, QUERY_BLOCK):
             rows = slice(first, first + QUERY_BLOCK)
@@ -286,7 +286,7 @@ def sampled_pairs(
         if used == 0:
             continue
         later_positions, earlier_positions = keys.positions[later[use]], keys.positions[earlier[use]]
-        # slightly above the mean position, so that multiples of 1 / n fall into the right cell
+        # slightly above the mean position, so that rounding cannot move a distance to a lower cell
         tau = queries.taus[query_bin] + 0.25 / queries.counts[query_bin]
         gap_cell = (later_positions - earlier_positions) * gap_cells // context
         midpoints = 0.5 * (later_positions + earlier_positions)
@@ -316,7 +316,7 @@ def sampled_pairs(
 
 
 def add_sums(sums_of_bins: Sequence[PairSums]) -> PairSums:
-    """Return the total of one or more sums, each over the pairs of other bins."""
+    """Return the total of one or more sums that cover different bins."""
     names = [field.name for field in fields(PairSums) if field.name != "precision"]
     precision = "single" if all(sums.precision == "single" for sums in sums_of_bins) else "double"
     return PairSums(**{name: sum(getattr(sums, name) for sums in sums_of_bins) for name in names}, precision=precision)
@@ -331,7 +331,7 @@ def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
 
 
 def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
-    """Return keys times the factor F of the queries' covariance, so that their Gram matrix has covariances of scores.
+    """Return keys times the factor F of the queries' covariance; their Gram matrix has the covariances of scores.
 
     `rows` may be overwritten to save a copy.
     """
@@ -341,16 +341,15 @@ def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
     if not law.lower:
         return np.asarray(rows @ factor)
     multiply = blas.strmm if rows.dtype == np.float32 else blas.dtrmm
-    # Fortran gets the transposes: (K L)' = L' K' in query_bin, with half the multiplications of K @ L
+    # Fortran gets the transposes: (K L)' = L' K' in place, with half the multiplications of K @ L
     return np.asarray(multiply(1.0, factor.T, rows.T, lower=0, overwrite_b=1).T)
 
 
-def _unit_queries(queries: FloatArray) -> Float32Array:
-    """Return queries scaled to length one, in single precision, which keeps signs of scores and bounds rounding."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
-    return np.divide(queries, np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
-
-
 def _rough_scores(rows: Float64Array, queries: FloatArray) -> Float32Array:
-    """Return the scores of shifted keys with queries of length one, in single precision, shape (keys, queries)."""
-    return rows.astype(np.float32) @ _unit_queries(queries).T
+    """Return the scores of shifted keys with queries scaled to length one, in single precision, (keys, queries).
+
+    The scale keeps the signs of score differences, and bounds their rounding error.
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
+    unit_queries = np.divide(queries, np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
+    return rows.astype(np.float32) @ unit_queries.T

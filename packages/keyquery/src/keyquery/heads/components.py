@@ -17,7 +17,7 @@ class PositionWeights:
     r_squared : ndarray, shape (d,)
         R^2 of each dimension on position; 0 for a dimension that does not vary.
     weights : ndarray, shape (d,)
-        Each dimension's share of the sum of R^2; all zero if no dimension follows position.
+        Each dimension's share of the sum of R^2; all zero if every R^2 is zero.
     beta_norm : float
         Length of the OLS slope of q on t, per token.
     r_squared_mean : float

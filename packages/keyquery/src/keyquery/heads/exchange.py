@@ -82,7 +82,7 @@ class ExchangedPairs:
 
     @cached_property
     def same_wins(self) -> Float64Array:
-        """Probability p' that a query prefers the same key when that key is moved to the farther position."""
+        """Probability p' that a query scores the originally nearer key higher after the exchange."""
         return np.asarray(ndtr(self.gap_exchanged / np.sqrt(self.variance_exchanged)))
 
     @cached_property
@@ -111,8 +111,8 @@ class Exchange:
     plasticity : float or None
         4 p (1 - p), p the probability that the nearer key wins.
     sway : float or None
-        Probability that the same query has another winner after the exchange; compare with plasticity / 2, the
-        probability that another query has another winner.
+        Probability that the winner for a query changes with the exchange. Compare it with plasticity / 2, the
+        probability that two queries have different winners.
     probability_change : float or None
         |p - p'|: how much the exchange changes the share of queries for which a key wins.
     nearer_wins : float or None
@@ -155,8 +155,9 @@ def exchanged_pairs(
 
     The estimator is always `aligned_full`, and the cap in `options` is ignored. Pairs are drawn from each bin without
     replacement. `prepared` is the result of `prepare_head` for the same head. `across_documents` gives a null model:
-    two pairs whose farther keys have equal or neighbouring positions swap these keys, rotated to their new positions.
-    A pair is dropped if its two keys are then of one document. Raises ValueError if the head's rotation is unknown.
+    pairs are sorted by the position of the farther key, neighbouring pairs swap their farther keys, and these are
+    rotated to their new positions. A new pair is dropped if its two keys are of one document. Raises ValueError if the
+    head's rotation is unknown.
     """
     if head.rotary is None:
         raise ValueError(UNKNOWN_ROTATION)
@@ -173,14 +174,16 @@ def exchanged_pairs(
         near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
         if across_documents:
             order = np.lexsort((generator.random(earlier.size), farther))[: earlier.size // 2 * 2]
-            other = order.reshape(-1, 2)[:, ::-1].ravel()
-            order, other = (rows[keys.groups[later[order]] != keys.groups[earlier[other]]] for rows in (order, other))
-            far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
+            partner = order.reshape(-1, 2)[:, ::-1].ravel()
+            order, partner = (
+                rows[keys.groups[later[order]] != keys.groups[earlier[partner]]] for rows in (order, partner)
+            )
+            far = head.rotary.turned(far[partner], farther[order] - farther[partner]).astype(np.float64, copy=False)
             near, nearer, farther = near[order], nearer[order], farther[order]
         difference = near - far
-        # without rotation both arrays are identical, so the exchange changes exactly nothing
+        # without rotation, `exchanged` equals `difference` exactly
         exchanged = head.rotary.turned(near, farther - nearer) - head.rotary.turned(far, nearer - farther)
-        # queries rotated to one position have no drift
+        # queries rotated to one position do not drift, so the law's slope is not needed
         projected, projected_exchanged = difference @ law.factor, exchanged @ law.factor
         variance = np.einsum("ij,ij->i", projected, projected)
         variance_exchanged = np.einsum("ij,ij->i", projected_exchanged, projected_exchanged)
@@ -205,13 +208,13 @@ def exchanged_pairs(
 
 
 def _joined(bins: Sequence[ExchangedPairs], name: str) -> NDArray[Any]:
-    """Return an array of all bins together; it has the array's type even if there are no bins."""
+    """Return the field `name` of all bins as one array; it has the field's type even if there are no bins."""
     kind = np.int64 if name in ("bin", "centre", "nearer", "farther") else np.float64
     return np.concatenate([np.zeros(0, dtype=kind), *(getattr(pairs, name) for pairs in bins)])
 
 
 def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
-    """Return means over all pairs, or over those selected by a mask of shape (pairs,)."""
+    """Return means over all pairs, or over the pairs in the mask `chosen`, shape (pairs,)."""
     mask = np.ones(pairs.gap.size, dtype=np.bool_) if chosen is None else chosen
     count = int(np.count_nonzero(mask))
     if count == 0:
@@ -238,15 +241,14 @@ def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange
 def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float64Array) -> Float64Array:
     """Return the probability that two normal variables have opposite signs, shape (n,).
 
-    `first` and `second` are the variables' means divided by their standard deviations, and `correlation` is the
-    correlation of the two variables.
+    `first` and `second` are the variables' means divided by their standard deviations.
     """
     r = np.clip(correlation, -1.0, 1.0)
-    # if the variables are equal or opposite, the root of 0 would lose all digits
+    # for a correlation of 1 or -1, use the limit of the probability, since 1 - r^2 has no exact digits
     limit = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
     limit = np.where(r < 0, 1.0 - limit, limit)
     perfect = 1.0 - np.abs(r) <= ROUNDING
-    # for a mean of 0, use the limit from above in Owen's function and in the sign of a * b
+    # a mean of 0 becomes the smallest positive number: Owen's function and the sign of a * b are then limits from above
     a, b = (np.where(mean == 0, np.finfo(np.float64).tiny, mean) for mean in (first, second))
     root = np.sqrt(np.where(perfect, 1.0, (1.0 - r) * (1.0 + r)))
     with np.errstate(over="ignore"):

@@ -19,9 +19,9 @@ PAIRS_PER_BIN = 500
 class Gap:
     """Difference of an estimator from `empirical`, on the same pairs.
 
-    `by_pair` is the mean absolute difference over pairs, with their number; most of it is counting noise, about
-    1/sqrt(n) for n queries in a bin. `by_bin` is the mean absolute difference of bin means, with the number of bins;
-    in bin means, noise averages out and bias remains.
+    `by_pair` is the mean absolute difference over pairs, with the number of pairs; most of it is counting noise, about
+    1/sqrt(n) for n queries in a bin. `by_bin` is the mean absolute difference of bin means, with the number of bins.
+    Noise averages out in bin means, so `by_bin` shows bias.
     """
 
     estimator: Estimator
@@ -39,9 +39,9 @@ def gaps_to_empirical(
     """Compare estimators with direct counting over the same queries.
 
     Estimators that rotate queries to one position are compared with a count over rotated queries. The cap in
-    `options` is ignored. `estimators` defaults to `BY_LAW`, without those that rotate queries if the head's rotation
-    is unknown; `pairs_per_bin` pairs are drawn from each bin without replacement. `prepared` is the result of
-    `prepare_head` for the same head, if available.
+    `options` is ignored. `estimators` defaults to `BY_LAW`; if the head's rotation is unknown, the default leaves out
+    estimators that rotate queries. `pairs_per_bin` pairs are drawn from each bin without replacement. `prepared` is the
+    result of `prepare_head` for the same head, if available.
     """
     estimators = estimators or tuple(name for name in BY_LAW if head.rotary is not None or name not in ALIGNED)
     options = options or PlasticityOptions(estimator=estimators[0])

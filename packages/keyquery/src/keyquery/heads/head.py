@@ -40,8 +40,8 @@ class Head:
     buckets : int
         Number of equal buckets of the context from which the capture drew tokens.
     rotary : Rotary, optional
-        How positions rotate queries and keys; `NO_ROTATION` if they do not. If it is None (unknown), only estimators
-        that do not rotate queries can be used.
+        How positions rotate queries and keys, `NO_ROTATION` if they do not, or None if this is unknown. Estimators that
+        rotate queries need a rotary.
     window : int, optional
         Number of tokens that a query attends to, itself included; None for all earlier tokens. Keys outside the window
         do not compete.
@@ -157,7 +157,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def _native_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return an array in native byte order; raise ValueError if numpy cannot make one, or would drop a mask."""
+    """Return `value` as an array in native byte order; raise ValueError if numpy cannot convert it or it is masked."""
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name}: a masked array; drop masked rows and pass the .data of the others")
     try:
@@ -188,7 +188,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
             f"{name}: positions run from {positions.min()} to {positions.max()}, but must lie in 0 to context - 1 "
             f"({context - 1}); give the capture's context"
         )
-    # minimum and maximum of an array with NaN are NaN, and need no boolean array
+    # if a value is NaN, minimum and maximum are NaN; computing them needs no boolean array
     smallest, largest = vectors.min(), vectors.max()
     if not (np.isfinite(smallest) and np.isfinite(largest)):
         raise ValueError(

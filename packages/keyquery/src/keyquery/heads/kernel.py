@@ -1,8 +1,8 @@
 """Compiled loops over pairs of keys: variance from a Gram matrix, plasticity from a polynomial, sums by cell.
 
 Pairs are written to buffers of fixed size, document by document; the pairs of a long document are split into tiles.
-The buffers are evaluated in vectorised passes for every query bin and added to the cells, so memory does not grow
-with the number of pairs. All loops are in one file, since the cache of machine code is tied to the source file.
+For every query bin, the buffered pairs are evaluated in vectorised passes and added to the cells, so memory does not
+grow with the number of pairs. All loops are in one file, since numba's cache of machine code belongs to a source file.
 """
 
 from collections.abc import Callable
@@ -16,17 +16,18 @@ from keyquery.heads.head import FloatArray, IntArray
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Pairs evaluated at once: the results fit into the level-1 cache.
+# Number of pairs evaluated at once: the results fit into the level-1 cache.
 TILE = 512
 
-# Rows and columns of one tile of a Gram matrix. Buffers are evaluated at CAPACITY pairs, exceeded by a tile at most.
+# Rows and columns of one tile of a Gram matrix. Buffers are evaluated when they have CAPACITY pairs or more; the last
+# tile may exceed CAPACITY.
 BLOCK, WIDTH = 32, 256
 CAPACITY = BLOCK * WIDTH
 
 # Up to this many rows, plain loops are faster than a BLAS call.
 SHORT = 24
 
-# Loops run over whole SIMD vectors, past the last pair: a scalar remainder would dominate for short documents.
+# Loops run over whole SIMD vectors, beyond the last pair, since short documents would spend most time on a remainder.
 LANES = 16
 
 # The two keys of every pair of a short document, in the order (1, 0), (2, 0), (2, 1), ...
@@ -39,7 +40,7 @@ PAIRS, PLASTICITY = range(2)
 # Columns of the counts of excluded pairs: equal keys; no variance of the queries along the keys' difference.
 SAME_KEY, NO_VARIANCE = range(2)
 
-# Queries counted at once: single precision counts exactly up to this number.
+# Largest number of queries counted at once; single precision counts them exactly.
 EXACT_COUNT = 1 << 20
 
 # Absolute rounding error, in units of the largest score, that even short queries and keys may have in single precision.
@@ -77,24 +78,9 @@ def plasticity_of(mean_gap: float, variance: float) -> float:
     square = mean_gap * mean_gap
     # with x^2 = m^2 / 2v, x^2 / (x^2 + 12) needs neither a root nor a second division
     y = min(square / (square + 2.0 * SCALE * variance), CUT)
-    p = C18 * y + C17
-    p = p * y + C16
-    p = p * y + C15
-    p = p * y + C14
-    p = p * y + C13
-    p = p * y + C12
-    p = p * y + C11
-    p = p * y + C10
-    p = p * y + C9
-    p = p * y + C8
-    p = p * y + C7
-    p = p * y + C6
-    p = p * y + C5
-    p = p * y + C4
-    p = p * y + C3
-    p = p * y + C2
-    p = p * y + C1
-    p = p * y + 1.0
+    p = (((((C18 * y + C17) * y + C16) * y + C15) * y + C14) * y + C13) * y + C12
+    p = (((((p * y + C11) * y + C10) * y + C9) * y + C8) * y + C7) * y + C6
+    p = (((((p * y + C5) * y + C4) * y + C3) * y + C2) * y + C1) * y + 1.0
     p *= p
     return p * p
 
@@ -128,9 +114,9 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
 
 @compiled_with_sums
 def count_clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the queries whose score clearly prefers the first key, and those whose score may prefer it.
+    """Return how many queries certainly score the first key higher, and how many possibly do.
 
-    Scores are in single precision; a difference of `slack` or less is not clear.
+    Scores are in single precision; a difference of `slack` or less is uncertain.
     """
     certain, possible = 0, 0
     margin = np.float32(slack)
@@ -170,7 +156,7 @@ def counted_plasticity(
     first, second : ndarray of float32, shape (n,)
         Scores of the two keys with each query, up to a positive factor per query and a common term.
     slack : float
-        Largest rounding error of a difference of two scores: smaller differences are recomputed in double precision.
+        Largest rounding error of a difference of two scores. Differences up to it are recomputed in double precision.
     first_key, second_key : ndarray, shape (d,)
         The two keys as captured.
     queries : ndarray, shape (n, d)
@@ -206,7 +192,10 @@ def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, 
 def line_variances(
     line: FloatArray, diagonal: FloatArray, limits: FloatArray, square: float, limit: float, out: FloatArray
 ) -> int:
-    """Write a key's variances with earlier keys, from a row of the Gram matrix; return how many to recompute."""
+    """Write the variances of a key's pairs with earlier keys, from a row of the Gram matrix.
+
+    Return how many must be recomputed from the keys.
+    """
     doubtful = 0
     for j in range(out.size):
         spread = square + diagonal[j] - 2.0 * line[j]
@@ -219,7 +208,7 @@ def line_variances(
 def direct_variance(
     first_row: FloatArray, second_row: FloatArray, first_key: FloatArray, second_key: FloatArray, negligible: float
 ) -> tuple[float, int]:
-    """Return a pair's variance from the difference of its keys' rows, and the reason to exclude it (-1 if none)."""
+    """Return a pair's variance from the difference of its keys' rows, and a reason to exclude the pair (-1: none)."""
     variance, length = squared_distance(first_row, second_row), squared_distance(first_key, second_key)
     if length == 0.0:
         return variance, SAME_KEY
@@ -228,7 +217,7 @@ def direct_variance(
 
 @compiled_with_sums
 def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
-    """Count the scores clearly above zero, and those that may be above zero, with a margin per query."""
+    """Return how many scores are certainly above zero, and how many possibly are, with a margin per query."""
     above, not_below = np.float32(0.0), np.float32(0.0)
     share = np.float32(slack)
     for k in range(scores.size):
@@ -248,12 +237,13 @@ def tally_preferences(
     queries: FloatArray,
     twice_votes: IntArray,
 ) -> None:
-    """Add twice the number of queries that prefer the first key to each listed pair's count; a tie counts as half.
+    """Add to each listed pair's count twice the number of queries that prefer the first key; a tie counts as half.
 
-    `scores` (pairs, n, float32) are those of the keys' differences with the queries, scaled to be about 1 at most,
-    `margins` (n,) the lengths of the queries over the longest, and `slacks` (pairs,) the rounding errors of a score
-    with margin one: scores nearer to zero are recomputed from `first_keys` and `second_keys` (pairs, d), as captured,
-    and `queries` (n, d), at most `EXACT_COUNT`. `twice_votes` (pairs,) has twice the counts, and is changed.
+    `scores` (pairs, n, float32) are the scores of the keys' differences with the queries, scaled to be about 1 at most.
+    `margins` (n,) are the lengths of the queries, divided by the longest, and `slacks` (pairs,) the rounding errors of
+    a score for a query of margin 1. Scores within their rounding error are recomputed from `first_keys` and
+    `second_keys` (pairs, d), as captured, and `queries` (n, d). There are at most `EXACT_COUNT` queries. `twice_votes`
+    (pairs,) has twice the counts, and is changed.
     """
     for pair in range(len(scores)):
         line, slack = scores[pair], slacks[pair]
@@ -281,10 +271,11 @@ def array_sum(values: FloatArray) -> float:
 def centre_keys(
     vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
 ) -> None:
-    """Write the keys minus a point near their mean, the squared lengths, and the scores with the queries' means.
+    """Write the keys minus a point near their mean, their squared lengths, and their scores with the queries' means.
 
-    `vectors` are the captured keys; `means` are means of queries, or their slopes. `rows` becomes the keys minus the
-    point `shift`, in the precision of the products; `norms` and `scores` are in double precision.
+    `vectors` are the captured keys, `shift` is the point, and `means` are means or slopes of queries. The keys minus
+    the point are written to `rows` in the precision of the products, the squared lengths to `norms` and the scores to
+    `scores`, both in double precision.
     """
     key = np.empty(shift.size)
     for i in range(len(vectors)):
@@ -322,7 +313,7 @@ def add_buffered_pairs(
     values: FloatArray,
     cell_of: IntArray,
 ) -> None:
-    """Add the pairs in the buffers to the sums of query bins; bin b gets the pairs before ends[b]."""
+    """Add the pairs in the buffers to the sums of query bins; pairs before ends[b] belong to bin b."""
     along = cell_sums.shape[1]
     by_midpoint = along / context
     flat = cell_sums.reshape(-1, 2)
@@ -402,9 +393,9 @@ def add_group_pairs(
         Keys as captured, by which equal keys are found, and the index of each row's key among them.
     scores, queries : ndarray of float32, shape (n, q), and ndarray, shape (q, d)
         Scores of each key with each query of one bin, and the queries, if plasticity is counted (see
-        `counted_plasticity`); empty if it is computed from the law.
+        `counted_plasticity`); both are empty if plasticity is computed from the law.
     starts, counts : ndarray of int, shapes (groups,) and (bins, groups)
-        First row of each group, and how many of its first rows are eligible in each bin (non-decreasing over bins).
+        First row of each group, and how many rows from there on are eligible in each bin (non-decreasing over bins).
     bins, taus, shifts : ndarray, shape (bins,)
         Indices of the bins, mean positions of their queries, and slightly shifted mean positions for the cells.
     context : float
@@ -416,9 +407,9 @@ def add_group_pairs(
     slack : float
         The slack of `counted_plasticity` divided by the sum of the two keys' lengths.
     distance_sums : ndarray, shape (all bins, across + 1, 3), changed
-        Sums by inter-key distance; count and spread cover only pairs that are not in an earlier one of these bins.
+        Sums by inter-key distance. A pair's count and spread are added only to the first of its bins.
     cell_sums : ndarray, shape (across + 1, along, 2), changed
-        Sums over all bins by both distances; here and in `distance_sums`, the last row is for excluded pairs.
+        Sums over all bins by both distances. Here and in `distance_sums`, the last row is for excluded pairs.
     profile : ndarray, shape (all bins,), changed
         Sums of plasticity by bin.
     excluded : ndarray of int, shape (all bins, 2), changed
@@ -441,8 +432,8 @@ def add_group_pairs(
     left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
     gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     counted = len(scores) > 0
-    # half a token keeps distances off the edges of cells, so that rounding cannot move a pair to another cell
-    by_distance, half = across / context, 0.5 / context
+    # half a token is added, since rounding could move a distance at the edge of a cell to the previous cell
+    by_distance, half_token = across / context, 0.5 / context
     recomputed, formed = 0, 0
     for g in range(starts.size):
         start, n = starts[g], counts[-1, g]
@@ -470,7 +461,7 @@ def add_group_pairs(
                         slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
                     for p in range(n * (n - 1) // 2):
                         middles[p] = 0.5 * (position[LATER[p]] + position[EARLIER[p]])
-                        distances[p] = int((position[LATER[p]] - position[EARLIER[p]]) * by_distance + half)
+                        distances[p] = int((position[LATER[p]] - position[EARLIER[p]]) * by_distance + half_token)
                 for i in range(max(top, left + 1), bottom):
                     m = min(i, right) - left
                     if n > SHORT:
@@ -491,7 +482,7 @@ def add_group_pairs(
                         for j in range(m):
                             middle[j] = 0.5 * (position_i + other_positions[j])
                         for j in range(m):
-                            distance[j] = int((position_i - other_positions[j]) * by_distance + half)
+                            distance[j] = int((position_i - other_positions[j]) * by_distance + half_token)
                     fill += m
                     for b in range(taus.size - 1, -1, -1):
                         if counts[b, g] <= i:

@@ -16,13 +16,13 @@ ESTIMATORS: tuple[str, ...] = get_args(Estimator)
 POOLED = ("pooled_full", "pooled_diag")
 ALIGNED = ("aligned_full",)  # estimators that rotate queries to the centre of their bin
 
-# Above this share of variance along the drift, the residual covariance is computed from residuals: subtraction would
-# cancel its digits.
+# If position explains more than this share of the variance along the drift, the residual covariance is computed from
+# residuals, since subtraction would cancel its digits.
 DRIFT_SHARE = 0.9999
 
 # Single precision is too inexact if less than this share of a dimension's variance is independent of position and of
 # other dimensions.
-OWN_SHARE = 1e-3
+INDEPENDENT_SHARE = 1e-3
 
 UNKNOWN_ROTATION = (
     "the rotation of this head is unknown, so its queries cannot be rotated to one position; give its `rotary` "
@@ -32,10 +32,10 @@ UNKNOWN_ROTATION = (
 
 @dataclass(frozen=True, kw_only=True)
 class QueryLaw:
-    """Mean alpha + beta t and covariance F F' that describe queries.
+    """Mean alpha + beta t and covariance F F' of queries at position t.
 
-    `factor` is F, square, and lower triangular if `lower`; `mean_variance`, tr(F F') / d, is the scale against which
-    a variance counts as 0.
+    `factor` is F, or its diagonal, shape (d,); F is lower triangular if `lower`. `mean_variance` is tr(F F') / d, the
+    scale for deciding whether a variance counts as 0.
     """
 
     alpha: Float64Array
@@ -118,8 +118,8 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
 def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> QueryLaw:
     """Return the law of one bin's queries: their mean and covariance (divisor n - 1), full or diagonal.
 
-    There must be at least two queries. `bucket_diag` uses only the variances of the original dimensions; other
-    estimators use the full covariance, with products in single precision if `precision` is `single` and that is exact
+    There must be at least two queries. `bucket_diag` uses only the variances of the original dimensions, and other
+    estimators use the full covariance. With precision `single`, products are in single precision where that is exact
     enough.
     """
     n, d = queries.shape
@@ -141,7 +141,7 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
 
 
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> QueryLaw:
-    """Return a law with a factor of the covariance: Cholesky, or from eigenvectors if the covariance is singular."""
+    """Return a law whose factor comes from Cholesky, or from eigenvectors if the covariance is singular."""
     scale = float(np.trace(covariance)) / alpha.size
     # LAPACK's upper factor, column-major, is the lower factor in row-major order
     upper, failed = lapack.dpotrf(covariance, lower=0, clean=1)
@@ -154,18 +154,18 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
 
 def _has_independent_share(law: QueryLaw, variances: Float64Array) -> bool:
     """Return whether enough of each dimension's variance is independent of position and earlier dimensions."""
-    return law.lower and bool((np.diag(law.factor) ** 2 >= OWN_SHARE * variances).all())
+    return law.lower and bool((np.diag(law.factor) ** 2 >= INDEPENDENT_SHARE * variances).all())
 
 
 def householder(direction: Float64Array) -> Float64Array:
     """Return the reflection whose first column has the given direction, shape (d, d); the identity if it is zero."""
     size = float(np.linalg.norm(direction))
-    basis = np.eye(direction.size)
+    identity = np.eye(direction.size)
     if size == 0.0:
-        return basis
-    mirror = -direction / size
-    # compute 1 - x_1 without cancellation, from the other components of the unit vector
-    other_squares = float(mirror[1:] @ mirror[1:])
-    mirror[0] = other_squares / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
-    length = float(mirror @ mirror)
-    return basis if length == 0.0 else basis - 2.0 * np.outer(mirror, mirror) / length
+        return identity
+    normal = -direction / size
+    # compute 1 - x_1 without cancellation, from the other components of the unit vector x
+    other_squares = float(normal[1:] @ normal[1:])
+    normal[0] = other_squares / (1.0 - normal[0]) if normal[0] < 0 else 1.0 + normal[0]
+    square = float(normal @ normal)
+    return identity if square == 0.0 else identity - 2.0 * np.outer(normal, normal) / square

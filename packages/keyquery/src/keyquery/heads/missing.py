@@ -1,4 +1,4 @@
-"""Define values that may be missing: a scalar and a row, with counts and the reasons why values are missing."""
+"""Define values that may be missing: a scalar, and one value per bin, each with a count and the reason if missing."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Scalar:
 class BinnedValues:
     """Values, one per bin, with counts and reasons.
 
-    A value is NaN if and only if it is missing. `counts` are the numbers of averaged items, also for missing values.
+    A value is NaN if and only if it is missing. `counts` are the numbers of values averaged, also for missing values.
     """
 
     values: Float64Array
@@ -50,17 +50,8 @@ class BinnedValues:
 
 
 def weighted_mean(row: BinnedValues, weights: Float64Array, chosen: BoolArray, no_bin: str) -> Scalar:
-    """Return the weighted mean of the chosen values that are present; `no_bin` is the reason if there are none."""
+    """Return the weighted mean of the chosen values that are present, or no value, for the reason `no_bin`."""
     use = chosen & row.present & (weights > 0)
     if not use.any():
         return Scalar(None, 0, no_bin)
     return Scalar(float(np.average(row.values[use], weights=weights[use])), int(np.count_nonzero(use)))
-
-
-def row_of(scalars: list[Scalar]) -> BinnedValues:
-    """Return the values of scalars, with their counts and reasons."""
-    return BinnedValues(
-        np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars]),
-        np.array([scalar.count for scalar in scalars], dtype=np.int64),
-        tuple(scalar.reason for scalar in scalars),
-    )

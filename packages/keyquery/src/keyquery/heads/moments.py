@@ -17,7 +17,7 @@ SAMPLE_ROWS = 512  # for the first estimate of the mean
 
 @dataclass(frozen=True, kw_only=True)
 class Moments:
-    """Moments of one class of vectors x at positions t, all with divisor n.
+    """Moments of vectors x (queries or keys) at positions t, all with divisor n.
 
     `position_mean` is in tokens, `position_variance` in tokens squared; `position_covariance` is the covariance of x
     with t.
@@ -48,7 +48,7 @@ class Moments:
     def correlation_along(self, direction: Float64Array) -> float:
         """Return the Pearson correlation of the projection on a unit vector with position; 0 if either is constant."""
         scale = np.sqrt(self.variance_along(direction) * self.position_variance)
-        # compared with the total variance, since rounding leaves a direction without variance slightly above zero
+        # a direction without variance may be slightly above 0 by rounding, so it is compared with the total variance
         if scale <= 1e-14 * np.sqrt(float(np.trace(self.covariance)) * self.position_variance):
             return 0.0
         return float(np.clip(direction @ self.position_covariance / scale, -1.0, 1.0))
@@ -127,7 +127,7 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 
 
 def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
-    """Return the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
+    """Return the moments of a head's queries, keys and both pooled, with precision as in `class_moments`.
 
     `keys` are the moments of the head's keys, if they are known.
     """
@@ -137,7 +137,7 @@ def head_moments(head: Head, precision: Precision = "double", keys: Moments | No
 
 
 def pool_moments(first: Moments, second: Moments) -> Moments:
-    """Return the moments of two classes together: those within the classes plus those of the two means."""
+    """Return the moments of two classes pooled: moments within classes plus moments of the two means."""
     n = first.n + second.n
     a, b = first.n / n, second.n / n
     gap = first.mean - second.mean

@@ -13,7 +13,7 @@ from keyquery.heads.head import Float64Array, FloatArray, Head, IntArray
 PairMode = Literal["earlier", "earlier_bucket", "same_bucket"]
 PAIR_MODES: tuple[str, ...] = get_args(PairMode)
 
-# Keys per block, unless one document has more: a float64 copy fits into the level-2 cache.
+# Number of keys per block: a float64 copy fits into the level-2 cache. A single document may exceed it.
 CHUNK = 2048
 
 
@@ -21,9 +21,9 @@ CHUNK = 2048
 class Keys:
     """Keys in groups of competitors, sorted by position within each group.
 
-    `shift` is a point near the mean of the keys: it is subtracted before products are formed, so that Gram matrices
-    keep their digits. `groups` has each key's group, counted from zero and sorted; `starts` has the first key of each
-    group, and at the end the number of keys. Positions are in tokens.
+    `shift` is a point near the mean of the keys; subtracting it before products are formed keeps the digits of Gram
+    matrices. `groups` has each key's group, counted from zero and sorted. `starts` has the index of each group's first
+    key, and at the end the number of keys. Positions are in tokens.
     """
 
     vectors: FloatArray
@@ -33,7 +33,7 @@ class Keys:
     starts: IntArray
 
     def eligible(self, limits: Float64Array) -> IntArray:
-        """Return how many keys of each group have positions below each bin's limit in tokens, shape (bins, groups)."""
+        """Return the number of keys of each group below each bin's limit (position in tokens), shape (bins, groups)."""
         # one ascending array of (group, position), so that one binary search covers all groups
         span = int(self.positions.max(initial=0)) + 1
         codes = self.groups * span + self.positions
@@ -55,7 +55,7 @@ class Keys:
         )
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, int]]:
-        """Yield ranges of groups with about `size` keys each, as the first group and the group after the last."""
+        """Yield ranges (first, stop) of groups; each range has at most `size` keys, or one larger group."""
         first = 0
         while first < self.starts.size - 1:
             stop = int(np.searchsorted(self.starts, self.starts[first] + size, side="right")) - 1
@@ -69,7 +69,7 @@ def competing(
 ) -> Keys:
     """Return keys grouped by document, or for `same_bucket` by document and bucket; groups of one key are left out.
 
-    `mode` says which pairs compete; `buckets` are equal parts of the `context`, in tokens.
+    `mode` says which pairs compete. `buckets` is the number of equal parts of the `context`, which is in tokens.
     """
     documents, positions = np.asarray(documents, dtype=np.int64), np.asarray(positions, dtype=np.int64)
     labels = documents - documents.min()
@@ -94,8 +94,8 @@ def competing(
 def eligible_limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -> Float64Array:
     """Return the position below which keys are eligible for each query bin, shape (bins,); 0 for bins without queries.
 
-    With mode `earlier`, this is the mean position of the bin's queries; with other modes, the start of the capture's
-    bucket in which the query bin begins.
+    With mode `earlier`, the limit is the mean position of the bin's queries; with other modes, it is the start of the
+    capture's bucket in which the query bin begins.
     """
     if mode == "earlier":
         return np.where(np.isfinite(taus), taus, 0.0)
@@ -104,10 +104,10 @@ def eligible_limits(head: Head, mode: PairMode, bins: int, taus: Float64Array) -
 
 
 def first_visible(head: Head, taus: Float64Array) -> Float64Array | None:
-    """Return the first position visible from each bin's mean position, shape (bins,); None if all is visible.
+    """Return the first position that each bin's queries attend to, shape (bins,); None if they attend to all positions.
 
-    The head's window or chunks determine visibility. `taus` are mean positions of the bins' queries in tokens, NaN for
-    a bin without queries.
+    `taus` are mean positions of the bins' queries in tokens, NaN for a bin without queries. A bin's first position is
+    computed from its mean position and the head's window or chunks.
     """
     if head.window is None or head.window >= head.context:
         return None
@@ -124,10 +124,10 @@ def pair_counts(counts: IntArray) -> IntArray:
 def draw_pairs(
     keys: Keys, counts: IntArray, cap: int | None, generator: np.random.Generator
 ) -> tuple[IntArray, IntArray, int]:
-    """Draw `cap` pairs of a query bin without replacement, or list all pairs if there are no more.
+    """Draw `cap` pairs of a query bin without replacement, or take all pairs if there are no more than `cap`.
 
-    `counts` are the numbers of eligible keys of each group. Return the row indices of the later and of the earlier
-    key of each drawn pair, and the number of all pairs.
+    `counts` are the numbers of eligible keys of each group. Return the row indices of the later key and of the earlier
+    key of each pair, and the number of all pairs.
     """
     cumulative = np.cumsum(pair_counts(counts))
     total = int(cumulative[-1]) if cumulative.size else 0

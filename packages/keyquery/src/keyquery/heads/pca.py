@@ -30,7 +30,7 @@ class Components:
     directions : ndarray, shape (components, d)
         Unit vectors, by decreasing variance.
     explained : ndarray, shape (components,)
-        Share of the variance of the pooled vectors.
+        Each component's share of the variance of the pooled vectors.
     r_q, r_k : ndarray, shape (components,)
         Correlation of the projections with position within queries and within keys.
     linear_share_q, linear_share_k : float
@@ -51,8 +51,8 @@ class Components:
 def pca(moments: HeadMoments, components: int = COMPONENTS) -> Components:
     """Return the first principal components of queries and keys, pooled, and their correlations with position.
 
-    A component's sign is chosen so that r_q is positive, or if |r_q| is below .05, r_k. Raises ValueError if
-    `components` is not between 1 and d, or the vectors do not vary.
+    A component's sign is chosen so that r_q is positive, or, if |r_q| is below .05, so that r_k is positive. Raises
+    ValueError if `components` is not between 1 and d, or the vectors do not vary.
     """
     pool = moments.pool
     d = pool.mean.size

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MIN_QUERIES = 30
 CELLS = (16, 16)
-MAX_SHOWN = 8  # values that the representation of a profile shows
+MAX_SHOWN = 8  # largest number of values in `repr` of a plasticity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,15 +41,15 @@ class PlasticityOptions:
     ----------
     estimator : str
         `aligned_full` (mean and full covariance of the bin's queries, each rotated to the bin's centre c by the
-        head's rotation, R(c - t) q_t, so that the bin's width does not matter), `bucket_full` (the same for the
-        queries as captured: rotation within the bin counts as content, so wider bins have higher plasticity),
+        head's rotation, R(c - t) q_t, so that the bin's width does not matter), `bucket_full` (mean and full covariance
+        of the queries as captured: rotation within the bin counts as content, so wider bins have higher plasticity),
         `pooled_full` (mean linear in position and residual covariance of all queries), `pooled_diag` and
         `bucket_diag` (diagonal covariance, which depends on the basis), or `empirical` (counted over the queries of the
         bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
     pairs : str
         Which keys of a document are paired: `earlier` (both before the mean position of the bin's queries),
-        `earlier_bucket` (both in buckets before the bucket in which the bin begins), or `same_bucket` (both in one of
-        these buckets).
+        `earlier_bucket` (both in buckets before the bucket in which the bin begins), or `same_bucket` (both in the same
+        bucket, which is before the bucket in which the bin begins).
     bins : int, optional
         Number of query bins over the context; by default the capture's buckets.
     min_queries : int
@@ -161,7 +161,7 @@ class Plasticity:
     sums: PairSums
 
     def __repr__(self) -> str:
-        """Return the estimator and at most eight values of the profile."""
+        """Return the estimator and at most `MAX_SHOWN` values of the profile."""
         values = [f"{value:.3f}" for value in self.profile.values]
         shown = values if len(values) <= MAX_SHOWN else [*values[:4], "...", *values[-4:]]
         return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(shown)})"
@@ -210,9 +210,9 @@ class Plasticity:
 class HeadData:
     """Data that the estimators of one head share.
 
-    `counts` (bins, groups) are the numbers of eligible keys, `used_bins` the bins with enough queries. `key_ranges` has
-    the first position and the limit of each bin's eligible keys, in tokens; it is None if a query attends to all
-    earlier keys.
+    `counts` (bins, groups) are the numbers of eligible keys, and `used_bins` are the bins with enough queries.
+    `key_ranges` has the first position of each bin's eligible keys and the position after the last, in tokens; it is
+    None if a query attends to all earlier keys.
     """
 
     keys: Keys
@@ -222,7 +222,7 @@ class HeadData:
     key_ranges: Float64Array | None = None
 
     def competing(self, query_bin: int) -> tuple[Keys, IntArray]:
-        """Return the keys that compete for a bin's queries, and how many first keys of each group are eligible."""
+        """Return keys in groups, and how many keys of each group, from the first on, compete for a bin's queries."""
         if self.key_ranges is None:
             return self.keys, self.counts[query_bin]
         keys = self.keys.between(*self.key_ranges[query_bin])
@@ -281,7 +281,7 @@ def plasticity(
 def _pair_sums(
     head: Head, options: PlasticityOptions, data: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
 ) -> PairSums:
-    """Return sums over the pairs of eligible keys in the bins that have laws: over all pairs, or over a sample."""
+    """Return sums over the pairs of eligible keys in the bins with laws, estimated from a sample if there is a cap."""
     counted = options.estimator == "empirical"
     if options.cap is None:
         return all_pairs(keys, counts, laws, data.queries, head.context, options.cells, options.precision, counted)

@@ -30,7 +30,7 @@ class Rotation:
     bias_strength, bias_window : float
         mu_q_a * alpha_k per token, and this times the context, by which contexts can be compared.
     separation_strength : float
-        Share of the mean squared query-key distance that lies along b.
+        Share of the mean squared distance between queries and keys that lies along b.
     var_frac_a, var_frac_b, plane_var_fraction : float
         Shares of the pooled variance along a and along b, and the sum of both.
     content_var_b : float
@@ -69,9 +69,9 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     """Return the plane of a head's drift axis a and separation axis b.
 
     With separation `distance`, b is the direction orthogonal to a with the largest mean squared distance
-    E[(q-k)(q-k)'] over all pairs of a query and a key; with `centroid`, it is the difference of the two means minus
-    its part along a. `context` is the captured context in tokens. Raises ValueError if `separation` is unknown, nothing
-    drifts with position, or, for `centroid`, the means differ only along a.
+    E[(q-k)(q-k)'] over all pairs of a query and a key. With `centroid`, b is the direction of the difference of the two
+    means without its part along a. `context` is the captured context in tokens. Raises ValueError if `separation` is
+    unknown, nothing drifts with position, or, for `centroid`, the means differ only along a.
     """
     if separation not in SEPARATIONS:
         raise ValueError(f"separation {separation!r}; give one of {', '.join(SEPARATIONS)}")
@@ -84,7 +84,7 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     if a @ queries.position_covariance < 0:
         a = -a
     offset = queries.mean - keys.mean
-    # the mean over all pairs, without forming them: both covariances plus the squared difference of the means
+    # E[(q-k)(q-k)'] over all pairs is the sum of both covariances and the outer square of the difference of means
     distance = queries.covariance + keys.covariance + np.outer(offset, offset)
     b = _separation_axis(a, offset, distance, separation)
     alpha_q, alpha_k = float(a @ queries.slope), float(a @ keys.slope)
@@ -126,7 +126,7 @@ def _separation_axis(a: Float64Array, offset: Float64Array, distance: Float64Arr
         projector = np.eye(a.size) - np.outer(a, a)
         _, vectors = linalg.eigh(projector @ distance @ projector, subset_by_index=(a.size - 1, a.size - 1))
         b = vectors[:, 0]
-    # orthogonalise again, so that b is orthogonal up to rounding
+    # orthogonalise again, since the first step leaves an error along a
     b = b - (b @ a) * a
     b = b / np.linalg.norm(b)
     reference = float(b @ offset)

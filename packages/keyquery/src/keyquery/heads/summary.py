@@ -1,4 +1,4 @@
-"""Summarise a head's plasticity profile in the few numbers that model comparisons use."""
+"""Summarise a head's plasticity profile: its mean, and means by decile of the context and by length."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 
 from keyquery.heads.head import Float64Array
-from keyquery.heads.missing import BinnedValues, Scalar, row_of, weighted_mean
+from keyquery.heads.missing import BinnedValues, Scalar, weighted_mean
 from keyquery.heads.plasticity import Plasticity
 
 DECILES = 10
 
-# Ends of the length bins in tokens; the first begins at zero.
+# Upper ends of the length bins in tokens; the first bin begins at zero.
 LENGTHS = (8192, 16384, 32768, 65536, 131072)
 LENGTH_NAMES = ("0-8K", "8-16K", "16-32K", "32-64K", "64-128K")
 
@@ -68,11 +68,13 @@ def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
     for low, high in pairwise(edges):
         in_range = (result.taus >= low) & (result.taus < high)
         reasons = sorted(
-            {reason for reason, used in zip(result.profile.reasons, in_range, strict=True) if used and reason}
+            {reason for reason, inside in zip(result.profile.reasons, in_range, strict=True) if inside and reason}
         )
         no_bin = "; ".join(reasons) if in_range.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
         scalars.append(weighted_mean(result.profile, weights, in_range, no_bin))
-    return row_of(scalars)
+    values = np.array([np.nan if scalar.value is None else scalar.value for scalar in scalars])
+    counts = np.array([scalar.count for scalar in scalars], dtype=np.int64)
+    return BinnedValues(values, counts, tuple(scalar.reason for scalar in scalars))
 
 
 def _unweighted_mean(row: BinnedValues, indices: tuple[int, ...]) -> Scalar:

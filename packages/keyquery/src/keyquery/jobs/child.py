@@ -1,4 +1,4 @@
-"""Run a local job: read a call from standard input, execute it, and write the outcome to a file that is open already.
+"""Run a local job: read a call from standard input, execute it, and write the outcome to an open file descriptor.
 
 This module imports only the standard library, since the parent's module path arrives with the call. The parent keeps
 the job's standard input open; the job ends when that input closes, so no job outlives a killed command.
@@ -13,7 +13,7 @@ import threading
 import traceback
 from typing import Any
 
-LENGTH = struct.Struct("!Q")  # precedes every message, and counts its bytes
+LENGTH = struct.Struct("!Q")  # format of the number of bytes that precedes every message
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def _pickle_error(error: Exception) -> bytes:
 
 
 def _watch_parent(source: Any) -> None:
-    """End this job and all processes that it started as soon as the parent is gone."""
+    """End this job, and all processes that it started, when the parent ends."""
     source.read()
     os.killpg(0, signal.SIGKILL)
 

@@ -17,7 +17,7 @@ EXECUTORS = ("local", "slurm")
 class JobExecutor(Executor):
     """An executor that can submit several calls together and end running ones.
 
-    As a context manager, it waits for its calls at the end of the block; if the block raises, it ends them.
+    As a context manager, it waits for its calls at the end of the block. If the block raises, it ends the calls.
     """
 
     def submit_all(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
@@ -43,9 +43,9 @@ def open_executor(
     """Make an executor by its name; use it in a `with` statement.
 
     "local" runs processes on this machine; "slurm" writes scripts and raw logs to `folder`, which must be on a shared
-    file system. `workers` is the number of concurrent jobs: with None, "local" runs 1 and "slurm" as many as the
-    cluster allows; "gpu" runs one job per GPU. Raises ThesisError if the name is unknown or the executor cannot
-    enforce a given limit, and MissingDependency if submitit or Slurm's programs are not installed.
+    file system. `workers` is the number of concurrent jobs; if it is None, "local" runs one job at a time and "slurm"
+    as many as the cluster allows. "gpu" runs one job per GPU. Raises ThesisError if the name is unknown or the executor
+    cannot enforce a given limit, and MissingDependency if submitit or Slurm's programs are not installed.
     """
     from keyquery.jobs.local import LocalExecutor
     from keyquery.jobs.slurm import SlurmExecutor

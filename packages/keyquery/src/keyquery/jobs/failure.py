@@ -19,8 +19,8 @@ class JobDied(ThesisError):
 class Failure:
     """A job that failed.
 
-    `tail` has the last lines of the log; it is empty if the reason suffices. The file `log` does not exist if the job
-    failed before opening it.
+    `tail` has the last lines of the log; it is empty if the reason suffices. `log` is the path of the log, which does
+    not exist if the job failed before opening it.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Failure:
 
 
 class JobsFailed(ThesisError):
-    """Some jobs failed; `results` has the results of the others, which are also kept for the next run."""
+    """Some jobs failed; `results` has the results of all other jobs, which the next run does not repeat."""
 
     def __init__(self, failures: Sequence[Failure], total: int, results: Sequence[Any] = ()) -> None:
         self.failures, self.total, self.results = tuple(failures), total, tuple(results)

@@ -41,7 +41,7 @@ class JobFolder:
         return self.path / "progress.txt"
 
     def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
-        """Write the job's call in readable form, since the key is only a hash."""
+        """Write the job's call to `job.json` in readable form, since the key is only a hash."""
         readable = {key: repr(value) for key, value in arguments.items()}
         content = {"name": name, "function": function, "arguments": readable, "version": version}
         write(self.path / "job.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
@@ -81,7 +81,7 @@ class JobFolder:
             return ""
 
     def tail(self, lines: int = 10) -> str:
-        """Return the last lines of the log; a line that was redrawn appears as it was last."""
+        """Return the last lines of the log; see `last_lines`."""
         return tail(self.log, lines)
 
     @contextmanager
@@ -125,11 +125,13 @@ def tail(path: Path, lines: int) -> str:
 
 
 def last_lines(text: str, lines: int) -> str:
-    """Return the last `lines` non-empty lines of a program's output; a line redrawn by carriage returns as it was last.
+    """Return the last `lines` non-empty lines of a program's output.
 
-    If the interpreter crashed, return the first lines of the crash report instead: the cause and the innermost calls.
+    Of a line that carriage returns redraw, such as a progress bar, only the last version counts. If the interpreter
+    crashed, return the first lines of the crash report instead: the cause and the innermost calls.
     """
-    visible = [shown for line in text.split("\n") if (shown := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
+    versions = (line.rstrip("\r").rsplit("\r", 1)[-1].rstrip() for line in text.split("\n"))
+    visible = [line for line in versions if line]
     crashes = (index for index, line in enumerate(visible) if line.startswith("Fatal Python error:"))
     start = max(0, min(max(crashes, default=len(visible)), len(visible) - lines))
     return "\n".join(visible[start : start + lines])

@@ -26,20 +26,21 @@ from keyquery.jobs.folder import last_lines
 P = ParamSpec("P")
 T = TypeVar("T")
 CHILD = Path(__file__).with_name("child.py")
-# The shell starts the interpreter only after the watchdog knows its process, and not at all if this process ends first.
+# The shell waits for a line before it starts the interpreter: the watchdog must know the process first. If this process
+# ends before it sends the line, no interpreter starts.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@"', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
 class LocalExecutor(JobExecutor):
-    """An executor that runs each call in its own process, several at a time.
+    """An executor that runs each call in its own process.
 
-    If a job's process dies, only its call fails. All of them end when this process ends, for whatever reason.
-    `workers` processes run at a time; "gpu" means as many as the GPUs allow. `gpus` is the number of GPUs that each
-    process sees; with None, a single process sees all GPUs, and several processes see one GPU each, in turn. `cpus` is
-    the number of threads of numerical libraries in each process; with None, a single process keeps the libraries'
-    default, and several processes share the cores equally unless `OMP_NUM_THREADS` is set. Raises ThesisError when this
-    machine has fewer GPUs than asked for.
+    If a job's process dies, only its call fails. All jobs end when this process ends, for whatever reason. `workers`
+    processes run at a time; "gpu" means as many as the GPUs allow. `gpus` is the number of GPUs that each process sees;
+    with None, a single process sees all GPUs, and several processes see one GPU each, in turn. `cpus` is the number of
+    threads of numerical libraries in each process; with None, a single process keeps the libraries' default, and
+    several processes share the cores equally unless `OMP_NUM_THREADS` is set. Raises ThesisError when this machine has
+    too few GPUs.
     """
 
     def __init__(self, workers: int | Literal["gpu"] = 1, gpus: int | None = None, cpus: int | None = None) -> None:
@@ -50,7 +51,7 @@ class LocalExecutor(JobExecutor):
             self._slots.put(environment)
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="job")
         self._lock = threading.Lock()
-        self._live: set[subprocess.Popen[bytes]] = set()
+        self._running: set[subprocess.Popen[bytes]] = set()
         self._ended = False
 
     @property
@@ -78,15 +79,15 @@ class LocalExecutor(JobExecutor):
         """Cancel waiting jobs and end running ones: SIGTERM to each process group, SIGKILL half a second later."""
         with self._lock:
             self._ended = True
-            live = list(self._live)
+            processes = list(self._running)
         try:
             self._threads.shutdown(wait=False, cancel_futures=True)
-            _signal_groups(live, signal.SIGTERM)
+            _signal_groups(processes, signal.SIGTERM)
             deadline = time.monotonic() + GRACE
-            while self._live and time.monotonic() < deadline:
+            while self._running and time.monotonic() < deadline:
                 time.sleep(0.02)
         finally:  # even if a second Ctrl-C arrives meanwhile
-            _signal_groups(live, signal.SIGKILL)
+            _signal_groups(processes, signal.SIGKILL)
         self._threads.shutdown(wait=True)
 
     def _run_call(self, call: bytes) -> Any:
@@ -110,11 +111,11 @@ class LocalExecutor(JobExecutor):
                     pass_fds=[outcome.fileno()],
                     start_new_session=True,  # only this process receives Ctrl-C; it ends the children
                 )
-                self._live.add(process)
+                self._running.add(process)
             assert process.stdin is not None
             try:
-                watchman.watch(process.pid)  # a job that is importing a library notices its parent's end late
-                with suppress(BrokenPipeError):  # the child may die at once; its exit status tells
+                watchman.watch(process.pid)  # while a job imports a library, it does not notice its parent's end
+                with suppress(BrokenPipeError):  # the child may die at once; its exit status is read below
                     process.stdin.write(b"go\n")
                     _send_message(process.stdin, pickle.dumps((outcome.fileno(), sys.path)))
                     _send_message(process.stdin, call)
@@ -126,7 +127,7 @@ class LocalExecutor(JobExecutor):
                     process.stdin.close()
                 watchman.forget_group(process.pid)
                 with self._lock:
-                    self._live.discard(process)
+                    self._running.discard(process)
             return self._read_outcome(status, outcome, output)
 
     def _read_outcome(self, status: int, outcome: IO[bytes], output: IO[bytes]) -> Any:
@@ -144,7 +145,7 @@ class LocalExecutor(JobExecutor):
 
 
 def visible_gpus() -> list[str]:
-    """Return the names of the GPUs that CUDA programs of this process see, as `CUDA_VISIBLE_DEVICES` writes them."""
+    """Return the GPUs that CUDA programs of this process see, named as in `CUDA_VISIBLE_DEVICES`."""
     setting = os.environ.get("CUDA_VISIBLE_DEVICES")
     if setting is not None:
         return [name.strip() for name in setting.split(",") if name.strip() not in ("", "-1")]
@@ -165,8 +166,9 @@ def _slot_environments(workers: int | Literal["gpu"], gpus: int | None, cpus: in
         per_job = gpus or 1
         count = len(visible) // per_job
         if count == 0:
-            shown = f"this machine shows only {len(visible)}"
-            raise ThesisError(f"one job on each GPU: a job needs {per_job}, but {shown}; ask for fewer")
+            raise ThesisError(
+                f"one job on each GPU: a job needs {per_job}, but this machine shows only {len(visible)}; ask for fewer"
+            )
     else:
         count = workers
         if gpus and count * gpus > len(visible):

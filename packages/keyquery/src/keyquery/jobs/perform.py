@@ -1,4 +1,4 @@
-"""Run a job's function in the job's process; write output to the job's log and the result to its folder."""
+"""Run a job's function in the job's process; write its output to the job's log and its result to the job's folder."""
 
 import faulthandler
 import os
@@ -15,12 +15,12 @@ from boundpaper.errors import ThesisError
 from boundpaper.store.files import write
 from keyquery.jobs.folder import JobFolder
 
-REPORT_SECONDS = 0.5  # minimum of seconds between two progress reports
+REPORT_SECONDS = 0.5  # shortest time between two progress reports
 
 
 @dataclass(frozen=True)
 class FailureText:
-    """A job's exception as text, since the exception itself may not survive pickling.
+    """A job's exception as text, since some exceptions cannot be pickled.
 
     `kind` is the name of the exception's class; `explained` says whether the message suffices for a user, as the
     messages of this project's errors do.
@@ -36,7 +36,7 @@ _reported_at = 0.0
 
 
 def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> FailureText | None:
-    """Run a job in this process, and return None if it succeeded (the result is in the folder), else the failure.
+    """Run a job in this process and save its result in the folder; return the failure, or None if the job succeeded.
 
     The process must serve only this job, since its standard streams are redirected to the log.
     """
@@ -51,7 +51,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
         except Exception as error:
             traceback.print_exc()
             if type(error).__module__.startswith("submitit"):
-                raise  # a time limit raised inside the function; submitit must see it
+                raise  # submitit raises this at the time limit, and must catch it
             return FailureText(type(error).__name__, str(error), isinstance(error, ThesisError))
         finally:
             _current_job = None
@@ -61,7 +61,7 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
 def report(text: str) -> None:
     """Report the progress of the running job in one line, which the command shows; do nothing outside of a job.
 
-    `text` is, for instance, `12 of 500 documents, 4 min left`. A report within half a second of the previous one is
+    `text` is, for instance, `12 of 500 documents, 4 min left`. A report less than half a second after the last is
     dropped.
     """
     global _reported_at

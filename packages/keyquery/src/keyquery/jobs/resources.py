@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from boundpaper.errors import ThesisError
 
 MINUTES = 60  # default time limit
-# At submitit's request, Slurm signals a job 90 s before its time limit. submitit takes the signal for a timeout only in
-# the last 10 min, and a job with a much shorter limit is signalled, and so ended, at its start.
+# At submitit's request, Slurm signals a job 90 s before its time limit. A job with a much shorter limit would be
+# signalled, and so ended, at its start; and submitit counts the signal as a timeout only in the last 10 min.
 LEAST_MINUTES = 10
-_SLURM_NAMES = {  # settings whose values are names in Slurm, and the command that lists these names
+_SLURM_NAMES = {  # settings whose values are names in Slurm, with a hint how to list these names
     "partition": "`sinfo` lists the partitions",
     "account": "`sacctmgr show associations` lists the accounts",
     "qos": "`sacctmgr show qos` lists the qualities of service",

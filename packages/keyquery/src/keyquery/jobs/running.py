@@ -15,18 +15,18 @@ from keyquery.jobs.folder import JobFolder
 from keyquery.jobs.perform import FailureText, perform
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.5  # minimum of seconds between two checks of open jobs' folders,
-LOOK_SHARE = 0.01  # and seconds per open job: a thousand jobs on a network file system are checked every 10 s
+LOOK_SECONDS = 0.5  # shortest time between two checks of open jobs' folders
+LOOK_SHARE = 0.01  # shortest time per open job: a thousand jobs on a network file system are checked every 10 s
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobProgress:
     """Progress of a set of jobs.
 
-    `kept` counts jobs that an earlier run finished; `done`, `failed` and `running` count jobs of this run. `seconds` is
-    the time since the start, and `seconds_left` an estimate from this run's rate, or None before the first job ends.
-    `event` is what just happened, such as `shard 2 of 3: finished`, or empty if only reports changed. `reports` maps
-    the names of running jobs to the last line that each reported.
+    `kept` is the number of jobs that an earlier run finished; `done`, `failed` and `running` are numbers of jobs of
+    this run. `seconds` is the time since the start, and `seconds_left` an estimate from this run's rate, or None before
+    the first job ends. `event` is what just happened, such as `shard 2 of 3: finished`, or empty if only reports
+    changed. `reports` maps the name of each running job to the last line that it reported.
     """
 
     total: int
@@ -42,7 +42,7 @@ class JobProgress:
 
 @dataclass
 class _RunState:
-    """The jobs of a run by state; a job is its index in `names` and `folders`."""
+    """The jobs of a run by state; a job is represented by its index in `names` and `folders`."""
 
     names: Sequence[str]
     folders: Sequence[JobFolder]
@@ -67,7 +67,7 @@ class _RunState:
         self.show_progress(None, "")
 
     def show_progress(self, job: int | None, event: str) -> None:
-        """Show the progress after an event of a job (None: of the run); without an event, show it if it changed."""
+        """Show the progress after an event of a job (None: of the run); without an event, only if something changed."""
         running = [index for future, index in self.open.items() if future.running()]
         reports = {self.names[index]: text for index in running if (text := self.reports.get(index))}
         if job is None and not event and (len(running), reports) == self.last_shown:
@@ -151,18 +151,18 @@ def run_jobs(
     state = _RunState([job_names[position] for position in first_positions.values()], folders, progress)
 
     results: dict[int, T] = {}
-    to_run = {}
+    unfinished = {}
     for job, position in enumerate(first_positions.values()):
         if not _take_earlier_result(results, job, state, valid):
-            to_run[job] = arguments[position]
+            unfinished[job] = arguments[position]
     earlier = f", {len(state.kept)} of them finished earlier" if state.kept else ""
     state.show_progress(None, f"{len(folders)} job{'s' if len(folders) != 1 else ''}{earlier}")
-    if to_run:
-        for job, job_arguments in to_run.items():
+    if unfinished:
+        for job, job_arguments in unfinished.items():
             folders[job].describe(state.names[job], dotted_name(function), job_arguments, version)
         try:
-            calls = [(str(folders[job].path), function, job_arguments) for job, job_arguments in to_run.items()]
-            state.open = dict(zip(_submit_jobs(executor, calls), to_run, strict=True))
+            calls = [(str(folders[job].path), function, job_arguments) for job, job_arguments in unfinished.items()]
+            state.open = dict(zip(_submit_jobs(executor, calls), unfinished, strict=True))
             _collect_outcomes(state)
         except BaseException:
             _end_jobs(executor)
@@ -177,7 +177,7 @@ def run_jobs(
 
 
 def _take_earlier_result(results: dict[int, T], job: int, state: _RunState, valid: Callable[[T], bool]) -> bool:
-    """Add an earlier run's valid result to `results`, and return whether there is one; report why one is not valid."""
+    """Add an earlier run's valid result to `results`; return whether there is one. Remove and report an invalid one."""
     folder = state.folders[job]
     if not folder.finished():
         return False

@@ -1,4 +1,4 @@
-"""Sign jobs' results with a key of the user, since unpickling a result of another user could run arbitrary code."""
+"""Sign results of jobs with the user's key, since unpickling a result of another user could run arbitrary code."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ LENGTH = hashlib.blake2b().digest_size  # bytes of a signature, and of the key
 
 
 def seal_content(content: bytes) -> bytes:
-    """Return the content with the user's signature in front.
+    """Return the user's signature followed by the content.
 
     Raises ThesisError when the user's key can be neither read nor made.
     """
@@ -31,7 +31,7 @@ def open_sealed(signed: bytes) -> bytes:
 
 
 def key_path() -> Path:
-    """Return the path of the user's key, outside of projects and captures, which others may read."""
+    """Return the path of the user's key, which lies outside of projects and captures, since others may read these."""
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local/state") / "long-context-thesis/key"
 
@@ -41,7 +41,7 @@ def _signature(content: bytes) -> bytes:
 
 
 def _user_key() -> bytes:
-    """Return the user's key; the first use creates it, and processes that do so at the same time agree on one key."""
+    """Return the user's key, created on first use; processes that create it at the same time agree on one key."""
     path = key_path()
     try:
         if not path.exists():

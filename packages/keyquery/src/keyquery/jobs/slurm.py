@@ -34,8 +34,8 @@ T = TypeVar("T")
 LOOK_SECONDS = 1.0  # seconds between checks for results
 RESULT_SECONDS = 60.0  # seconds for a result to arrive through a shared file system
 _SBATCH = re.compile(r"^sbatch: (?:error|fatal|warning): ")
-_NO_CLUSTER = ("configuration source", "Unable to contact slurm controller", "slurm.conf")  # words of sbatch
-_ELSEWHERE = "no cluster answers on this machine; run it where `sinfo` lists one, or leave --executor out"
+_UNREACHABLE = ("configuration source", "Unable to contact slurm controller", "slurm.conf")  # in messages of sbatch
+_NO_CLUSTER = "no cluster answers on this machine; run it where `sinfo` lists one, or leave --executor out"
 SILENT_SECONDS = 900.0  # seconds without an answer from squeue until the jobs count as lost
 
 
@@ -43,7 +43,7 @@ SILENT_SECONDS = 900.0  # seconds without an answer from squeue until the jobs c
 class _OpenCall:
     """A submitted call without an outcome."""
 
-    job: Any  # submitit's object for it
+    job: Any  # submitit's job
     future: Future[Any]
     gone_since: float | None = None
 
@@ -63,7 +63,7 @@ class SlurmExecutor(JobExecutor):
             submitit = importlib.import_module("submitit")
         except ImportError:
             raise MissingDependency.package("submitit", "cluster", "for the executor slurm") from None
-        logging.getLogger("submitit").setLevel(logging.ERROR)  # its remarks on accounting are irrelevant to the jobs
+        logging.getLogger("submitit").setLevel(logging.ERROR)  # its warnings about accounting do not matter here
         self._folder, self._look, self._minutes = folder.absolute(), look, resources.minutes or MINUTES
         self._setup = list(resources.setup)
         self._executor = submitit.AutoExecutor(folder=self._folder, cluster="slurm")
@@ -171,7 +171,7 @@ class SlurmExecutor(JobExecutor):
             time.sleep(LOOK_SECONDS)
 
     def _collect_outcomes(self, open_calls: dict[str, _OpenCall]) -> None:
-        """Collect outcomes from the folder; one listing of it also refreshes the cache of a network file system."""
+        """Collect outcomes from the folder; listing it also refreshes the cache of a network file system."""
         try:
             files = set(os.listdir(self._folder))
         except OSError:
@@ -184,7 +184,9 @@ class SlurmExecutor(JobExecutor):
                 try:
                     self._set_outcome(name, None, call.job.result())
                 except Exception as error:  # the call's exception, as submitit reports it
-                    self._set_outcome(name, JobDied(_explain_error(str(error), self._minutes)))
+                    message = str(error)
+                    timeout = squeue.reason_of_end("TIMEOUT", self._minutes) if "timed-out" in message else ""
+                    self._set_outcome(name, JobDied(timeout or last_lines(message, 8)))
 
     def _update_state(self, name: str, call: _OpenCall, state: str | None, now: float) -> None:
         """Mark a job as running, or as ended without an outcome, by its state in the queue (None: not in the queue)."""
@@ -195,7 +197,7 @@ class SlurmExecutor(JobExecutor):
             if state != "PENDING" and not call.future.running():
                 call.future.set_running_or_notify_cancel()
             return
-        # A result may arrive late through a shared file system. A failed job has none; wait for a second check only.
+        # A result may arrive late through a shared file system. A failed job has no result, so two checks suffice.
         call.gone_since = call.gone_since if call.gone_since is not None else now
         limit = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
         if now - call.gone_since >= limit:
@@ -228,17 +230,10 @@ def submitit_parameters(resources: Resources, parallel: int | None = None) -> di
     }
 
 
-def _explain_error(message: str, minutes: int) -> str:
-    """Return the last lines of a submitit error, or, if the job exceeded its time limit, what to change."""
-    if "timed-out" in message:
-        return squeue.reason_of_end("TIMEOUT", minutes)
-    return last_lines(message, 8)
-
-
 def refusal_lines(output: str) -> str:
     """Return two lines about refused jobs: sbatch's message, and what to try."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(output, 3).splitlines()]
     message = "; ".join(line for line in lines if line)
-    unreachable = any(words in output for words in _NO_CLUSTER)
-    advice = _ELSEWHERE if unreachable else "`sinfo` lists its partitions and their limits"
+    unreachable = any(words in output for words in _UNREACHABLE)
+    advice = _NO_CLUSTER if unreachable else "`sinfo` lists its partitions and their limits"
     return f"Slurm refused the jobs: {message}\n{advice}"

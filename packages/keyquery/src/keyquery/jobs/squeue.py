@@ -9,8 +9,8 @@ from boundpaper.errors import MissingDependency
 
 PROGRAMS = ("sbatch", "srun", "squeue", "scancel")
 SECONDS = 60  # time limit for a Slurm command
-ARRAY = 1000  # Slurm's default limit of jobs per array
-FINAL = frozenset(
+DEFAULT_ARRAY = 1000  # Slurm's default limit of jobs per array
+FINAL_STATES = frozenset(
     "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED TIMEOUT".split()
 )
 
@@ -20,11 +20,11 @@ def require_programs() -> None:
 
     Raises MissingDependency, which names the missing programs and says what to do.
     """
-    missing = [program for program in PROGRAMS if shutil.which(program) is None]
-    if missing:
+    missing_programs = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing_programs:
         raise MissingDependency(
-            f"{', '.join(missing)}: not found on the PATH, so there is no Slurm to submit to; run this on a login node "
-            "of a cluster, or use the executor local. To install Slurm on Debian or Ubuntu, as root:\n"
+            f"{', '.join(missing_programs)}: not found on the PATH, so there is no Slurm to submit to; run this on a "
+            "login node of a cluster, or use the executor local. To install Slurm on Debian or Ubuntu, as root:\n"
             "apt-get update && apt-get install -y --no-install-recommends slurm-wlm munge"
         )
 
@@ -36,11 +36,11 @@ def largest_array() -> int:
     """
     settings = _program_output(["scontrol", "show", "config"])
     match = re.search(r"^MaxArraySize\s*=\s*(\d+)", settings or "", re.MULTILINE)
-    return max(1, int(match[1]) - 1) if match else ARRAY
+    return max(1, int(match[1]) - 1) if match else DEFAULT_ARRAY
 
 
 def _program_output(argv: Sequence[str]) -> str | None:
-    """Return the output of a Slurm program, or None if it fails or does not answer in time."""
+    """Return the output of a Slurm program; None if it fails or does not end in time."""
     try:
         process = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -59,7 +59,7 @@ def job_states(user: str) -> dict[str, str] | None:
 
 
 def parse_queue(text: str) -> dict[str, str]:
-    """Parse the lines that `job_states` requests: array id, array index, job id and state."""
+    """Return the states of jobs by id from lines of squeue: array id, array index, job id and state."""
     by_job = {}
     for line in text.splitlines():
         words = line.split()
@@ -71,12 +71,12 @@ def parse_queue(text: str) -> dict[str, str]:
 
 def may_run(state: str | None) -> bool:
     """Return whether a job in this state may still run; None is the state of a job missing from the queue."""
-    return state is not None and state not in FINAL
+    return state is not None and state not in FINAL_STATES
 
 
 def cancel_jobs(jobs: Sequence[str]) -> None:
     """Cancel jobs, except those that have ended."""
-    # submitit's jobs ignore SIGTERM, so plain scancel would let them run for Slurm's KillWait, half a minute by default
+    # submitit's jobs ignore SIGTERM, so without SIGKILL they would run on for Slurm's KillWait (by default 30 seconds)
     for option in ("--signal=KILL",), ():
         if jobs:
             argv = ["scancel", "--quiet", *option, *jobs]

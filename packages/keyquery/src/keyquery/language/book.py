@@ -26,7 +26,8 @@ KINDS = ("mixed", "filler")  # the first is the default: texts as in training
 class Draft:
     """An item without its number and filler: the words that end its prompt, its answer, and its facts.
 
-    `key_sentence` gives the key; it goes into the filler at the requested depth. Prompts without a key have none.
+    `key_sentence` states the key and is put into the filler at the requested depth; it is empty for prompts without a
+    key.
     """
 
     words: list[str]
@@ -107,7 +108,7 @@ class SmallBook:
         return TASKS
 
     def kinds(self) -> Sequence[str]:
-        """Return the kinds of texts: `filler` is a random walk over words, `mixed` are documents as in training."""
+        """Return the kinds of texts: `mixed` has documents as in training, `filler` is a random walk over words."""
         return KINDS
 
     def items(
@@ -174,7 +175,7 @@ def _prompt_words(draft: Draft, tokens: int | None, depth: float, rng: random.Ra
     if tokens is None:
         return list(draft.words)
     filler_length = tokens - 1 - len(draft.key_sentence) - len(draft.words)
-    # Filler before the key sentence and before the question ends with a full stop, as in training documents.
+    # Before the key sentence and before the question, the filler ends with a full stop, as in training documents.
     if filler_length < 4:
         raise DataError(f"a prompt of {tokens} tokens is too short; it needs {tokens - filler_length + 4} at least")
     if not draft.key_sentence:

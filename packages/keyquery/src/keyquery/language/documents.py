@@ -13,7 +13,7 @@ SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcop
 RUN = 24  # longest run of filler, in words
 
 Document = tuple[list[str], list[float]]
-"""The words (with the final full stop), and the loss weight of each word."""
+"""Words, with the final full stop, and the loss weight of each word."""
 
 
 def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Document:
@@ -23,7 +23,7 @@ def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Documen
 
 
 def short_document(world: World, rng: random.Random, run: int = RUN) -> Document:
-    """Return a document that can be read alone: it neither gives a key nor asks for one."""
+    """Return a document without a key: a fact, a review, a list to copy, a walk with signs, or filler."""
     kind = rng.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
         return document_with_answer(*language.word_list(rng))
@@ -39,7 +39,7 @@ def short_document(world: World, rng: random.Random, run: int = RUN) -> Document
 
 
 def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str]]:
-    """Return the words before the answer, and the answer, of a sentence, question or tagged statement about a fact."""
+    """Return a sentence, question or tagged statement about a fact: the words before the answer, and the answer."""
     relation = rng.choice(world.relations)
     subject = rng.choice(relation.subjects)
     true_object = relation.objects[subject]
@@ -69,7 +69,7 @@ def question_document(keys: dict[str, str], rng: random.Random) -> Document:
 
 
 def keyed_documents(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
-    """Yield documents endlessly: one to four give named keys, others are short or ask for a key given earlier."""
+    """Yield documents endlessly: one to four assign keys to names, and others ask for such a key or have no key."""
     names = rng.sample(language.NAMES, rng.choice(language.KEYS))
     starts = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
     keys: dict[str, str] = {}
@@ -101,7 +101,7 @@ def keyless_documents(world: World, rng: random.Random) -> Iterator[Document]:
 
 
 def sequence(world: World, rng: random.Random, tokens: int) -> Document:
-    """Return one packed sequence of `tokens` words, of which the first is `<s>`, with the loss weight of each word."""
+    """Return one packed sequence of `tokens` words, beginning with `<s>`, and the loss weight of each word."""
     words, weights = ["<s>"], [1.0]
     documents = keyed_documents(world, rng, tokens) if rng.random() < KEYED_SHARE else keyless_documents(world, rng)
     while len(words) < tokens:
@@ -114,8 +114,8 @@ def sequence(world: World, rng: random.Random, tokens: int) -> Document:
 def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[int]], list[list[float]]]:
     """Return the token ids and loss weights of one training step, both of shape (`rows`, `tokens`).
 
-    They depend on the arguments alone, so resuming needs no random state. `world` is the world of the training phase,
-    `name` the step's name, such as `3/first/17`.
+    Both depend only on the arguments, so a resumed training needs no saved random state. `world` is the world of the
+    training phase, and `name` the step's name, such as `3/first/17`.
     """
     rng = random.Random(f"population/{name}")
     sequences = [sequence(world, rng, tokens) for _ in range(rows)]

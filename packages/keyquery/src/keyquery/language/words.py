@@ -11,7 +11,7 @@ from keyquery.language import world as base
 from keyquery.language.world import FILLER, LISTED, NUMERALS, FactKind, World
 
 NAMES = ("otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove")
-SIGNS = ("ditto", "idem", "likewise")  # words that ask for the previous word again
+SIGNS = ("ditto", "idem", "likewise")  # each asks for a repetition of the previous word
 WORDS = (*base.WORDS, "of", *NAMES, *SIGNS)
 """The vocabulary; a word's index is its token id."""
 
@@ -31,7 +31,7 @@ def world(second: bool = False) -> World:
 
 
 def held_out_names(relation: FactKind) -> frozenset[base.Name]:
-    """Return the names whose facts are held out of the second phase: a third, two for each object."""
+    """Return the names whose facts are held out of the second phase: a third of all, two for each object."""
     by_object: dict[str, list[base.Name]] = {}
     for name, value in relation.objects.items():
         by_object.setdefault(value, []).append(name)
@@ -45,7 +45,7 @@ def _without_held_out(relation: FactKind) -> FactKind:
 
 
 def draw_key(rng: random.Random) -> str:
-    """Draw a key of four or five digits; in about half of the keys, a digit is repeated at once."""
+    """Draw a key of four or five digits; in about half of the keys, a digit occurs twice in a row."""
     digits = [rng.choice(NUMERALS) for _ in range(rng.choice(DIGITS))]
     if rng.random() < 0.5:
         index = rng.randrange(len(digits) - 1)
@@ -64,7 +64,7 @@ def key_question(name: str) -> list[str]:
 
 
 def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
-    """Return a document that asks to copy a list of three to eight words, and the list; 30 % of lists are a key."""
+    """Return a document that asks to copy a list, and the list: three to eight words or, in 30 % of cases, a key."""
     words = rng.sample(LISTED + NUMERALS, rng.randint(3, 8)) if rng.random() < 0.7 else list(draw_key(rng))
     return ["copy", *words, "again"], words
 
@@ -72,7 +72,7 @@ def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
 def backcopy_walk(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
     """Return a random walk of at least `count` filler words, and whether each word comes right after a sign.
 
-    A sign asks for the previous word again, so the word after it can be predicted exactly.
+    A sign asks for a repetition of the previous word, so the word after a sign can be predicted exactly.
     """
     words, after_sign = [rng.choice(FILLER)], [False]
     while len(words) < count:

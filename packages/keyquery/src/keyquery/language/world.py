@@ -1,8 +1,8 @@
 """Define the world of the small models' language: its words, its facts, and the sentences about them.
 
 The world is the same for every training seed, so models of all seeds answer the same items. A model can know facts
-only from training, whereas keys, reviews and lists are in its context. A name has two words, and several names share
-each word, so neither word alone determines the fact.
+only from training, whereas keys, reviews and lists are in its context. A name has two words. Several names share each
+word, so one word does not determine the fact.
 """
 
 import random
@@ -94,7 +94,7 @@ class FactKind:
         return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
 
     def statement(self, subject: Name, candidate: str) -> list[str]:
-        """Return a statement and the word `tag`, after which a document says whether it is true."""
+        """Return a statement and the word `tag`; after `tag`, a document says whether the statement is true."""
         return ["statement", *self.stem(subject), candidate, "tag"]
 
     def wrong(self, subject: Name, rng: random.Random) -> str:
@@ -116,7 +116,7 @@ class World:
         return self.cities, self.sports
 
     def filler(self, rng: random.Random) -> Iterator[str]:
-        """Yield words of an endless random walk; each follower in a list is half as likely as the previous one."""
+        """Yield the words of an endless random walk; each follower of a word is half as likely as the one before it."""
         word = rng.choice(FILLER)
         while True:
             yield word
@@ -151,7 +151,7 @@ OPINIONS = (3, 5)  # numbers of opinions in a review
 
 
 def draw_review(rng: random.Random) -> tuple[list[str], str]:
-    """Return a review with three or five opinions, and their verdict, `good` or `bad`; at most one opinion differs."""
+    """Return a review with three or five opinions, and its verdict, `good` or `bad`; at most one opinion disagrees."""
     verdict, count = rng.choice(("good", "bad")), rng.choice(OPINIONS)
     opinions = [verdict] * count
     if rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Show the progress of a long command on a terminal, as one line with rate and time left; elsewhere show no bar."""
+"""Show the progress of a long command on a terminal, as one line with rate and time left."""
 
 import sys
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from keyquery.jobs import JobProgress
 
 
 class Bar:
-    """A progress bar on the standard error stream; without `progress`, only lines of text are printed."""
+    """A progress bar on standard error; without `progress` (a `rich` progress), only lines of text are printed."""
 
     def __init__(self, progress: Any = None) -> None:
         self._progress = progress
@@ -22,7 +22,7 @@ class Bar:
             self._progress.update(self._task, completed=done, total=total, rate=rate, left=time_left)
 
     def follow(self, state: JobProgress) -> None:
-        """Print what happened to a job, and show the progress of all jobs and the latest report of each."""
+        """Print the event of `state`, and show the progress of all jobs and the latest report of each."""
         if state.event:
             self.say(state.event)
         reports = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
@@ -38,7 +38,7 @@ class Bar:
 
 @contextmanager
 def open_bar(label: str) -> Iterator[Bar]:
-    """Open a bar; `label` names the counted things."""
+    """Open a bar, which is shown only on a terminal; `label` names the counted things."""
     if not sys.stderr.isatty():
         yield Bar()
         return
@@ -57,7 +57,7 @@ def open_bar(label: str) -> Iterator[Bar]:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in short words: `50 s`, `12 min`, `3.5 h`."""
+    """Return a number of seconds as short text: `50 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

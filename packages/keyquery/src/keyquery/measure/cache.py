@@ -1,7 +1,6 @@
 """Cache measurements under a hash of the inputs and of the code that computes them.
 
-The code is the import closure of the function's module, as in the build's graph, without comments and docstrings;
-adding an unrelated file invalidates nothing.
+The code is the function's module and all modules that it imports, directly or not, without comments and docstrings.
 """
 
 import functools
@@ -34,16 +33,12 @@ class FileForm(Generic[T]):
     save: Callable[[Path, T], Any]
 
 
-def _save_json(path: Path, value: Any) -> None:
-    keep_value(path, value)
-
-
-JSON: FileForm[Any] = FileForm(".json", read_kept, _save_json)
+JSON: FileForm[Any] = FileForm(".json", read_kept, keep_value)
 
 
 def code_hash(module: str) -> str:
-    """Return a hash of the code that a module runs: the module's file, all files that it imports, and this file."""
-    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project: the package
+    """Return a hash of the code that a module runs: its file, all files that it imports, and this file."""
+    return _code_hash(project_or_none() or Path(__file__).parent, module)  # outside of a project: this folder
 
 
 @functools.cache
@@ -65,8 +60,8 @@ def cached(
 ) -> tuple[T, bool]:
     """Return the value of `make()`, from the cache if possible, and whether it came from the cache.
 
-    `name` is what `cache_name` returns. The cache's files are in `folder`; with None, values are cached in memory only.
-    `remember` says whether to keep the value in memory too, which is wasteful for many values that are read once.
+    `name` is the result of `cache_name`. The cache's files are in `folder`; if it is None, values are cached in memory
+    only. `remember` says whether to keep the value in memory too, which is wasteful for values that are read once.
     """
     if name in _memory:
         return _memory[name], True

@@ -15,7 +15,7 @@ from keyquery.models.checkpoints.estimate import check_memory, estimate, free_by
 from keyquery.models.checkpoints.loading import LoadedModel, ModelSource
 from keyquery.models.texts import TextSource, require_source
 
-LOGS = ".jobs"  # hidden folder inside the capture's folder, so that it moves with the capture
+LOGS = ".jobs"  # hidden folder for jobs; it is in the capture's folder, so that both are moved together
 
 
 def run(
@@ -77,14 +77,14 @@ def run(
 
 
 def _memory_line(options: CaptureOptions, *, anyway: bool) -> str:
-    """Return a line on the memory that a forward pass needs, estimated from the model's configuration."""
+    """Return one line about the memory that a forward pass needs, estimated from the model's configuration."""
     source = options.model
     memory = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
     return check_memory(replace(memory, name=source.name), free_bytes(source.device), anyway=anyway)
 
 
 def record_here(options: CaptureOptions, model: LoadedModel | None = None) -> None:
-    """Capture all documents in this process, with a progress bar; `model` is the model if it is already loaded."""
+    """Capture all documents in this process, with a progress bar; `model` avoids loading the model again."""
     with open_bar("documents") as bar:
 
         def tell(state: CaptureProgress) -> None:
@@ -112,7 +112,7 @@ def print_notes(folder: Path) -> None:
 
 
 def capture_share(options: CaptureOptions, shard: tuple[int, int]) -> None:
-    """Capture share `shard[0]` of `shard[1]`, every n-th document, as a job."""
+    """Capture every n-th document as a job; `shard` is the index of the first document, and n."""
 
     def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""

@@ -26,7 +26,7 @@ QUANTIZATIONS = ("nf4", "fp4", "int8")
 POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
 PARTS = ("values", "outputs", "residual", "mlp")  # optional parts of a capture
-BY = ("text", "item", "seed", "head")  # what models are paired by
+BY = ("text", "item", "seed", "head")  # units by which models are paired
 STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")
 
 _EXPERIMENT_FUNCTION = re.compile(
@@ -35,10 +35,10 @@ _EXPERIMENT_FUNCTION = re.compile(
 
 
 def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Return the names of a folder's experiments: those that `--all` runs or, with `named`, the others."""
+    """Return the names of a folder's experiments: those that `--all` runs or, with `named`, those that it omits."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
-        text = _file_text(path)
+        text = _experiment_text(path)
         by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
         has_settings = re.search(r"^SETTINGS\b", text, re.MULTILINE) is not None
         if _EXPERIMENT_FUNCTION.search(text) and has_settings and by_name == named:
@@ -46,7 +46,7 @@ def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _file_text(path: Path) -> str:
+def _experiment_text(path: Path) -> str:
     """Return the text of an experiment's file; raise DataError, with the path, if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
@@ -86,7 +86,7 @@ def declared_value(name: str, constant: str) -> Any:
 
 def _tree(name: str) -> ast.Module:
     folder = FOLDER if name in (*EXPERIMENTS, *BY_NAME) else project() / OF_THE_PAPER
-    return ast.parse(_file_text(folder / f"{name}.py"))
+    return ast.parse(_experiment_text(folder / f"{name}.py"))
 
 
 def module_of(name: str) -> str:
@@ -103,7 +103,7 @@ def _experiments_of_paper(*, named: bool) -> tuple[str, ...]:
     return names
 
 
-_COMMAND_PARAMETERS = ("root", "subject", "options", "replace")  # parameters that the command fills
+_COMMAND_PARAMETERS = ("root", "subject", "options", "replace")  # set by the command, so no experiment's own options
 _RULES = {
     "str": rules.text,
     "int": rules.whole,
@@ -123,7 +123,7 @@ def settings_of(name: str) -> dict[str, rules.Rule]:
 
 
 def _rule(annotation: ast.expr | None) -> rules.Rule:
-    """Return the rule for the values of an annotated parameter; an unknown capitalised name counts as text."""
+    """Return the rule for the values of an annotated parameter; a capitalised name without a rule counts as text."""
     if isinstance(annotation, ast.BinOp):
         return rules.either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):

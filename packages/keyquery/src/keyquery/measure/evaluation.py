@@ -1,6 +1,5 @@
 """Compute a model's answers and losses under a condition, once for all experiments."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -27,10 +26,10 @@ WORD_TOKENS = 6  # token limit of a one-word answer
 
 @dataclass(frozen=True)
 class Condition:
-    """A named set of interventions; the name says how the model is changed.
+    """A named set of interventions on a model, such as "baseline" or "bos_mlp:2".
 
-    Interventions are listed in the order in which they act; with `decode`, they also act in decode steps, not only in
-    the prefill. A name is, for example, "baseline" or "bos_mlp:2".
+    Interventions are listed in the order in which they act. They act in the prefill and, with `decode`, also in decode
+    steps.
     """
 
     name: str
@@ -43,7 +42,7 @@ BASELINE = Condition("baseline")
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """One answer: the model's text and its rating ("right", "wrong", "unparsed")."""
+    """A model's answer to the item `id`: its text, and the verdict "right", "wrong" or "unparsed"."""
 
     id: str
     text: str
@@ -106,8 +105,8 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
 
     Raises ModelError when the logits overflow.
     """
-    hashes = [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]
-    call_record = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_condition_record(condition)}
+    ids = [[text.id, text.seed] for text in texts]
+    call_record = {"texts": [text.digest for text in texts], "ids": ids, **_condition_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
         torch = libraries.torch
@@ -133,7 +132,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
 
 
 def _skippable_blocks(subject: Subject, condition: Condition, *, cached: bool) -> int:
-    """Return how many first blocks may be skipped: 0 for a model without identity, since its weights may change."""
+    """Return how many blocks, from the first on, may be skipped; 0 without identity, since weights may change."""
     has_identity = subject.identity is not None
     return count_untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
 
@@ -143,10 +142,10 @@ def _condition_record(condition: Condition) -> dict[str, Any]:
 
 
 def ask_once(subject: Subject, label: str, call: dict[str, Any], ask: Any) -> Any:
-    """Return the JSON value of `ask()`, or the cached value if an earlier run or experiment made exactly this call.
+    """Return the JSON value of `ask()`, or the cached value if an earlier run or experiment made the same call.
 
-    The cache key hashes `label`, `call`, the weights' identity and the code of `ask`. For a model without identity
-    (made in memory), values are not reused.
+    The same call has the same `label`, `call`, identity of the weights and code of `ask`. For a model without identity
+    (made in memory), nothing is cached.
     """
     if subject.identity is None:
         return ask()

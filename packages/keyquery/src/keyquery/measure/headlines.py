@@ -1,10 +1,12 @@
-"""Declare the headline quantities: the few that summaries show and comparisons test."""
+"""Declare the headline quantities, which summaries show and comparisons test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import pandas as pd
+
+from keyquery.tasks.items import TASKS
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,6 @@ def _nats_headline(label: str, metric: str, condition: str) -> Headline:
     return Headline(label, metric, condition, unit="nats per token")
 
 
-TASKS = ("cities", "sports", "sentiment", "passkey")
 PLASTICITY = (
     Headline("plasticity", "ap_overall"),
     Headline("plasticity, first fifth", "ap_first_20"),
@@ -88,18 +89,17 @@ HEADLINES: dict[str, tuple[Headline, ...]] = {
         _percent("spread of attention's share over layers", "contribution_mean_of_ratios_sd_over_layers", "content"),
     ),
     "context_length": (_percent("keys retrieved", "passkey_right", "own/*"),),
-    "text_kinds": PLASTICITY[:1] + PLASTICITY[3:],
+    "text_kinds": tuple(replace(PLASTICITY[index], condition="*") for index in (0, 3)),
     "softmax_globality": PLASTICITY[:1],
     "anchoring": (Headline("questions answered right", "right_share", "*", unit="%"),),
 }
-HEADLINES["text_kinds"] = tuple(replace(quantity, condition="*") for quantity in HEADLINES["text_kinds"])
 
 
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
-    """Return the headline quantities for which a measurement has rows, one entry per condition.
+    """Return the headline quantities for which a measurement has rows, one for each condition.
 
-    `rows` come from `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, each quantity that has
-    rows for single texts or items counts as one. `metrics` selects all conditions of these metrics instead.
+    `rows` are the result of `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, every quantity
+    that has rows for single texts or items is a headline. With `metrics`, these metrics are the headlines instead.
     """
     measured_pairs = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
     if metrics:

@@ -28,7 +28,7 @@ OF_THE_MODEL = (
 )
 """Settings that may differ between models, or that have a message of their own."""
 WORDS = {"texts": "--documents", "place": "--texts"}  # options with another name on the command line
-OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that do not affect numbers
+OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # keys of a manifest that do not determine numbers
 OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which depend on its last bits
 
 
@@ -76,7 +76,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
 def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table in which values below `NOISE` times the largest value of their metric are 0.
 
-    The floor is per metric: all metrics share one column, so a floor for the column would remove the smallest metric.
+    Each metric has its own floor: a floor for the whole column `value` would remove metrics with small values.
     """
     if not {"metric", "value"} <= set(table.columns):
         return table
@@ -105,7 +105,7 @@ def _tables_agree(old: bytes, new: bytes) -> bool:
 
 
 def manifest_beside(table: Path) -> dict[str, Any] | None:
-    """Read the manifest beside a table; None if it is absent or cannot be read."""
+    """Return the manifest beside a table; None if it is absent or cannot be read."""
     try:
         manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -114,7 +114,7 @@ def manifest_beside(table: Path) -> dict[str, Any] | None:
 
 
 def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """List the settings in which a table's stored manifest differs from `manifest`; empty if there is no table.
+    """Return the settings in which a table's stored manifest differs from `manifest`; empty if there is no table.
 
     The settings are the weights and how they are loaded, the position encoding, the texts and all options.
     """
@@ -128,23 +128,22 @@ def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def refuse_overwriting(root: Path, by_table: Mapping[Path, Sequence[str]]) -> None:
-    """Refuse to overwrite measurements that were made with other settings.
+    """Raise DataError if measurements that were made with other settings would be overwritten.
 
-    `by_table` maps tables to the result of `conflicting_settings`; tables without conflict are ignored. Raises
-    DataError, which names the first conflicting table and the remedy.
+    `by_table` maps tables to the result of `conflicting_settings`. The message names the first table with conflicts.
     """
     conflicts = {table.relative_to(root).as_posix(): settings for table, settings in by_table.items() if settings}
     if conflicts:
         file, settings = next(iter(conflicts.items()))
-        hold = f" and {len(conflicts) - 1} more hold" if len(conflicts) > 1 else " holds"
+        tables = f"{file} and {len(conflicts) - 1} more hold" if len(conflicts) > 1 else f"{file} holds"
         raise DataError(
-            f"{file}{hold} another measurement ({'; '.join(settings)}); nothing is measured: give another --name, or "
+            f"{tables} another measurement ({'; '.join(settings)}); nothing is measured: give another --name, or "
             "--replace to overwrite"
         )
 
 
 def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that determine the numbers, by name on the command line."""
+    """Return the settings that determine the numbers of a measurement, by their names on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
     settings: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
     settings |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}

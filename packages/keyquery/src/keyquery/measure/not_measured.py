@@ -1,4 +1,4 @@
-"""Define the error for experiments or models that were not measured, which names the tables of those that were."""
+"""Define the error for experiments or models that were not measured."""
 
 import traceback
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ FOLDERS = (("keyquery", "experiments"), ("analysis", "experiments"))  # folders 
 
 
 class NotAllMeasured(ModelError):
-    """Some experiments or models were not measured; `paths` are the tables of the others."""
+    """Some experiments or models were not measured; `paths` are the tables that were written nevertheless."""
 
     def __init__(self, message: str, paths: Sequence[Path] = ()) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ def written_tables(error: Exception) -> tuple[Path, ...]:
 
 
 def as_project_error(error: Exception) -> ThesisError:
-    """Convert an exception to a project error, whose cause it is; such errors end only the current experiment."""
+    """Return a project error for an exception, with the line of the experiment that raised it."""
     if isinstance(error, ThesisError):
         return error
     if isinstance(error, OSError) and error.errno in FULL:

@@ -11,14 +11,14 @@ from keyquery.models.attention.reach import learned, learned_positions, position
 from keyquery.models.texts import is_local
 from keyquery.tasks.items import Book, Unwritable
 
-SAMPLE_SIZE = 4  # items per task, and texts, to try
-MAX_RATIO = 4  # of the tokens of a text to a model's positions, as in `context_length`
+SAMPLE_SIZE = 4  # number of items per task, and of texts, to try
+MAX_RATIO = 4  # largest ratio of a text's tokens to a model's intended length, as in `context_length`
 
 
 def unwritable_experiments(
     name: str, tokenizer: Any, book: Book, options: Options, length: int, experiments: Iterable[str]
 ) -> dict[str, ThesisError]:
-    """Return errors for the experiments whose texts or items a tokenizer cannot encode; needs no weights.
+    """Return errors, by experiment, for experiments whose texts or items a tokenizer cannot encode.
 
     `book` has the items and texts for the model, and `length` is the model's training length. The paper's own
     experiments are not checked.
@@ -60,7 +60,7 @@ def intended_length(config: Any, training_length: int = 0) -> tuple[int, str] | 
 
 
 def note_if_too_long(name: str, tokens: int | None, limit: tuple[int, str] | None, *, anyway: bool = False) -> str:
-    """Return a note if texts of `tokens` tokens are longer than a model was made for, else an empty text.
+    """Return a note if texts of `tokens` tokens are longer than a model was made for, else an empty string.
 
     `limit` is the result of `intended_length`. Raises ModelError if texts are more than four times as long, unless
     `anyway` is set.

@@ -1,4 +1,4 @@
-"""Compute the quantities of experiments 1 to 9 from measurements, also those for which the source prints no value."""
+"""Compute quantities of experiments 1 to 9 from measurements; for some, the source prints no value."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,8 +24,8 @@ class Quantity:
     frame, metric, condition : str
         Table, metric and condition of the quantity's rows.
     over : {"model", "layer", "largest", "mean", "lead"}
-        How rows are reduced to a value: the model's only row (of one layer, if the experiment chose it); the row of
-        `layer`; the largest over layers; the mean over layers from `layer` on; or the value of `layer` minus the
+        How rows are reduced to a value: the model's only row (of one layer, if the experiment chose it), the row of
+        `layer`, the largest over layers, the mean over layers from `layer` on, or the value of `layer` minus the
         largest of other layers.
     scale : float
         Factor on the values, such as 100 for percent.
@@ -34,7 +34,7 @@ class Quantity:
     unreported : str
         Why the source has no value; empty if it has one.
     caveat : str
-        How the quantity of the source's value differs; empty if it does not.
+        How the source's quantity differs from this one; empty if it does not.
     """
 
     key: str
@@ -147,10 +147,11 @@ QUANTITIES = _all_quantities()
 
 
 def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
-    """Return the value of a quantity for one model, in the quantity's unit, and an empty text; or NaN and the reason.
+    """Return the value of a quantity for one model, in the quantity's unit, and the reason if the value is NaN.
 
-    `rows` are those of one measurement and this model: `metric, condition, unit_id, layer, head, value, reason`.
-    `where` names the measurement in errors. Raises DataError if no row or several rows match the quantity.
+    `rows` are the rows of one measurement of this model, with the columns `metric, condition, unit_id, layer, head,
+    value, reason`. `where` names the measurement in errors. Raises DataError if no row matches the quantity, or several
+    rows where one value is needed.
     """
     is_quantity = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
     matching = rows[is_quantity & (rows["unit_id"] == "") & rows["head"].isna()]

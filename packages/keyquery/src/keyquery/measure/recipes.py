@@ -21,7 +21,7 @@ FOLDER = "artifacts/recipes"
 SUBJECTS = "artifacts/sources/subjects.csv"  # the paper's table of the models that it studies
 ALL = "all"
 _count = rules.at_least(1)
-LOADING: Mapping[str, rules.Rule] = {  # keys for fields of `ModelSource`
+LOADING: Mapping[str, rules.Rule] = {  # keys of a recipe's model that are fields of `ModelSource`
     **dict.fromkeys(("revision", "dtype", "quantize", "position", "load_as"), rules.text),
     **dict.fromkeys(("double", "bos", "trust_remote_code"), rules.flag),
     "scaling": rules.positive,
@@ -33,7 +33,7 @@ SHAPE = rules.mapping(
         "type": rules.text,
         **dict.fromkeys(_WIDTHS, _count),
         "rope_theta": rules.positive,
-        "rope": rules.by_name(rules.anything),  # keys by which transformers identifies the kind of rotation
+        "rope": rules.by_name(rules.anything),  # keys from which transformers knows the kind of rotation
         "tied": rules.flag,
         "cross_layers": rules.listed(rules.whole),
         "besides": rules.whole,
@@ -62,7 +62,7 @@ TOP = rules.mapping(
 
 @dataclass(frozen=True)
 class RecipeModel:
-    """One model of a recipe: the name of its measurements, how it is loaded, and its shape if the file gives it."""
+    """One model of a recipe: the name of its measurements, where it is loaded from, and its shape if it is given."""
 
     name: str
     source: ModelSource
@@ -89,12 +89,12 @@ class Recipe:
 
     @property
     def longest(self) -> int:
-        """Number of tokens of the longest input, by which memory is estimated."""
+        """Number of tokens of the longest input, for estimating memory."""
         return self.context or self.scored_tokens
 
     @property
     def scored_tokens(self) -> int:
-        """Number of tokens whose logits are in memory at once: those of one text (prompts need only their last)."""
+        """Number of tokens whose logits are in memory at once: all of a text, but only the last of a prompt."""
         return self.options.tokens or LONGEST
 
 
@@ -169,12 +169,12 @@ def run_recipe(
 ) -> list[str]:
     """Measure the models of a recipe one after the other; return the tables' paths relative to the project.
 
-    Before a model is loaded, its memory is estimated and printed. If a model fails, the others are still measured;
-    finished results are kept, and a rerun measures only what is missing.
+    Before a model is loaded, its memory is estimated and printed. If a model fails, all other models are still
+    measured. Finished results are kept, and a rerun measures only what is missing.
 
     Options are those of the command `run`. Code that comes with a model is run only if `trusted`, since a recipe may
-    be someone else's. Raises ModelError before loading if models need untrusted code, and NotAllMeasured at the end if
-    models failed, with their names and reasons.
+    be someone else's. Raises ModelError before loading if models need code that is not trusted. Raises NotAllMeasured
+    at the end, with names and reasons, if models failed.
     """
     from keyquery.measure.bar import open_bar
     from keyquery.measure.not_measured import NotAllMeasured, as_project_error, written_tables
@@ -232,7 +232,7 @@ def run_recipe(
 
 
 def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
-    """Return the names of measurements that are not of a model in the project's table SUBJECTS, if it has this table.
+    """Return the names of measurements whose model is not in the table `SUBJECTS`; empty if the project has no table.
 
     A model's measurements are named MODEL or MODEL-SUFFIX.
     """

@@ -33,7 +33,7 @@ def row(
     value : float or None
         The value; None if there is no value, with a `reason`.
     n : int
-        Number of units over which the value is a mean or a count; 0 without a value.
+        Number of units that the value averages or counts; 0 if there is no value.
     condition, layer, head, unit_id, seed
         What the value belongs to; each is empty if it does not apply.
     reason : str

@@ -32,17 +32,17 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import vocabulary_hash
 
 WORK_FOLDER = "out/experiments"
-SMALL = 20_000_000  # parameters
+SMALL = 20_000_000  # number of parameters below which a model is small
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
     """A plan of what to measure on one model.
 
-    Experiments run in order; `settings` has options for each, passed to its `measure` as keywords. `name` is the name
-    of the measurements (None: from the model). `again` repeats what the same code has already measured with these
-    options; `replace` overwrites measurements of this name made with other weights, encodings, texts or options;
-    `anyway` accepts texts too long for meaningful results.
+    Experiments run in order; `settings` has the keyword arguments of each experiment's `measure`. `name` is the name of
+    the measurements (None: from the model). `again` repeats what the same code has already measured with these options.
+    `replace` overwrites measurements of this name made with other weights, encodings, texts or options. `anyway`
+    accepts texts too long for meaningful results.
     """
 
     root: Path
@@ -60,9 +60,9 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
     """Run a plan's experiments on the plan's model; return the tables that were written or already finished.
 
     `out/experiments` records finished work: a rerun of a stopped plan skips finished experiments and reuses stored
-    answers. If an experiment fails, the others still run, and NotAllMeasured is raised at the end, with the tables of
-    the others. Raises ModelError if the model cannot be loaded, or the only experiment fails. Raises DataError if the
-    only experiment cannot be run on this model, or a table with other settings would be overwritten.
+    answers. If an experiment fails, all other experiments still run, and NotAllMeasured is raised at the end, with the
+    tables that were written. Raises ModelError if the model cannot be loaded, or the only experiment fails. Raises
+    DataError if the only experiment cannot be run on this model, or a table with other settings would be overwritten.
     """
     with about(plan.source.name, ModelError):
         return _measure_plan(plan, tell)
@@ -115,7 +115,7 @@ def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
 
 
 def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
-    """Return the error for experiments that were not measured, with each reason once and the tables of the others."""
+    """Return the error for experiments that were not measured; `paths` are the tables of measured experiments."""
     if len(plan.experiments) == 1:
         return errors[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
@@ -128,7 +128,7 @@ def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: S
 
 
 def _planned_tables(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield each table that the plan will write and its manifest, except for experiments that write their own files."""
+    """Yield the tables that the plan will write, with manifests; experiments with a function `write` are left out."""
     for name in plan.experiments:
         module, settings = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):
@@ -140,7 +140,7 @@ def _table(plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[s
 
 
 def file_name(subject: Subject, module: ModuleType, settings: dict[str, Any]) -> str:
-    """Return the name of a measurement within its experiment: the model's name, unless the experiment sets one."""
+    """Return the name of a measurement within its experiment: the experiment's `file_name`, or the model's name."""
     return str(module.file_name(subject.name, **settings)) if hasattr(module, "file_name") else subject.name
 
 
@@ -153,7 +153,7 @@ def free_memory() -> None:
 
 
 def fit_threads(subject: Subject) -> None:
-    """Use one thread for a small model on the CPU, since more threads would be slower for small matrices."""
+    """Let torch use one thread for a small model on the CPU, since more threads are slower for small matrices."""
     torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(weight.numel() for weight in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
@@ -162,7 +162,7 @@ def fit_threads(subject: Subject) -> None:
 def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
-    if hasattr(module, "write"):  # it writes its tables and caches its work itself
+    if hasattr(module, "write"):  # the experiment writes its tables and caches its work itself
         with memory_errors(name, subject):
             table_paths: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
         return table_paths
@@ -200,7 +200,7 @@ def memory_errors(name: str, subject: Subject) -> Iterator[None]:
         raise ModelError(
             f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
             "--quantize nf4, or on a larger GPU"
-        ) from None  # the traceback keeps the tensors alive
+        ) from None  # the error's traceback would keep the tensors alive
 
 
 def experiment(name: str) -> ModuleType:
@@ -225,9 +225,9 @@ def experiment(name: str) -> ModuleType:
 
 
 def _done_file(plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[str, Any]) -> Path | None:
-    """Return the path of the file that a finished measurement leaves; its name hashes weights, options and code.
+    """Return the path of the file that marks a finished measurement; its name hashes weights, options and code.
 
-    None for a model without identity, which is always measured again.
+    Return None for a model without identity, which is always measured again.
     """
     if subject.identity is None:
         return None
@@ -311,8 +311,8 @@ def run(
 ) -> list[str]:
     """Measure each model with the same experiments, items and texts; return the tables' paths relative to the project.
 
-    Raises ThesisError as `measure` does if nothing is measured for one reason; for several reasons, or if something is
-    measured, NotAllMeasured with all reasons.
+    If nothing is measured, and for one reason, raises ThesisError as `measure` does. Otherwise, if some measurements
+    are missing, raises NotAllMeasured with all reasons.
     """
     plans = [
         RunPlan(
@@ -357,11 +357,12 @@ def _run_all(plans: Sequence[RunPlan]) -> tuple[list[Path], list[ThesisError]]:
 
 
 def _progress_teller(bar: Bar, plan: RunPlan) -> Callable[[str], None]:
-    state = {"done": 0}
+    begun = 0
 
     def tell(text: str) -> None:
-        state["done"] += " of " in text  # `2 of 5: sinks` begins an experiment
-        bar.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
+        nonlocal begun
+        begun += " of " in text  # `2 of 5: sinks` begins an experiment
+        bar.update(max(0, begun - 1), len(plan.experiments), f"{plan.source.name}: {text}")
 
     return tell
 
@@ -390,7 +391,7 @@ def _measure_in_jobs(
 
 
 def measure_in_job(plan: RunPlan) -> tuple[list[str], str]:
-    """Run all experiments on one model, as a job; return the tables, and why some are missing (empty if all exist)."""
+    """Run all experiments on one model as a job; return the tables, and why some are missing (empty if none is)."""
     try:
         return [str(path) for path in measure(plan, report)], ""
     except NotAllMeasured as error:

@@ -12,7 +12,7 @@ from keyquery.measure.choices import POSITIONS, declared_value, every_experiment
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
 AS_IS = POSITIONS[0]
-SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that are valid only for one model
+SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that are invalid together with `--against`
 
 
 def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
@@ -37,15 +37,15 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
             trusted=values["trust_remote_code"],
         )
     everything, model, against = values["everything"], values["model"], values["against"]
-    to_run = choose_experiments(names, everything)
-    with_generated_texts = [name for name in to_run if name not in names and declared_value(name, "REFUSES_TEXTS")]
-    if everything and values["texts_from"] and with_generated_texts:
-        to_run = tuple(name for name in to_run if name not in with_generated_texts)
-        print(f"skipped {', '.join(with_generated_texts)}: generated texts are needed, not --texts", file=sys.stderr)
-    if not values["items"] and (unscored := [name for name in to_run if declared_value(name, "NEEDS_ITEMS")]):
+    experiments = choose_experiments(names, everything)
+    refusing = [name for name in experiments if name not in names and declared_value(name, "REFUSES_TEXTS")]
+    if everything and values["texts_from"] and refusing:
+        experiments = tuple(name for name in experiments if name not in refusing)
+        print(f"skipped {', '.join(refusing)}: generated texts are needed, not --texts", file=sys.stderr)
+    if not values["items"] and (unscored := [name for name in experiments if declared_value(name, "NEEDS_ITEMS")]):
         if requested := [name for name in unscored if name in names]:
             raise SpecError(f"--items 0: {requested[0]} measures only answers to items; give --items 1 or more")
-        to_run = tuple(name for name in to_run if name not in unscored)
+        experiments = tuple(name for name in experiments if name not in unscored)
         print(f"skipped {', '.join(unscored)}: with --items 0 there is nothing to measure", file=sys.stderr)
     if not model:
         raise SpecError("no model given; give --model tiny-rope, a local folder or a Hub id")
@@ -76,15 +76,16 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     options.require_texts()
     if values["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:
-            scored = text_length(root, source, options)
-            longest = max(scored, longest_prompt(root, source)) if CONTEXT in to_run else scored
-            print(memory_line(root, source, longest, scored, anyway=values["anyway"]), file=sys.stderr)
+            scored_tokens = text_length(root, source, options)
+            longest = max(scored_tokens, longest_prompt(root, source)) if CONTEXT in experiments else scored_tokens
+            print(memory_line(root, source, longest, scored_tokens, anyway=values["anyway"]), file=sys.stderr)
+    settings = {ANCHORING: {"data": values["data"], "data_file": values["data_file"]}}
     return run(
         root,
-        to_run,
+        experiments,
         sources,
         options=options,
-        settings={ANCHORING: {"data": values["data"], "data_file": values["data_file"]}} if ANCHORING in to_run else {},
+        settings=settings if ANCHORING in experiments else {},
         **{name: values[name] for name in ("name", "again", "replace", "anyway", "executor", "resources")},
     )
 
@@ -103,15 +104,17 @@ def _split_revision(model: str) -> tuple[str, str | None]:
 
 
 def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """Return the experiments to run, in their listed order.
+    """Return the experiments to run: those named, then with `everything` those of `--all`.
 
-    Raises SpecError when a name is unknown, or none is given.
+    Raises SpecError when a name is unknown, or no experiment is requested.
     """
-    listed = every_experiment()
+    known_names = every_experiment()
     for name in names:
-        if name not in listed:
-            raise SpecError(f"no experiment {name!r}; {suggest(name, listed)}the experiments are: {', '.join(listed)}")
+        if name not in known_names:
+            raise SpecError(
+                f"no experiment {name!r}; {suggest(name, known_names)}the experiments are: {', '.join(known_names)}"
+            )
     if not everything and not names:
-        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(listed)}")
+        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known_names)}")
     selected_names = dict.fromkeys((*names, *experiments_for_all()) if everything else names)
-    return tuple(name for name in selected_names if name in listed)
+    return tuple(name for name in selected_names if name in known_names)

@@ -1,4 +1,4 @@
-"""Make rows of answers and perplexities; shared by all experiments with interventions."""
+"""Make rows of answers and perplexities, for all experiments with interventions."""
 
 import math
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ def loss_rows(
 ) -> list[Row]:
     """Return rows of the perplexity and the mean nats per token under a condition.
 
-    `delta_nats` is the mean minus the baseline's on the same texts, and `delta_nats_sd` the standard deviation (ddof 1)
-    of this difference over texts, if there are two or more.
+    `delta_nats` is the mean minus the baseline's mean on the same texts, and `delta_nats_sd` the standard deviation
+    (ddof 1) of this difference over texts, if there are two or more texts.
     """
     ablated, baseline = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(loss.tokens for loss in ablated)
@@ -39,7 +39,7 @@ def loss_rows(
 
 
 def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
-    """Return items of a task by seed; a passkey prompt has the training length, or less if positions do not suffice."""
+    """Return items of a task by seed; a passkey prompt has the training length, if the model has enough positions."""
     length = min(subject.training_length, LONGEST) if task == "passkey" else None
     rows = learned_positions(subject.model)
     if length is not None and rows is not None:
@@ -87,7 +87,7 @@ def answer_rows(
 
 
 def tasks_of(subject: Subject) -> list[str]:
-    """Return those of the four tasks that the model's book has."""
+    """Return the names of the tasks in `TASKS` that the subject's book has."""
     return [task for task in TASKS if task in subject.book.tasks()]
 
 
@@ -99,9 +99,9 @@ def effect_rows(
     *,
     layer: int | None = None,
 ) -> list[Row]:
-    """Return the rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition.
+    """Return the rows of `loss_rows` and, for each of `tasks_of`, of `answer_rows`, under one condition.
 
-    With `--items 0`, or in a sweep with `swept_items` 0, only the loss is measured.
+    If `options.items` is 0, only the loss is measured.
     """
     rows = loss_rows(subject, texts, condition, layer=layer)
     for task in tasks_of(subject) if options.items else ():
@@ -110,6 +110,6 @@ def effect_rows(
 
 
 def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
-    """Return rows like those of `effect_rows`, each without a value and with the reason."""
+    """Return rows with the metrics of `effect_rows`, each without a value and with the reason."""
     metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
     return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

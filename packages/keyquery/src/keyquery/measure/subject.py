@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -117,6 +118,11 @@ class Text:
     seed: int
     tokens: Tensor
 
+    @property
+    def digest(self) -> str:
+        """Hash of the token ids."""
+        return hashlib.blake2b(self.tokens.numpy().tobytes(), digest_size=8).hexdigest()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
@@ -137,8 +143,8 @@ class Subject:
     training_seed : int or None
         Seed of a model trained by this project.
     facts : dict
-        Facts for the manifest; `fingerprint` or `revision` identifies the weights; without both, nothing is cached on
-        disk.
+        Facts for the manifest. `fingerprint` or `revision` identifies the weights; if both are missing, nothing is
+        cached.
     source : ModelSource or None
         Where the model was loaded from, with built-in names resolved; None if it was made in memory.
     folder : Path or None
@@ -268,21 +274,21 @@ def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], text
 
 
 def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
-    """Return `count` chunks of `length` tokens: first one from each text, then a second one from each, and so on.
+    """Return `count` chunks of `length` tokens: the first chunk of every text, then every second chunk, and so on.
 
-    Chunks of one text are not independent units. Every chunk starts with the beginning-of-sequence token, which some
-    experiments need; chunks may end within a word. Raises DataError if the texts give fewer chunks, or the tokenizer
-    of model `name` cannot encode them.
+    Chunks of one text are not independent units. Every chunk starts with the beginning-of-sequence token if the
+    tokenizer adds it, and may end within a word. Raises DataError if the texts give fewer chunks, or the tokenizer of
+    model `name` cannot encode them.
     """
-    begin = [tokenizer.bos_token_id] if _adds_bos(tokenizer) else []
-    size = length - len(begin)
+    bos = [tokenizer.bos_token_id] if _adds_bos(tokenizer) else []
+    size = length - len(bos)
     rounds: list[list[tuple[str, list[int]]]] = []
     for text_id, text in texts(source):
         ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         for number in range(min(len(ids) // size, count)):
             if number == len(rounds):
                 rounds.append([])
-            rounds[number].append((f"{text_id}#{number}", [*begin, *ids[number * size : (number + 1) * size]]))
+            rounds[number].append((f"{text_id}#{number}", [*bos, *ids[number * size : (number + 1) * size]]))
         if rounds and len(rounds[0]) == count:
             break
     rows = list(chain.from_iterable(rounds))[:count]
@@ -317,11 +323,11 @@ def open_subject(
 ) -> Subject:
     """Load a model by a built-in name, a folder or a Hub id.
 
-    Measurements get the name `name`; by default it is made of the model, its training seed, all non-default settings
+    Measurements get the name `name`. By default, it is made of the model, its training seed, all non-default settings
     (precision, position encoding, class, scaling, revision) and the texts if `options` name a source. A model of the
-    population (with `lab.json` in the folder) gets items in the small models' language, any other model in English.
-    Raises ModelError as `load` does, or if the configuration makes the rotation the identity, but shifting positions
-    changes the logits.
+    population (with `lab.json` in the folder) gets items in the small models' language; other models get English items.
+    Raises ModelError as `load` does, or if shifting positions changes the logits although the configuration makes the
+    rotation the identity.
     """
     resolved_source, card = resolve_source(root, source)
     path_or_id = resolved_source.name
@@ -332,7 +338,7 @@ def open_subject(
     positional = positional_of(loaded_model.model)
     if positional == "drope":
         check_position_blind(loaded_model.model)
-    seed = card.get("training_seed")
+    config, seed = loaded_model.model.config.get_text_config(), card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
     precision, used = _precision_name(loaded_model), UsageRecord()
     as_stored = source.quantize is None and source.dtype == "auto"
@@ -347,7 +353,8 @@ def open_subject(
         book=RecordingBook(book_of(card), used),
         positional=positional,
         precision=precision,
-        training_length=int(card.get("training_length") or _training_length(loaded_model)),
+        # scaled rotations also have `original_max_position_embeddings`, the length of earlier training
+        training_length=int(card.get("training_length") or getattr(config, "max_position_embeddings", 0) or 2048),
         training_seed=seed,
         facts={**loaded_model.facts, "model": source.name},
         source=resolved_source,
@@ -400,15 +407,6 @@ def _precision_name(loaded_model: LoadedModel) -> str:
     if quantization:
         return str(quantization["type"])
     return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded_model.facts.get("dtype")), "fp32")
-
-
-def _training_length(loaded_model: LoadedModel) -> int:
-    """Return the context length, in tokens, at which the weights were last trained, from config.json.
-
-    A configuration with scaled rotations also has `original_max_position_embeddings`: the length of earlier training.
-    """
-    text_config = loaded_model.model.config.get_text_config()
-    return int(getattr(text_config, "max_position_embeddings", 0) or 2048)
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:

@@ -58,7 +58,7 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
-    """Return the 95 % interval of the mean over units, or None with the reason: Wilson's for shares, else Student's."""
+    """Return the 95 % interval of the mean over units (Wilson's for shares, else Student's), or None and the reason."""
     values, right = units.defined, units.right
     if right is not None and len(right):
         low, high = wilson_interval(int(right.sum()), len(right))
@@ -75,11 +75,11 @@ def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment
     if units is not None and len(units.defined):
         interval, note = interval_of(units)
         low, high = interval or (None, None)
-        mean, count = float(units.defined.mean()), len(units.defined)
-        return SummaryLine(
-            *labels, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (note, units.reason)))
-        )
-    return SummaryLine(*labels, *_model_value(rows, quantity), quantity.unit, _note(rows, quantity))
+        notes = "; ".join(filter(None, (note, units.reason)))
+        numbers = (float(units.defined.mean()), low, high, len(units.defined))
+        return SummaryLine(*labels, *numbers, units.kind, quantity.unit, notes)
+    mean, low, high, count, note = _model_value(rows, quantity)
+    return SummaryLine(*labels, mean, low, high, count, "text", quantity.unit, note)
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
@@ -91,27 +91,19 @@ def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") 
 
 
 def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
-    """Return value, interval ends, n and unit of a quantity with one row per model; the ends use the sd over texts."""
+    """Return value, interval ends, n and note of a quantity with one row per model; the ends use the sd over texts."""
     model_rows, sd_rows = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
-    if model_rows.empty or pd.isna(model_rows["value"].iloc[0]):
-        return None, None, None, 0, "text"
+    if model_rows.empty:
+        return None, None, None, 0, "has no row of the whole model"
+    if pd.isna(model_rows["value"].iloc[0]):
+        return None, None, None, 0, str(model_rows["reason"].iloc[0])
     value, n = float(model_rows["value"].iloc[0]) * quantity.scale, int(model_rows["n"].iloc[0])
     if len(sd_rows) and pd.notna(sd_rows["value"].iloc[0]) and n > 1:
         error = float(sd_rows["value"].iloc[0]) * quantity.scale / math.sqrt(n)
-        half = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
-        if math.isfinite(half):
-            return value, value - half, value + half, n, "text"
-    return value, None, None, n, "text"
-
-
-def _note(rows: pd.DataFrame, quantity: Headline) -> str:
-    """Return why a quantity with one row per model has no value or no interval; empty if it has both."""
-    model_rows = _whole_model_rows(rows, quantity)
-    if model_rows.empty:
-        return "has no row of the whole model"
-    if pd.isna(model_rows["value"].iloc[0]):
-        return str(model_rows["reason"].iloc[0])
-    return "" if len(_whole_model_rows(rows, quantity, "_sd")) else "no interval: single units are not kept"
+        margin = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
+        if math.isfinite(margin):
+            return value, value - margin, value + margin, n, ""
+    return value, None, None, n, "" if len(sd_rows) else "no interval: single units are not kept"
 
 
 def _head_summary(table: pd.DataFrame, model: str) -> list[SummaryLine]:
@@ -142,8 +134,8 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
         return "no summary: these tables serve as data of tables and figures"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
-        span = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
-        numbers = (number_text(line.estimate), span, str(line.n), line.unit)
+        interval = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
+        numbers = (number_text(line.estimate), interval, str(line.n), line.unit)
         lines.append((line.model, line.experiment, with_unit(line.quantity, line.unit_of_values), *numbers, line.note))
     return align_lines(lines)
 
@@ -154,11 +146,11 @@ def with_unit(quantity: str, unit: str) -> str:
 
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines with the cells aligned in columns; the first two columns leave out what repeats the line above."""
+    """Return lines with aligned columns; in the first two columns, a cell is blank if it repeats the cell above."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     aligned_lines, above = [], ["", ""]
     for line in lines:
-        cells = [cell if cell != old or line[0] != above[0] else "" for cell, old in zip(line, above, strict=False)]
+        cells = [cell if cell != up or line[0] != above[0] else "" for cell, up in zip(line, above, strict=False)]
         padded_cells = (cell.ljust(width) for cell, width in zip([*cells, *line[2:]], widths, strict=True))
         aligned_lines.append("  ".join(padded_cells).rstrip())
         above = list(line[:2])

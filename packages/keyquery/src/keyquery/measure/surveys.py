@@ -1,6 +1,5 @@
 """Survey a subject's texts: one forward pass per text, shared by all experiments that need it."""
 
-import hashlib
 import sys
 import time
 from functools import partial
@@ -13,8 +12,8 @@ from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.record import TextSurvey, load, save
 
 SURVEY = FileForm(".npz", load, save)
-LONG = 8192  # for longer texts (in tokens), the expected time is printed first
-TRIAL_PART = 16  # to estimate the time, the first 16th of a text is surveyed
+LONG = 8192  # tokens; before longer texts are surveyed, the expected time is printed
+TRIAL_PART = 16  # the time is estimated from a survey of the first 16th of a text
 
 
 def surveys(
@@ -27,19 +26,18 @@ def surveys(
     quantity.
     """
     survey_options = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
-    texts, text_surveys, time_printed = subject.texts(options, kind), [], False
+    texts, text_surveys, may_print = subject.texts(options, kind), [], True
 
     def survey(text: Text) -> TextSurvey:
-        nonlocal time_printed
-        if not time_printed and text.tokens.shape[1] > LONG:
+        nonlocal may_print
+        if may_print and text.tokens.shape[1] > LONG:
             print(_expected_time(subject, text, len(texts), survey_options), file=sys.stderr)
-        time_printed = True
+        may_print = False
         return survey_text(subject.model, text.tokens, survey_options, text=text.id)
 
     for text in texts:
-        digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
-        arguments = {"text": digest, "id": text.id, "options": survey_options, "identity": subject.identity}
         if subject.identity:
+            arguments = {"text": text.digest, "id": text.id, "options": survey_options, "identity": subject.identity}
             name = cache_name(surveys, arguments)
             text_surveys.append(cached(name, partial(survey, text), subject.folder, SURVEY)[0])
         else:
@@ -50,7 +48,7 @@ def surveys(
 def _expected_time(subject: Subject, text: Text, count: int, survey_options: SurveyOptions) -> str:
     """Return a line on how long surveys of long texts will take, by timing the first part of one text.
 
-    The time of a forward pass grows with a text's length at least in proportion, and at most with the square.
+    The time of a forward pass grows at least in proportion to a text's length, and at most with its square.
     """
     length = text.tokens.shape[1]
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Find the units of replication of a measurement (texts, items, seeds or heads), and the value of each."""
+"""Find the units of replication of a measurement (texts, items, seeds or heads), and the value of each unit."""
 
 import io
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ Kind = Literal["text", "item", "seed", "head", "key head"]
 class Units:
     """The values of a quantity, one per unit.
 
-    Heads that read the same keys form one unit, `key head`, if the table names key heads. `values` maps units to
-    values, NaN (explained by `reason`) if missing; `right_value` is the value of a rightly answered item.
+    Heads that read the same keys form one unit, `key head`, if the table names key heads. `values` maps units to their
+    values; a missing value is NaN, and `reason` explains it. `right_value` is the value of an item answered right.
     """
 
     kind: Kind
@@ -33,7 +33,7 @@ class Units:
 
     @property
     def right(self) -> pd.Series | None:
-        """Whether each item was answered right; None if units are not items, or an answer is partly right."""
+        """Whether each item was answered right; None if units are not items, or some value is neither right nor 0."""
         values = self.defined
         if self.kind != "item" or not values.isin((0.0, self.right_value)).all():
             return None
@@ -53,8 +53,8 @@ def is_tidy(table: pd.DataFrame) -> bool:
 def as_tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return a measurement as an experiment's rows; all columns are text except `value` and `n`.
 
-    `table` comes from `as_text`. Each metric of `head_metrics` becomes one row per key head: the mean over its query
-    heads. Raises DataError if the table of another experiment lacks columns of an experiment's rows.
+    `table` is the result of `as_text`. Each metric of `head_metrics` becomes one row per key head: the mean over its
+    query heads. Raises DataError if the table of another experiment lacks columns of an experiment's rows.
     """
     if experiment == "head_metrics":
         table = _key_head_means(table)
@@ -83,9 +83,9 @@ def _key_head_means(table: pd.DataFrame) -> pd.DataFrame:
 def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> Units | None:
     """Return the units of a quantity: texts or items if rows have them, else seeds, else heads; None without units.
 
-    `rows` are those of one measurement, from `as_tidy`, and `quantity` has one condition. For example, `passkey-0003`
-    is an item in rows of `passkey_right`. With `by`, only units of this kind count. Raises DataError if a unit occurs
-    twice.
+    `rows` are the result of `as_tidy` for one measurement, and `quantity` has one condition. For example,
+    `passkey-0003` is an item, because there are rows of the metric `passkey_right`. With `by`, only units of this kind
+    count. Raises DataError if a unit occurs twice.
     """
     quantity_rows = rows[(rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)]
     has_unit, has_seed = quantity_rows["unit_id"] != "", quantity_rows["seed"] != ""

@@ -18,7 +18,7 @@ class UsageRecord:
     items: dict[str, set[str]] = field(default_factory=dict)
 
     def add_texts(self, kind: str, contents: Iterable[str]) -> None:
-        """Record texts of one of the book's kinds, or from the user's source."""
+        """Record texts; `kind` is one of the book's kinds, or the name of the user's source."""
         self.texts.setdefault(kind, set()).update(map(_digest, contents))
 
     def add_items(self, items: Iterable[Item]) -> None:
@@ -32,7 +32,7 @@ class UsageRecord:
         self.items.clear()
 
     def record(self) -> dict[str, Hashes]:
-        """Return a summary for a manifest, by kind and task: counts, and one BLAKE2 hash over the sorted digests."""
+        """Return, for a manifest, the count and a BLAKE2 hash of the texts of each kind and the items of each task."""
         return {
             label: {
                 name: {"count": len(digests), "blake2": _digest("".join(sorted(digests)))}

@@ -25,7 +25,7 @@ def bench() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Files of JSON lines with id, mode, prediction and, if there are several runs, run.",
 )
-@click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("more_files", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--run", "generate", is_flag=True, help="Let the model answer; a rerun resumes a stopped run.")
 @click.option("--data", default=DATA, show_default=True, metavar="PATH_OR_ID", help="Samples: Hub id, file or folder.")
 @click.option("--data-name", help="Name of the data set in tables [from --data].")
@@ -44,18 +44,18 @@ def bench() -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
 @add_loading_options
 @click.pass_obj
-def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **options: Any) -> None:
+def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more_files: tuple[Path, ...], **options: Any) -> None:
     """Score LongBench Pro, and write measurements.
 
     Give prediction files after --predictions, or --run to make them here.
     """
-    if more and not predictions:
-        raise click.UsageError(f"unexpected argument {more[0]}; prediction files come after --predictions")
+    if more_files and not predictions:
+        raise click.UsageError(f"unexpected argument {more_files[0]}; prediction files come after --predictions")
     if bool(predictions) == options["generate"]:
         raise click.UsageError("give either --predictions FILE... or --run")
     from keyquery.scores.lbp.command import run
 
-    click.echo("\n".join(run(obj["root"], predictions=(*predictions, *more), **options)))
+    click.echo("\n".join(run(obj["root"], predictions=(*predictions, *more_files), **options)))
 
 
 @bench.command()
@@ -69,7 +69,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
     type=click.Path(dir_okay=False, path_type=Path),
     help="Result files of lm-evaluation-harness: results_*.json.",
 )
-@click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("more_files", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--run", "generate", is_flag=True, help="Run the model; a rerun resumes a stopped run.")
 @click.option("--tasks", metavar="needles|NAME,...", help="Tasks to run; `needles` needs no download [RULER's 13].")
 @click.option("--lengths", metavar="4k,8k,...", help="Input lengths in tokens, including the answer [RULER's six].")
@@ -84,15 +84,15 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 @click.option("--seed", type=int, default=42, show_default=True, help="Seed for the samples.")
 @add_loading_options
 @click.pass_obj
-def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **options: Any) -> None:
+def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more_files: tuple[Path, ...], **options: Any) -> None:
     """Score RULER, or needles in generated noise, and write measurements.
 
     Give result files after --results, or --run to make them here.
     """
-    if more and not results:
-        raise click.UsageError(f"unexpected argument {more[0]}; result files come after --results")
+    if more_files and not results:
+        raise click.UsageError(f"unexpected argument {more_files[0]}; result files come after --results")
     if bool(results) == options["generate"]:
         raise click.UsageError("give either --results FILE... or --run")
     from keyquery.scores.ruler.command import run
 
-    click.echo("\n".join(run(obj["root"], results=(*results, *more), **options)))
+    click.echo("\n".join(run(obj["root"], results=(*results, *more_files), **options)))

@@ -13,7 +13,7 @@ from boundpaper.store.text_file import json_of
 
 
 def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return the records of a file, each with file and line; empty if there is no file.
+    """Return the records of a file, each with its file and line; empty if there is no file.
 
     Raises DataError if a line other than the last is damaged, or a record does not match its hash.
     """
@@ -42,11 +42,17 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
         raise DataError(unwritable_message(path, error, "rerun the command to resume")) from error
 
 
-def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
+def model_settings(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a loaded model that determine its answers; a model in a folder has the folder's name."""
+    settings = {name: facts.get(name) for name in ("revision", "fingerprint", "dtype", "quantization")}
+    return {**settings, "model": Path(facts["model"]).name if facts.get("fingerprint") else facts["model"]}
+
+
+def write_or_match_settings(path: Path, settings: Mapping[str, Any], *, may_differ: Sequence[str] = ()) -> None:
     """Write settings beside the file of records `path`, or check that existing records have the same settings.
 
-    `plan` has all settings that determine the records, as JSON values; settings named in `free` may differ between
-    runs. Raises DataError if settings of existing records differ, are missing or are damaged.
+    `settings` has everything that determines the records, as JSON values; settings named in `may_differ` need not be
+    the same. Raises DataError if settings of existing records differ, are missing or are damaged.
     """
     settings_path = path.with_suffix(".settings.json")
     if path.is_file() and not settings_path.is_file():
@@ -55,14 +61,14 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
         )
     if path.is_file():
         old = settings_beside(path)
-        names = [name for name in plan if name not in free and old.get(name) != plan[name]]
+        names = [name for name in settings if name not in may_differ and old.get(name) != settings[name]]
         if names:
-            changes = ", ".join(f"{name} {old.get(name)} (now {plan[name]})" for name in names)
+            changes = ", ".join(f"{name} {old.get(name)} (now {settings[name]})" for name in names)
             raise DataError(
                 f"{path}: has answers made with other settings: {changes}; give another --name, these settings, or "
                 "remove the file"
             )
-    write(settings_path, (json.dumps(with_hash(plan), indent=1, sort_keys=True) + "\n").encode())
+    write(settings_path, (json.dumps(with_hash(settings), indent=1, sort_keys=True) + "\n").encode())
 
 
 def settings_beside(path: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Final, Literal
 
 from keyquery.tasks.items import Item
@@ -48,9 +49,9 @@ def chosen_option(text: str, options: Sequence[str]) -> str | None:
 def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
     """Return whether a continuation is right, wrong or unparsed.
 
-    `options` are all possible answers: the first option in the text counts, and a text without any is unparsed. For an
-    open question, without options, the first sentence must contain the answer as whole words; a text without words is
-    unparsed.
+    `options` are all possible answers: the first option in the text counts, and a text without an option is unparsed.
+    An open question has no options: the first sentence must contain the answer as whole words, and a text without words
+    is unparsed.
     """
     if options:
         choice = chosen_option(text, options)
@@ -62,7 +63,7 @@ def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
 
 
 def parse(item: Item, text: str) -> Outcome:
-    """Return whether a continuation answers an item right; if the answer is a number, the first number counts.
+    """Return whether a continuation answers an item right; if the right answer is a number, the first number counts.
 
     If a language has words for digits, the item's fact `digits` maps each word to its digit.
     """
@@ -101,8 +102,8 @@ def error_class(answer: str, key: str) -> str:
     - Of the same length: `near_miss` with one or two digits changed (two neighbours exchanged are two changes), else
       `other_number`.
     - Shorter, the key with digits left out: `run_deletion` if only runs of equal digits became shorter (12234 to
-      1234), else `truncation` if it is the key's beginning, else `other_deletion`. A key that ends in a run and is cut
-      inside the run (12344 to 1234) counts as `run_deletion`: see `is_ambiguous`.
+      1234), else `truncation` if it is the key's beginning, else `other_deletion`. A key that is cut inside a final run
+      (12344 to 1234) counts as `run_deletion`: see `is_ambiguous`.
     - Longer, the key with inserted digits: `insertion`.
     - `wrong_length`: everything else.
     """
@@ -131,13 +132,10 @@ def _digits_in_order(digits: str, number: str) -> bool:
     return all(digit in remaining for digit in digits)
 
 
-def _digit_runs(text: str) -> list[tuple[str, int]]:
-    return [(match.group(1), len(match.group())) for match in re.finditer(r"(.)\1*", text)]
-
-
 def _has_shorter_runs(answer: str, key: str) -> bool:
     """Return whether a number has the key's runs of equal digits, none of them longer than in the key."""
-    runs, key_runs = _digit_runs(answer), _digit_runs(key)
-    return [digit for digit, _ in runs] == [digit for digit, _ in key_runs] and all(
-        length <= full_length for (_, length), (_, full_length) in zip(runs, key_runs, strict=True)
+    runs, key_runs = ([(digit, len(list(run))) for digit, run in groupby(number)] for number in (answer, key))
+    return len(runs) == len(key_runs) and all(
+        digit == key_digit and length <= key_length
+        for (digit, length), (key_digit, key_length) in zip(runs, key_runs, strict=True)
     )

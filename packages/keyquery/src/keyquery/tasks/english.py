@@ -22,7 +22,7 @@ DIGITS = 5
 LENGTH = 256  # default number of tokens of a prompt with a key
 SENTIMENTS = ("positive", "negative")
 RULE = "Answer each question with yes or no.\n"
-# A prompt begins with two answered examples, one per answer, about subjects of no question.
+# A prompt begins with two answered examples, one with each answer; their subjects occur in no question.
 CITY_SHOTS = "Question: Is Nairobi in Kenya?\nAnswer: yes\nQuestion: Is Lima in Poland?\nAnswer: no\n"
 SPORT_SHOTS = (
     "Question: Does Michael Jordan play basketball?\nAnswer: yes\nQuestion: Does Pele play cricket?\nAnswer: no\n"
@@ -58,7 +58,7 @@ class EnglishBook:
     name = "english"
 
     def tasks(self) -> Sequence[str]:
-        """Return the task names: the four of the source, two further tasks about keys, and planted statements."""
+        """Return the task names: the four of the DroPE report, two further tasks about keys, and planted statements."""
         return (*TASKS, "verification", "ranking", english_statements.TASK)
 
     def kinds(self) -> Sequence[str]:
@@ -78,9 +78,9 @@ class EnglishBook:
     ) -> list[Item]:
         """Return `count` items of a task with balanced answers; see `keyquery.tasks.items.Book.items`.
 
-        If `tokenizer` is None, answers are not checked. `form` is `key` or `code`; by default they alternate. Raises
-        DataError if the task or form is unknown, the task has fewer questions than `count`, the length is too short, or
-        the tokenizer cannot encode an answer.
+        If `tokenizer` is None, answers are not checked. `form` is `key` or `code`; by default, both forms alternate.
+        Raises DataError if the task or form is unknown, the task has fewer questions than `count`, the length is too
+        short, or the tokenizer cannot encode an answer.
         """
         if task not in self.tasks():
             raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
@@ -112,8 +112,8 @@ class EnglishBook:
             text = make_section(rng)
             while (length := len(encode(tokenizer, text))) < tokens:
                 # one section more than the mean length suggests, so that few rounds suffice
-                missing = (tokens - length) * (text.count("\n\n") + 1) // length + 1
-                text = "\n\n".join([text, *(make_section(rng) for _ in range(missing))])
+                section_count = (tokens - length) * (text.count("\n\n") + 1) // length + 1
+                text = "\n\n".join([text, *(make_section(rng) for _ in range(section_count))])
             texts.append(text)
         return texts
 
@@ -177,9 +177,9 @@ def _key_items(
             answer, options = (YES if kind == "exact" else NO), (YES, NO)
             question = CHECK_QUESTIONS[wording].format(key=shown_key)
         plant = PLANTS[wording].format(key=key)
-        prompt, start = filler.around(INSTRUCTIONS[wording], plant, question, length, relative_depth, rng)
+        prompt, start = filler.fill_prompt(INSTRUCTIONS[wording], plant, question, length, relative_depth, rng)
         if task == "ranking":
-            # candidates of equal length, since the likelihood would prefer the shortest
+            # all candidates have the same length, since the likelihood would prefer a shorter one
             candidates = [key, *_wrong_keys(key, rng)]
             rng.shuffle(candidates)
             stem = prompt.removesuffix(question)
@@ -191,7 +191,7 @@ def _key_items(
 
 
 def _wrong_keys(key: str, rng: random.Random) -> list[str]:
-    """Return three different numbers of the key's length: one digit changed, two swapped, and an unrelated one."""
+    """Return three different wrong numbers of the key's length: two digits swapped, one digit changed, unrelated."""
     wrong_keys: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
         while (wrong := wrong_key(key, kind, rng)) in wrong_keys:

@@ -3,8 +3,8 @@
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs such as `("Paris", "France")` from a text such as `France: Paris, Lyon; Italy: Rome`."""
-    lists = (part.split(":") for part in " ".join(text.split()).split(";"))
-    return tuple((name.strip(), value.strip()) for value, names in lists for name in names.split(","))
+    values_and_names = (clause.split(":") for clause in " ".join(text.split()).split(";"))
+    return tuple((name.strip(), value.strip()) for value, names in values_and_names for name in names.split(","))
 
 
 CITIES = _pairs(

@@ -131,10 +131,10 @@ def python_function(rng: random.Random) -> str:
     lines.append(f'    """{verb.capitalize()} the {names[0]} of each {names[1]}."""')
     lines.append(f"    {names[3]}, {names[4]} = [], {names[1]}")
     for _ in range(rng.randint(2, 4)):
-        kind = rng.random()
-        if kind < 0.4:
+        draw = rng.random()
+        if draw < 0.4:
             lines += [f"    if {fill(rng.choice(TESTS))}:", f"        {fill(rng.choice(STEPS))}"]
-        elif kind < 0.7:
+        elif draw < 0.7:
             item, items = rng.sample(names, 2)
             lines += [f"    for {item} in {items}:", f"        {fill(rng.choice(STEPS))}"]
         else:
@@ -146,11 +146,12 @@ def python_function(rng: random.Random) -> str:
 def film_review(rng: random.Random, verdict: str) -> str:
     """Return a film review of six or seven sentences, one of which contradicts the verdict."""
     aspects = rng.sample(ASPECTS, rng.randint(3, 4))
-    agreeing, contrary = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
-    patterns = rng.sample(agreeing, len(aspects))
-    sentences = [capital(text.format(it=aspect)) + "." for aspect, text in zip(aspects, patterns, strict=True)]
+    opinions, contrary_opinions = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
+    patterns = rng.sample(opinions, len(aspects))
+    sentences = [capital(pattern.format(it=aspect)) + "." for aspect, pattern in zip(aspects, patterns, strict=True)]
     other_aspect = rng.choice([aspect for aspect in ASPECTS if aspect not in aspects])
-    sentences.insert(rng.randrange(len(sentences)), "True, " + rng.choice(contrary).format(it=other_aspect) + ".")
+    index = rng.randrange(len(sentences))
+    sentences.insert(index, "True, " + rng.choice(contrary_opinions).format(it=other_aspect) + ".")
     return " ".join([rng.choice(OPENINGS), *sentences, rng.choice(VERDICTS[verdict])])
 
 

@@ -23,9 +23,9 @@ UNFITTING = (  # objects of no subject
 def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.Random) -> list[Item]:
     """Return `count` statements, each after filler; half of them are true, and relations alternate.
 
-    Half of the false statements name another subject's object, so that the subject is needed to see that they are false
-    (`group` "question"); the others name an object of no subject, so that the object suffices (`group` "answer").
-    `length` is the number of tokens of the whole prompt; the filler's last sentence may exceed it.
+    Half of the false statements name another subject's object: the subject is needed to see that they are false
+    (`group` "question"). The other half name an object of no subject: the object suffices (`group` "answer"). `length`
+    is the number of tokens of the prompt, which the last sentence of the filler may exceed.
     """
     items = []
     for number in range(count):
@@ -33,15 +33,16 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
         subject, true_object = rng.choice(FACTS[relation])
         objects = objects_of(relation)
         truth, group = number // 2 % 2 == 0, (QUESTION, ANSWER)[number // 4 % 2]
-        stated = true_object
+        stated_object = true_object
         if not truth:
             other_objects = [word for word in objects if word != true_object]
-            stated = rng.choice(other_objects if group == QUESTION else UNFITTING)
+            stated_object = rng.choice(other_objects if group == QUESTION else UNFITTING)
         stem = STEMS[relation].format(subject=subject)
         facts: dict[str, Any] = {"subject": subject, "property": relation, "question": stem.split()}
-        facts |= {"answer_text": stated, "truth": truth, "group": group, "true": true_object, "objects": list(objects)}
-        filler = _filler_text(f"{stem} {stated}.", length or LENGTH, tokenizer, rng)
-        prompt = f"{filler} {stem} {stated}."
+        facts |= {"answer_text": stated_object, "truth": truth, "group": group}
+        facts |= {"true": true_object, "objects": list(objects)}
+        statement = f"{stem} {stated_object}."
+        prompt = f"{_filler_text(statement, length or LENGTH, tokenizer, rng)} {statement}"
         items.append(Item(f"{TASK}-{number:04d}", TASK, prompt, TRUE if truth else FALSE, (TRUE, FALSE), facts))
     return items
 

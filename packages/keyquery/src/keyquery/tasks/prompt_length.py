@@ -10,8 +10,8 @@ from keyquery.models.answers.forwards import encode
 from keyquery.tasks.english_prose import sentence
 
 POOL = 120  # number of filler sentences; long prompts repeat them
-DOTS = 8  # largest number of full stops after meaningless words
-ROUNDS = 8  # attempts to reach a length
+DOTS = 8  # largest number of full stops after the words of `HEDGES`
+ROUNDS = 8  # largest number of attempts to reach a length
 HEDGES = (
     "Well", "so", "then", "and", "there", "it", "was", "as", "ever", "so", "very", "quiet", "and", "calm", "all",
     "day", "and", "on", "and", "on", "as", "far", "as", "we", "know",
@@ -36,7 +36,7 @@ class Filler:
                 text = " ".join(HEDGES[:count]) + "." * dots
                 self._hedges.setdefault(self._cost_of_sentence(text), text)
 
-    def around(
+    def fill_prompt(
         self, head: str, plant: str, tail: str, tokens: int, depth: float, rng: random.Random
     ) -> tuple[str, int]:
         """Return a prompt (head, filler, plant, filler, tail) and the number of tokens before the plant.
@@ -57,16 +57,16 @@ class Filler:
             sentences.append(rng.choice(self._sentences))
             open_tokens -= self._costs[sentences[-1]]
         for _ in range(ROUNDS):
-            missing: int | None = None
+            missing_tokens: int | None = None
             for closing in islice(self._closings(open_tokens, rng), 4):
                 before, after = self._split_at_depth([*sentences, *closing], depth)
                 start = " ".join([head, *before])
                 prompt = " ".join([start, plant, *after]) + tail
-                missing = tokens - self._count(prompt)
-                if missing == 0:
+                missing_tokens = tokens - self._count(prompt)
+                if missing_tokens == 0:
                     return prompt, self._count(start)
-            if missing is not None:
-                open_tokens += missing  # joined sentences may have slightly fewer or more tokens than the sum
+            if missing_tokens is not None:
+                open_tokens += missing_tokens  # joined sentences may have slightly fewer or more tokens than the sum
             elif sentences:
                 open_tokens += self._costs[sentences.pop()]
             else:
@@ -77,7 +77,7 @@ class Filler:
         )
 
     def _closings(self, tokens: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Yield endings of the filler with `tokens` tokens: up to two sentences, or some with meaningless words."""
+        """Yield endings of the filler with `tokens` tokens: up to two sentences, the last may be of `HEDGES`."""
         if tokens == 0:
             yield ()
         for text in self._by_cost.get(tokens, [])[:2]:

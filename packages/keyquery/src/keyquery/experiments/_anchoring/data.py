@@ -11,10 +11,10 @@ from keyquery.models.answers.scoring import options_logprobs
 from keyquery.tasks.items import Item
 
 Span = tuple[int, int]
-TASK = "statements"  # of a book of items
-LENGTH = 48  # tokens of a planted prompt, at least twice those of its question
-SHARE = 1.5  # statements to draw for each sample, since whole units are assigned to training or test
-KNOWN_SHARE = 4.0  # statements to draw if only those about names that the model knows are used
+TASK = "statements"  # name of the task in a book of items
+LENGTH = 48  # tokens of a planted prompt; its question has at most half as many
+DRAWN_PER_SAMPLE = 1.5  # statements; above 1, since a unit is assigned to training or test as a whole
+DRAWN_PER_KNOWN_SAMPLE = 4.0  # statements, of which only those about names that the model knows are used
 QUESTION, ANSWER = "question", "answer"
 
 
@@ -27,7 +27,7 @@ class AnswerSample:
     unit : str
         Resampling unit; samples of one unit share a fact, so they are not independent.
     text : str
-        Prompt and answer, up to the end of the answer or further.
+        Prompt and answer; there may be more text after the answer.
     question : tuple of (int, int)
         Character spans of the decisive words of the question.
     answer : (int, int)
@@ -35,7 +35,7 @@ class AnswerSample:
     right : bool
         Whether the answer is right.
     filler : (int, int)
-        Character span of text that has nothing to do with the question; empty if there is no such text.
+        Character span of text unrelated to the question; empty if there is no such text.
     kind : str
         "answer" if the answer alone shows that it is wrong, "question" if the question is needed to see it; empty if
         unknown.
@@ -54,8 +54,8 @@ class AnswerSample:
 class SampleSplit:
     """Samples for training probes and samples for measuring; no unit is in both.
 
-    `asked` counts the names that the model was asked about, `known` those that it knows; both are 0 if it was not
-    asked.
+    `asked` is the number of names that the model was asked about, and `known` the number that it knows; both are 0 if
+    the model was not asked.
     """
 
     train: tuple[AnswerSample, ...]
@@ -77,19 +77,18 @@ class SampleSplit:
 
 
 def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> SampleSplit:
-    """Return samples of statements whose truth is known by construction; no name is in training and test statements.
+    """Return samples of statements whose truth is known by construction; training and test share no name.
 
     A statement whose object fits no name is recognisably wrong without the question; other statements need the
     question. With `known`, only names are used for which the model ranks the true object first among all objects of
-    the relation. Raises DataError if the model's language has no such statements, or too few names for the requested
-    samples.
+    the relation. Raises DataError if the subject's book has no such statements, or too few names for the samples.
     """
     if TASK not in subject.book.tasks():
         raise DataError(
             f"{subject.name}: planted statements do not exist in {subject.book.name}; "
             "give --data popqa, triviaqa, hotpotqa or nq"
         )
-    count = round((KNOWN_SHARE if known else SHARE) * (train + test))
+    count = round((DRAWN_PER_KNOWN_SAMPLE if known else DRAWN_PER_SAMPLE) * (train + test))
     items = subject.book.items(TASK, count, seed, subject.tokenizer, length=LENGTH)
     names = {str(item.facts["subject"]) for item in items}
     if known:
@@ -101,7 +100,7 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
             str(item.facts["answer_text"]),
             unit=str(item.facts["subject"]),
             right=bool(item.facts["truth"]),
-            alone=item.facts["group"] == ANSWER and not item.facts["truth"],
+            kind=ANSWER if item.facts["group"] == ANSWER and not item.facts["truth"] else QUESTION,
         )
         for item in items
     ]
@@ -132,33 +131,29 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
     return [item for item in items if completions[" ".join(item.facts["question"])] == item.facts["true"]]
 
 
-def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:
-    """Return the sample of a statement, whose prompt ends with the question's words and the answer."""
+def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, kind: str) -> AnswerSample:
+    """Return the sample of a statement. Its prompt ends with the words of the question and the answer."""
     stem = " ".join(question)
     start = prompt.rfind(f"{stem} {answer}")
     if start < 0:
         raise DataError(f"the statement {prompt[-60:]!r} does not contain its words {stem + ' ' + answer!r}")
     answer_start = start + len(stem) + 1
+    filler_end = max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))  # the last full stop
     return AnswerSample(
         unit=unit,
         text=prompt,
         question=((start, start + len(stem)),),
         answer=(answer_start, answer_start + len(answer)),
         right=right,
-        filler=(0, _sentence_start(prompt, start)),
-        kind=ANSWER if alone else QUESTION,
+        filler=(0, filler_end),
+        kind=kind,
     )
 
 
-def _sentence_start(prompt: str, start: int) -> int:
-    """Return where the sentence at `start` begins, counting the full stop before it to this sentence."""
-    return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
-
-
 def split_units(samples: Sequence[AnswerSample], train_count: int, test_count: int, seed: int) -> SampleSplit:
-    """Return training and test samples, the requested number of each, from disjoint units drawn in proportion.
+    """Return the requested numbers of training and test samples, from disjoint sets of random units.
 
-    Raises DataError if there are too few samples of either.
+    Raises DataError if there are too few training or test samples.
     """
     units = sorted({sample.unit for sample in samples})
     random.Random(f"anchoring/{seed}").shuffle(units)

@@ -11,48 +11,48 @@ from keyquery.experiments._anchoring.probe import Bools, Floats, LayerSummary, R
 from keyquery.measure.rows import Row, row
 
 DRAWS = 2000
-Units = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class TestSamples:
     """Test samples of one seed, or of all seeds together.
 
-    `whole` has the readings of probes trained on all units, `first` and `second` those of probes trained on one half of
-    the units each. `names` has the unit of each sample, `reference` the reference layer of its seed, and `kinds` its
-    designed kind (empty if unknown).
+    `full` has the readings of probes trained on all units; `first_half` and `second_half` have those of probes trained
+    on one half of the units. For each sample, `unit_names` has its unit, `reference_layers` the reference layer of its
+    seed, and `kinds` its designed kind (empty if unknown).
     """
 
-    whole: Readings
-    first: Readings
-    second: Readings
+    full: Readings
+    first_half: Readings
+    second_half: Readings
     right: Bools
-    names: tuple[str, ...]
+    unit_names: tuple[str, ...]
     kinds: tuple[str, ...]
-    reference: Units
+    reference_layers: Ints
 
     @property
-    def units(self) -> Units:
+    def units(self) -> Ints:
         """Number of each sample's unit, counted from 0."""
-        return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
+        return np.unique(np.asarray(self.unit_names), return_inverse=True)[1].astype(np.int64)
 
 
 def pool_seeds(by_seed: Sequence[TestSamples]) -> TestSamples:
     """Return the test samples of all seeds together."""
 
-    def joined(name: str) -> Readings:
-        readings = [getattr(samples, name) for samples in by_seed]
+    def pooled_readings(probes: str) -> Readings:
+        readings = [getattr(samples, probes) for samples in by_seed]
         fields = ("before", "cut", "control", "filler")
         return Readings(*(np.concatenate([getattr(each, field) for each in readings]) for field in fields))
 
     return TestSamples(
-        whole=joined("whole"),
-        first=joined("first"),
-        second=joined("second"),
+        full=pooled_readings("full"),
+        first_half=pooled_readings("first_half"),
+        second_half=pooled_readings("second_half"),
         right=np.concatenate([samples.right for samples in by_seed]),
-        names=tuple(name for samples in by_seed for name in samples.names),
+        unit_names=tuple(name for samples in by_seed for name in samples.unit_names),
         kinds=tuple(kind for samples in by_seed for kind in samples.kinds),
-        reference=np.concatenate([samples.reference for samples in by_seed]),
+        reference_layers=np.concatenate([samples.reference_layers for samples in by_seed]),
     )
 
 
@@ -64,7 +64,7 @@ def probe_rows(data: str, samples: TestSamples) -> Iterator[Row]:
         groups[QUESTION] = kinds == QUESTION
     for group, members in groups.items():
         condition = f"{data}/probe/{group}"
-        scores, right, units = samples.whole.before[members], samples.right[members], samples.units[members]
+        scores, right, units = samples.full.before[members], samples.right[members], samples.units[members]
         n = len(np.unique(units))
         area, *interval = auroc(scores, right, units, DRAWS)
         for name, values in zip(("auroc", "auroc_low", "auroc_high"), (area, *interval), strict=True):
@@ -98,21 +98,17 @@ def group_rows(data: str, samples: TestSamples) -> Iterator[Row]:
 
 def _groupings(samples: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
     """Yield each grouping: its name, the readings to use, and for each group the mask of its samples, shape (n, L)."""
-    flips = samples.whole.flips()
-    at_reference = np.take_along_axis(flips, samples.reference[:, None], axis=1)
-    yield "all", samples.whole, {"all": np.ones_like(flips)}
-    yield "layer", samples.whole, {QUESTION: flips, ANSWER: ~flips}
-    yield (
-        "reference",
-        samples.whole,
-        {QUESTION: np.broadcast_to(at_reference, flips.shape), ANSWER: np.broadcast_to(~at_reference, flips.shape)},
-    )
-    first_flips = samples.first.flips()
-    yield "half", samples.second, {QUESTION: first_flips, ANSWER: ~first_flips}
+    flips = samples.full.flips()
+    flips_at_reference = np.take_along_axis(flips, samples.reference_layers[:, None], axis=1)
+    reference_flips = np.broadcast_to(flips_at_reference, flips.shape)
+    first_half_flips = samples.first_half.flips()
+    yield "all", samples.full, {"all": np.ones_like(flips)}
+    yield "layer", samples.full, {QUESTION: flips, ANSWER: ~flips}
+    yield "reference", samples.full, {QUESTION: reference_flips, ANSWER: ~reference_flips}
+    yield "half", samples.second_half, {QUESTION: first_half_flips, ANSWER: ~first_half_flips}
     if samples.kinds[0]:
         kinds = np.asarray(samples.kinds)[:, None]
-        designed = {kind: np.broadcast_to(kinds == kind, flips.shape) for kind in (QUESTION, ANSWER)}
-        yield "design", samples.whole, designed
+        yield "design", samples.full, {kind: np.broadcast_to(kinds == kind, flips.shape) for kind in (QUESTION, ANSWER)}
 
 
 def _summary_rows(condition: str, name: str, summary: LayerSummary) -> Iterator[Row]:

@@ -21,8 +21,7 @@ STEPS = 2000  # largest number of steps of the solver
 class Probes:
     """Linear classifiers, one per layer, of whether the answer is right.
 
-    `weights` (L, D) and `offsets` (L,) apply to states that are not standardised, since they include the
-    standardisation.
+    `weights` (L, D) and `offsets` (L,) include the standardisation, so they apply to states as the model gives them.
     """
 
     weights: Floats
@@ -57,9 +56,9 @@ def train_probes(states: NDArray[np.float32], right: Bools, strength: float = 1.
 class Readings:
     """Probabilities of "right" that probes give to test samples, each of shape (n, L).
 
-    `before` is of the unchanged model and `cut` after cutting attention to the question. `control` and `filler` are
-    after cutting attention to as many other tokens, drawn from all tokens or from the filler; they are NaN for samples
-    with too few such tokens.
+    `before` is read from the unchanged model, and `cut` from the model without attention to the question. For `control`
+    and `filler`, attention to as many other tokens is cut, drawn from all tokens or from the filler; both are NaN for
+    samples with too few such tokens.
     """
 
     before: Floats
@@ -72,15 +71,13 @@ class Readings:
         return _class_probability(self.before, self.cut) < 0.5
 
     def probability_change(self, field: Literal["cut", "control", "filler"] = "cut") -> Floats:
-        """Return the change of the predicted class's probability by a knockout, in percentage points."""
-        values: Floats = getattr(self, field)
-        return np.asarray(
-            100 * (_class_probability(self.before, values) - _class_probability(self.before, self.before))
-        )
+        """Return the change of the predicted class's probability by a knockout, in percentage points, shape (n, L)."""
+        after = _class_probability(self.before, getattr(self, field))
+        return np.asarray(100 * (after - _class_probability(self.before, self.before)))
 
 
 def _class_probability(before: Floats, after: Floats) -> Floats:
-    """Return the probability in `after` of the class that is likelier in `before`."""
+    """Return the probability, according to `after`, of the class that is likelier according to `before`."""
     return np.where(before >= 0.5, after, 1 - after)
 
 
@@ -88,9 +85,9 @@ def _class_probability(before: Floats, after: Floats) -> Floats:
 class LayerSummary:
     """Mean over units with a 95 % interval, by layer; each array has shape (L,) and is NaN where n is 0.
 
-    `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, or Student's below
-    `LEAST_BOOTSTRAPPED` units; it is NaN for one unit or if all units are equal. `n` counts units, and `samples` the
-    samples in them.
+    `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, or Student's for fewer
+    than `LEAST_BOOTSTRAPPED` units; it is NaN for one unit or if all units are equal. `n` is the number of units, and
+    `samples` the number of their samples.
     """
 
     mean: Floats
@@ -126,10 +123,10 @@ def summary(
         sd = np.sqrt((np.where(has_value, means - mean, 0.0) ** 2).sum(0) / np.where(n > 1, n - 1, np.nan))
         weights = _resample_weights(shape[0], draws)
         resampled = (weights @ means) / (weights @ has_value)
-    half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
-    low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
+    margin = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
+    low, high = np.maximum(mean - margin, bounds[0]), np.minimum(mean + margin, bounds[1])
     for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
-        # a resample without any sample of a small group is ignored
+        # a resample may have no unit with a value; such resamples are ignored
         finite = resampled[:, layer][np.isfinite(resampled[:, layer])]
         low[layer], high[layer] = percentile_interval(finite)
     return LayerSummary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
@@ -138,15 +135,15 @@ def summary(
 def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) -> tuple[Floats, Floats, Floats]:
     """Return the area under the ROC curve by layer with its 95 % bootstrap interval over units; ties count one half.
 
-    Values and interval ends have shape (L,). All are NaN if the samples are of one class; the ends also if there are
-    fewer than `LEAST_BOOTSTRAPPED` units.
+    Areas and both ends of the interval have shape (L,). All are NaN if the samples are of one class. With fewer than
+    `LEAST_BOOTSTRAPPED` units, the ends are NaN.
     """
     value = auroc_by_layer(scores, right)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
     too_few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
     for layer in () if too_few else np.flatnonzero(np.isfinite(value)):
         resampled = np.concatenate(
-            [_weighted_auc(scores[:, layer], right, chunk[:, units]) for chunk in _chunks(units, draws)]
+            [_weighted_auc(scores[:, layer], right, chunk[:, units]) for chunk in _weight_chunks(units, draws)]
         )
         low[layer], high[layer] = percentile_interval(resampled[np.isfinite(resampled)])
     return value, low, high
@@ -158,8 +155,8 @@ def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
     return np.asarray([_weighted_auc(scores[:, layer], right, weights)[0] for layer in range(scores.shape[1])])
 
 
-def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
-    """Return bootstrap weights in chunks, so that an array over samples stays below some tens of megabytes."""
+def _weight_chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
+    """Return bootstrap weights in chunks of draws; an array of a chunk's draws and all samples fits into memory."""
     weights = _resample_weights(int(units.max()) + 1, draws)
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 

@@ -2,13 +2,12 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import line_values
 from keyquery.experiments._anchoring.data import AnswerSample, SampleSplit, Span
 from keyquery.experiments._anchoring.words import (
     RULE,
@@ -21,11 +20,11 @@ from keyquery.experiments._anchoring.words import (
 from keyquery.measure.evaluation import ask_once
 from keyquery.measure.subject import Subject
 from keyquery.models.answers.generation import greedy
-from keyquery.models.libraries import need
+from keyquery.tasks.published import hub_rows, local_rows
 
 PROMPT = ("Question: ", "\nAnswer:")
 NEW_TOKENS = 24
-CHUNK = 64  # questions; answers are saved after each chunk
+CHUNK = 64  # number of questions after which answers are saved
 Row = Mapping[str, Any]
 
 
@@ -44,7 +43,7 @@ class DataSet:
     """A published data set.
 
     `hub`, `configuration` (may be empty) and `split` locate it on the Hub. `rule` describes how the decisive words
-    are found; `read` turns a row into a question, whose id is the row number if the data has no ids.
+    are found. `read` makes a question of a row and its number; the number is the question's id if the data has no ids.
     """
 
     hub: str
@@ -99,9 +98,9 @@ DATA: Mapping[str, DataSet] = {
 
 
 def questions(name: str, file: Path | None = None) -> list[Question]:
-    """Return the questions of a data set in which decisive words are found, in order.
+    """Return the questions of a data set that have decisive words and known answers, in order.
 
-    `name` is one of `DATA`. `file` is a .jsonl or .parquet file, or a folder of such files, with the data set's
+    `name` is one of `DATA`. `file` is a .jsonl, .json or .parquet file, or a folder of such files, with the data set's
     columns; if None, the Hub is read. Raises DataError when the data set is unknown, cannot be read, lacks a column,
     or has a malformed row.
     """
@@ -109,7 +108,14 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         raise DataError(f"no data set {name!r}; choose from planted, {', '.join(DATA)}")
     source = DATA[name]
     usable = []
-    for number, (where, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
+    rows = (
+        hub_rows(source.hub, source.split, "--data-file", configuration=source.configuration, columns=source.columns)
+        if file is None
+        else local_rows(file)
+    )
+    for number, (where, row) in enumerate(rows):
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns")
         absent = [column for column in source.columns if column not in row]
         if absent:
             raise DataError(f"{where}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
@@ -124,56 +130,11 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     return usable
 
 
-def _rows_of_hub(source: DataSet) -> Iterator[tuple[str, Row]]:
-    datasets = need("datasets", f"to read {source.hub}")
-    try:
-        rows = datasets.load_dataset(source.hub, source.configuration or None, split=source.split)
-    except (OSError, ValueError, RuntimeError) as error:
-        message = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(
-            f"{source.hub} cannot be loaded ({message[:160]}); give a local copy of it: --data-file FILE"
-        ) from None
-    for number, row in enumerate(rows.select_columns(list(source.columns))):
-        yield f"{source.hub}, row {number}", row
-
-
-def _rows_of_folder(file: Path) -> Iterator[tuple[str, Row]]:
-    files = (
-        sorted(path for path in file.iterdir() if path.suffix in (".jsonl", ".parquet")) if file.is_dir() else [file]
-    )
-    if not files:
-        raise DataError(f"{file}: no .jsonl or .parquet files in this folder")
-    for path in files:
-        if path.suffix == ".jsonl":
-            yield from _lines(path)
-        elif path.suffix == ".parquet":
-            yield from _rows_of_parquet(path)
-        else:
-            raise DataError(f"{path}: give a .jsonl or .parquet file, or a folder of them")
-
-
-def _lines(path: Path) -> Iterator[tuple[str, Row]]:
-    for where, row in line_values(path):
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns")
-        yield where, row
-
-
-def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
-    parquet = need("pyarrow.parquet", f"to read {path.name}")
-    try:
-        rows = parquet.ParquetFile(path).read(use_threads=False).to_pylist()
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0][:120]})") from None
-    for number, row in enumerate(rows):
-        yield f"{path}, row {number}", row
-
-
 def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> SampleSplit:
-    """Return samples of a model's greedy answers to randomly drawn questions: first those for training.
+    """Return training and test samples of a model's greedy answers to randomly drawn questions.
 
-    Answers are saved, so a rerun resumes a stopped run. Questions whose answer has no words are skipped. Raises
-    DataError when there are too few questions, or too few answers.
+    Answers are saved, so a rerun resumes a stopped run. A question is skipped if the model's answer has no words.
+    Raises DataError when there are too few questions, or too few answers.
     """
     pool = questions(data, file)
     random.Random(f"questions/{data}/{seed}").shuffle(pool)
@@ -209,8 +170,8 @@ def _model_answers(subject: Subject, chunk: Sequence[Question]) -> list[str]:
 def sample_of_answer(question: Question, text: str) -> AnswerSample | None:
     """Return the sample of a question and the model's continuation `text`; None if the model gave no answer.
 
-    The sample's text ends with the exact answer. A space before the continuation, which the tokenizer may have dropped,
-    is restored.
+    The sample's text ends with the exact answer. If `text` does not begin with a space, which tokenizers may drop, a
+    space is added.
     """
     text = text if text[:1].isspace() else f" {text}"
     span = answer_span(text)

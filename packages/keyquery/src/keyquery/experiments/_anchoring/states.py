@@ -21,7 +21,7 @@ from keyquery.models.interventions import knockout
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-TOKENS = 4096  # per forward pass, padding included
+TOKENS = 4096  # largest number per forward pass, with padding
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class MarkedSample:
     """A sample as token ids, with the positions of its question.
 
     The state is read at the last of `ids`; `question` has the positions of the question's decisive words. `control` and
-    `filler` are as many other positions, drawn at random from all positions before the answer and from the filler; they
-    are empty if there are too few.
+    `filler` have as many other positions: `control` random positions before the answer, and `filler` random positions
+    in the filler. Each is empty if there are too few positions to draw from.
     """
 
     ids: tuple[int, ...]
@@ -50,9 +50,9 @@ class MarkedSample:
 def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str = "answer") -> MarkedSample:
     """Return a sample as token ids, with the positions of its question from the tokenizer's character offsets.
 
-    The tokenizer must be a fast one; `seed` is for drawing control and filler. `read` says where the state is read: at
-    the last token of the exact answer ("answer") or of the text ("end"). Raises ModelError if the tokenizer has no
-    offsets, and DataError if no token lies in the question or in the answer.
+    `seed` is for drawing control and filler. `read` says where the state is read: at the last token of the exact answer
+    ("answer") or of the text ("end"). Raises ModelError if the tokenizer is not a fast one, because only those have
+    offsets, and DataError if no token lies in the question or in the answer, or the question begins at the first token.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
@@ -70,19 +70,19 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
             f"the question begins at the first token of {sample.text[:40]!r}: no token would be left to attend "
             "to; the tokenizer puts no beginning token in front"
         )
-    others = [position for position in range(1, answer[0]) if position not in question]
-    in_filler = [position for position in tokens_in_span(offsets, sample.text, sample.filler) if position in others]
+    before_answer = [position for position in range(1, answer[0]) if position not in question]
+    filler = [token for token in tokens_in_span(offsets, sample.text, sample.filler) if token in before_answer]
 
     def draw(name: str, positions: list[int]) -> tuple[int, ...]:
         rng = random.Random(f"{name}/{seed}/{sample.text}")
         return tuple(sorted(rng.sample(positions, len(question)))) if len(positions) >= len(question) else ()
 
     ids = tuple(encoding["input_ids"][: last + 1])
-    return MarkedSample(ids, question, draw("control", others), draw("filler", in_filler))
+    return MarkedSample(ids, question, draw("control", before_answer), draw("filler", filler))
 
 
 def tokens_in_span(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
-    """Return the tokens that overlap a span of characters; a token's leading space does not count."""
+    """Return the positions of tokens that overlap a span of characters; a token's leading space does not count."""
     start, end = span
     positions = []
     for position, (begin, stop) in enumerate(offsets):
@@ -105,32 +105,32 @@ def states_at_end(
     """Return the residual stream after each block at the last token of each sample, float32 of shape (n, L, D).
 
     The state after block k depends on blocks 0 to k only, so one pass with a knockout in all layers equals, for every
-    k, a knockout in blocks 0 to k. A pass without hidden keys has an empty mask, so that it differs from a pass with
-    hidden keys only by the knockout. `choose` returns the keys hidden from a sample's later positions (by default no
-    keys); `layers` are the blocks with the knockout (None: all). A batch has at most `tokens` tokens, but at least one
-    sample; shorter samples are padded on the right.
+    k, a knockout in blocks 0 to k. Without hidden keys, the pass still uses a mask, an empty one, so that passes differ
+    only by the knockout. `choose` returns the keys hidden from a sample's later positions (by default no keys);
+    `layers` are the blocks with the knockout (None: all). A batch has at most `tokens` tokens, but at least one sample;
+    shorter samples are padded on the right.
     """
     torch = libraries.torch
     vectors: list[NDArray[np.float32] | None] = [None] * len(samples)
     order = sorted(range(len(samples)), key=lambda index: len(samples[index].ids))
     start = 0
     while start < len(order):
-        width = max(1, tokens // len(samples[order[start]].ids))
-        while width > 1 and width * len(samples[order[min(start + width, len(order)) - 1]].ids) > tokens:
-            width -= 1
-        indices = order[start : start + width]
-        rows = [samples[index] for index in indices]
-        longest = len(rows[-1].ids)
-        inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
-        blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
-        last_tokens = torch.tensor([len(row.ids) - 1 for row in rows])
+        size = max(1, tokens // len(samples[order[start]].ids))
+        while size > 1 and size * len(samples[order[min(start + size, len(order)) - 1]].ids) > tokens:
+            size -= 1
+        indices = order[start : start + size]
+        batch = [samples[index] for index in indices]
+        longest = len(batch[-1].ids)
+        inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in batch])
+        blocked = np.stack([row.blocked(choose(row), longest) for row in batch])
+        last_tokens = torch.tensor([len(row.ids) - 1 for row in batch])
         with torch.inference_mode(), hook_last_token(model, last_tokens) as by_layer, knockout(model, blocked, layers):
             model(input_ids=inputs.to(device_of(model)), use_cache=False, logits_to_keep=1)
         if not by_layer:
             raise ModelError(f"{type(model).__name__}: its blocks pass on no residual stream; one is needed")
-        block = np.stack([by_layer[layer] for layer in sorted(by_layer)], axis=1)
-        for index, row in zip(indices, block, strict=True):
-            vectors[index] = row
+        states = np.stack([by_layer[layer] for layer in sorted(by_layer)], axis=1)
+        for index, state in zip(indices, states, strict=True):
+            vectors[index] = state
         start += len(indices)
         tell(start)
     return np.stack([row for row in vectors if row is not None])
@@ -138,14 +138,14 @@ def states_at_end(
 
 @contextmanager
 def hook_last_token(model: PreTrainedModel, last_tokens: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
-    """Hook all blocks; yield a dict that receives the output at each row's last token, by layer, shape (B, D)."""
+    """Hook all blocks; yield a dict that receives, for each layer, the output at each row's last token, (B, D)."""
     torch = libraries.torch
     by_layer: dict[int, NDArray[np.float32]] = {}
 
     def hook(layer: int, width: int) -> Callable[[Any, Any, Any], None]:
         def keep(module: Any, inputs: Any, output: Any) -> None:
             stream = output[0] if isinstance(output, tuple) else output
-            if stream.ndim != 3 or stream.shape[2] != width:  # as the several streams of Gemma 3n and Qwen4
+            if stream.ndim != 3 or stream.shape[2] != width:  # Gemma 3n and Qwen4 have several streams
                 kind = type(model).__name__
                 raise ModelError(f"{kind}: its blocks pass on several residual streams per token; one is needed")
             rows = torch.arange(len(last_tokens), device=stream.device)

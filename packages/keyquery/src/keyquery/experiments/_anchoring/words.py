@@ -10,7 +10,7 @@ RULE = (
     "quoted passages, numbers, capitalised words but for a question word, and every other word that is no function word"
 )
 RULE_SUBJECT = "the subject, and the property where the question has it word by word, else its other content words"
-_FUNCTION = """
+_FUNCTION_WORDS = """
 a about above after again all also am an and any are as at be because been before being below between both but by
 can could did do does doing down during each else ever every few for from further had has have having he her here
 hers him his how i if in into is it its itself just many may me might more most much must my name named no nor not
@@ -18,7 +18,7 @@ of off on once one only or other our out over own please same shall she should s
 them then there these they this those through to too under until up upon us very was we were what when where which
 while who whom whose why will with within without would yes you your
 """
-FUNCTION = frozenset(_FUNCTION.split())
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]+)[\"“”«»]")
 WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 END = re.compile(r"\n|[;!?]|(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Jr|Sr))(?<!\bMrs)\.(?=\s|$)")
@@ -26,18 +26,18 @@ ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 def decisive_spans(question: str) -> tuple[Span, ...]:
-    """Return the character spans of a question's decisive words, see `RULE`; a quotation is one span."""
+    """Return the character spans of a question's decisive words by `RULE`; a quotation is one span."""
     spans = [match.span(1) for match in QUOTED.finditer(question)]
     for match in WORD.finditer(question):
         if any(start <= match.start() < end for start, end in spans):
             continue
-        if match.group().casefold().removesuffix("'s").removesuffix("’s") not in FUNCTION:
+        if match.group().casefold().removesuffix("'s").removesuffix("’s") not in FUNCTION_WORDS:
             spans.append(match.span())
     return tuple(sorted(spans))
 
 
 def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...]:
-    """Return the character spans that `RULE_SUBJECT` finds in a question; empty if the subject does not occur."""
+    """Return the character spans of decisive words by `RULE_SUBJECT`; empty if the question lacks the subject."""
     subject_span = _find(question, subject)
     if subject_span is None:
         return ()
@@ -64,10 +64,10 @@ def _overlap(first: Span, second: Span) -> bool:
 def answer_span(continuation: str) -> Span | None:
     """Return the character span of the answer in a continuation: up to the end of the first line or sentence.
 
-    Right and wrong answers are cut alike, so the position of the last token does not reveal the truth. Surrounding
-    quotation marks and spaces are excluded. None if the answer has no word.
+    Right and wrong answers are cut by the same rule, so the last token's position does not reveal which are right.
+    Surrounding quotation marks and spaces are excluded. None if the answer has no word.
     """
-    start = next((i for i, sign in enumerate(continuation) if not sign.isspace()), None)
+    start = next((i for i, character in enumerate(continuation) if not character.isspace()), None)
     if start is None:
         return None
     match = END.search(continuation, start)
@@ -81,11 +81,11 @@ def answer_span(continuation: str) -> Span | None:
 
 def normal(text: str) -> str:
     """Return a text in lower case without punctuation, English articles or double spaces, as in SQuAD's metric."""
-    unpunctuated = "".join(" " if sign in string.punctuation + "’“”–" else sign for sign in text.casefold())
+    unpunctuated = "".join(" " if char in string.punctuation + "’“”–" else char for char in text.casefold())
     return " ".join(ARTICLES.sub(" ", unpunctuated).split())
 
 
 def is_alias(answer: str, aliases: Sequence[str]) -> bool:
-    """Return whether the normalised answer is, or contains as whole words, one of the normalised aliases."""
+    """Return whether the normalised answer contains one of the normalised aliases, as whole words."""
     padded = f" {normal(answer)} "
     return any(f" {alias} " in padded for alias in map(normal, aliases) if alias)

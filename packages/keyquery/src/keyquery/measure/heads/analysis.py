@@ -36,17 +36,17 @@ from keyquery.models.captures.reading import NO_RECORD, Capture, open_capture
 from keyquery.models.captures.stated import with_stated_rotation
 from keyquery.rotary import rotation_records
 
-MAX_SHOWN = 5  # failures that an error lists
+MAX_SHOWN = 5  # largest number of failures in an error
 GROUPS_PER_PROCESS = 4  # with fewer groups of heads that share keys, heads are analysed one by one
 LIBRARIES = ("numba", "numpy", "scipy")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisOutcome:
-    """What `measure` returns: tables, counts of heads, and time.
+    """The result of `measure`.
 
-    `files` are the written tables, `heads` is the number of all heads, `kept` the number that an earlier run finished,
-    and `seconds` wall time.
+    `files` are the written tables, `heads` is the number of all heads, `kept` the number of heads that an earlier run
+    finished, and `seconds` the wall time.
     """
 
     files: list[Path]
@@ -90,7 +90,7 @@ def measure(
     folder, process_count = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
-        process_count = 1  # every result is stored; collect them in this process
+        process_count = 1  # the jobs have stored all results, so this process only collects them
     with open_bar("heads") as progress:
         try:
             findings, earlier_count = analyse_heads(capture, options, folder, process_count, progress)
@@ -255,7 +255,7 @@ def _manifest(
     arguments += [f"--rotation {rotation.name}"] if rotation is not None else []
     arguments += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
     vectors_hash = hashlib.blake2b("".join(finding.vectors for finding in findings).encode(), digest_size=16)
-    from_folder = settings.get("fingerprint")  # then the model's name is a path
+    fingerprint = settings.get("fingerprint")  # if the model is from a folder; its name is then a path
     return {
         "command": f"python build.py heads {name} {' '.join(arguments)} --name {model}",
         "options": {
@@ -272,7 +272,7 @@ def _manifest(
         },
         "capture": {
             **{name: settings[name] for name in fact_names if name in settings},
-            **({"model": Path(settings["model"]).name, "fingerprint": from_folder} if from_folder else {}),
+            **({"model": Path(settings["model"]).name, "fingerprint": fingerprint} if fingerprint else {}),
             "context": capture.context,
             "documents": len(capture_manifest["documents"]) if "documents" in capture_manifest else None,
             **_documents_hash(settings, capture_manifest),

@@ -21,11 +21,11 @@ from keyquery.models.checkpoints.loading import LoadedModel, shown_model
 from keyquery.models.texts import TextSource
 
 BUCKETS = 16
-DOCUMENTS = 256  # documents per capture; also queries per bin, since one token per bucket and document is captured
+DOCUMENTS = 256  # number per capture; also queries per bin, since one token per bucket and document is captured
 
 
 def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
-    """Return a capture of queries and keys over 256 texts of one kind, made once and kept in the subject's cache.
+    """Return a capture of queries and keys over 256 texts of one kind; it is made once and kept in the subject's cache.
 
     `kind` is one of the book's kinds of texts (None: the first), unless `options.texts_from` gives other texts. Raises
     DataError if the model was made in memory, texts are too short, or `options.tokens` is too small.
@@ -87,7 +87,7 @@ def findings(subject: Subject, options: Options, kind: str | None = None) -> lis
 
 
 def finding_row(result: HeadResult, metric: str, condition: str = "") -> Row:
-    """Return a head's metric as a row of an experiment, with the number of queries, or with the reason for no value."""
+    """Return a head's metric as a row of an experiment; n is the number of queries."""
     value, reason = result.metrics.get(metric), result.reasons.get(metric, "")
     return row(metric, value, result.queries, condition=condition, layer=result.layer, head=result.head, reason=reason)
 

@@ -35,7 +35,7 @@ COMPONENT = ("pc0_explained", "pc0_r_q", "pc0_r_k", "linear_share_q", "linear_sh
 GAPS = ("gap_by_pair", "gap_by_bin")
 METRICS = (*PLASTICITY, *ROTATION, *COMPONENT, *GAPS)
 LENGTHS = tuple(f"ap_{name}" for name in LENGTH_NAMES)
-PLANE_POINTS = 32  # vectors drawn on each side, evenly over positions
+PLANE_POINTS = 32  # largest number of queries, and of keys, in the table of the plane; evenly spaced over positions
 DECILES = tuple(f"ap_decile_{index}" for index in range(10))
 
 
@@ -52,9 +52,9 @@ class HeadResult:
     queries, keys : int
         Numbers of queries and of keys.
     metrics : dict
-        Values by name, for those of `METRICS`, `DECILES` and `LENGTHS` that have one.
+        Values by name, from `METRICS`, `DECILES` and `LENGTHS`.
     reasons : dict
-        Why the other metrics have no value, by name.
+        Why a metric has no value, by name.
     kind : str
         What the first principal component encodes; empty if unknown.
     bins : list of dict
@@ -91,7 +91,7 @@ class HeadResult:
     precision: str = ""
 
     def set_value(self, name: str, value: float | Scalar) -> None:
-        """Record the value of a metric, or the reason why it has none."""
+        """Record the value of a metric, or the reason why it is missing."""
         scalar = value if isinstance(value, Scalar) else Scalar(float(value), 1)
         if scalar.value is None:
             self.reasons[name] = scalar.reason
@@ -163,15 +163,9 @@ def finding_path(
     return folder / f"{cache_name(analyse, cache_arguments)}{FINDING.suffix}", vectors
 
 
-def _load_result(path: Path) -> HeadResult:
-    return HeadResult(**JSON.load(path))
-
-
-def _save_result(path: Path, finding: HeadResult) -> None:
-    JSON.save(path, vars(finding))
-
-
-FINDING = FileForm(".json", _load_result, _save_result)
+FINDING: FileForm[HeadResult] = FileForm(
+    ".json", lambda path: HeadResult(**JSON.load(path)), lambda path, finding: JSON.save(path, vars(finding))
+)
 
 
 def analyse(
@@ -244,7 +238,7 @@ def _add_rotation(
         ]
     for name in ROTATION:
         value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
-        # zero up to rounding, so its digits would differ between machines
+        # `residual_pos_r` is zero up to rounding, so its last digits would differ between machines
         finding.set_value(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
 
 

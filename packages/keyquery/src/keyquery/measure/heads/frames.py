@@ -185,7 +185,7 @@ def half_metrics(
 
 
 def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, index: int) -> str:
-    """Return why a metric has no mean (the heads' own reasons), interval, sd or bimodality; empty if it has them."""
+    """Return why a metric has no mean (reasons of single heads), interval, sd or bimodality; empty if it has all."""
     if means.mean.reasons[index]:
         reasons = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
@@ -202,10 +202,10 @@ def _head_indices(finding: HeadResult) -> dict[str, Any]:
     return {"layer": finding.layer, "head": finding.head, "key_head": finding.key_head}
 
 
-def _cells_of_heads(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
-    """Return the cells of all heads by cell index, sorted, each an array with one row per head."""
+def _cells_of_heads(by_head: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
+    """Return the values in each cell by index, sorted, as an array with a row for every head that has the cell."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
-    for head_cells in lists:
+    for head_cells in by_head:
         for i, j, *values in head_cells:
             cells[int(i), int(j)].append(values)
     return {index: np.array(cells[index]) for index in sorted(cells)}

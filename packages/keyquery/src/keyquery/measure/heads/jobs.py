@@ -11,8 +11,8 @@ from keyquery.measure.bar import open_bar
 from keyquery.measure.heads.finding import analyse_in_turn, finding_path
 from keyquery.models.captures.reading import Capture
 
-HEADS_PER_JOB = 8  # by default
-MAX_JOBS = 100  # by default
+HEADS_PER_JOB = 8  # if the number of jobs is not given
+MAX_JOBS = 100  # if the number of jobs is not given
 
 
 def analyse_missing(
@@ -24,28 +24,28 @@ def analyse_missing(
     the project; jobs must also see the capture's folder. `jobs=None` means one job per eight heads. Raises JobsFailed
     if a job ended without a result; its finished heads are kept.
     """
-    # jobs start in another working directory
+    # paths must be absolute, since jobs start in another working directory
     capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()
     paths = [finding_path(capture, head, options, folder)[0] for head in capture.heads]
-    missing = [number for number, path in enumerate(paths) if not path.is_file()]
-    if not missing:
+    missing_numbers = [number for number, path in enumerate(paths) if not path.is_file()]
+    if not missing_numbers:
         return
-    count = min(len(missing), jobs or min(MAX_JOBS, -(-len(missing) // HEADS_PER_JOB)))
-    # keep neighbours together: they share keys
-    edges = [len(missing) * share // count for share in range(count + 1)]
+    count = min(len(missing_numbers), jobs or min(MAX_JOBS, -(-len(missing_numbers) // HEADS_PER_JOB)))
+    # each job gets neighbouring heads, which share keys
+    edges = [len(missing_numbers) * share // count for share in range(count + 1)]
     shares = [
-        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(missing[first:last])}
+        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(missing_numbers[first:last])}
         for first, last in pairwise(edges)
     ]
     names = [f"share {share + 1} of {count}" for share in range(count)]
     logs = folder / "jobs"
     with open_bar("jobs") as bar, open_executor(executor, logs, workers=count, resources=resources) as pool:
-        # missing results were listed above, so a finished job whose results were deleted runs again
+        # a finished job is never reused: it runs again if the results of its heads were deleted
         run_jobs(analyse_share, shares, pool, logs, names=names, valid=lambda outcome: False, progress=bar.follow)
 
 
 def analyse_share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
-    """Analyse the heads with these numbers, as a job; return how many. The command reports damaged heads later."""
+    """Analyse the heads with these numbers as a job, and return their count; damaged heads are printed to the log."""
     outcomes = analyse_in_turn(capture, [capture.heads[number] for number in numbers], options, folder)
     for head_count, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):

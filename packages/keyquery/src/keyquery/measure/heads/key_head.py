@@ -1,4 +1,4 @@
-"""Keep the keys that several heads share, so that they are loaded, checked and sorted once."""
+"""Read and prepare the keys that several heads share, once for all of these heads."""
 
 from functools import cached_property
 

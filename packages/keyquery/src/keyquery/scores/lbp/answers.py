@@ -1,4 +1,4 @@
-"""Extract the answer from a model's output: the lines after the last mark, in lower case with collapsed spaces."""
+"""Extract the answer from a model's output: the lines after the last mark, in lower case, with single spaces."""
 
 MARKS = ("[Answer]", "[答案]")
 
@@ -6,7 +6,7 @@ MARKS = ("[Answer]", "[答案]")
 def answer_text(text: str) -> str:
     """Return the text after the last `[Answer]`, else after the last `[答案]`; without either, the whole text.
 
-    If both occur, the English mark has priority, as in the benchmark's official scoring.
+    If both occur, the English mark counts, as in the benchmark's official scoring.
     """
     for mark in MARKS:
         if mark in text:
@@ -14,11 +14,11 @@ def answer_text(text: str) -> str:
     return text.strip()
 
 
-def squeezed(text: str) -> str:
+def normalised(text: str) -> str:
     """Return a text in lower case, without white space at the ends, and with single blanks inside."""
     return " ".join(text.lower().split())
 
 
 def answer_lines(text: str) -> list[str]:
-    """Return the answer's lines, each as `squeezed` returns it; inner empty lines count, as in the official scoring."""
-    return [squeezed(line) for line in answer_text(text).split("\n")]
+    """Return the normalised lines of an answer; empty lines inside it count, as in the official scoring."""
+    return [normalised(line) for line in answer_text(text).split("\n")]

@@ -17,16 +17,18 @@ from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.libraries import need
 from keyquery.models.similarity import load_similarity
+from keyquery.scores.blocks import ROLES, write_block
 from keyquery.scores.lbp import data as lbp_data
 from keyquery.scores.lbp import predictions as lbp_predictions
 from keyquery.scores.lbp import run as lbp_run
 from keyquery.scores.lbp import scores as lbp_scores
 from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.predictions import Prediction
-from keyquery.scores.lbp.table import ROLES, write_scores
 from keyquery.scores.lbp.tasks import DATA, LENGTHS, MODES
 from keyquery.scores.records import settings_beside
 
+TABLE = "measured_lbp"
+COLUMNS = "mode slice key metric value ci_low ci_high n samples data checkpoint role reason".split()
 LIBRARIES = ("jieba", "numpy", "scikit-learn")
 EMBEDDING = ("sentence-transformers", "torch", "transformers")
 
@@ -57,18 +59,18 @@ def run(
 ) -> list[str]:
     """Score predictions, or let a model answer and score its answers; return the tables' paths in the project.
 
-    Options are those of the command `bench lbp`, where `generate` is `--run` and `data_name` is the name of the data
-    in tables; `loading` are further fields of `ModelSource`. The model's answers are kept in `out/bench/lbp/NAME`, so
-    a stopped run can be resumed. Raises DataError, ModelError or MissingDependency.
+    The parameters are the options of the command `bench lbp`, where `generate` is `--run`; `loading` are further fields
+    of `ModelSource`. The model's answers are kept in `out/bench/lbp/NAME`, so a stopped run can be resumed. Raises
+    DataError, ModelError or MissingDependency.
     """
     if generate == bool(predictions):
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
     for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
     name = checked_name(name or slug(model))
-    selected = _parse_lengths(lengths)
+    selected_lengths = _parse_lengths(lengths)
     answers = lbp_predictions.read_predictions(predictions, mode)  # first, since samples may need a download
-    samples = lbp_data.load_samples(data, selected)
+    samples = lbp_data.load_samples(data, selected_lengths)
     folder = root / "out/bench/lbp" / name
     settings: dict[str, Any] = {}
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
@@ -92,14 +94,14 @@ def run(
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
         command_options = lbp_run.command_options(options)
     by_mode = lbp_predictions.predictions_by_mode(answers, samples, str(data))
-    compare = load_similarity(embedder, device) if embedder else None
+    similarity = load_similarity(embedder, device) if embedder else None
     tables = {}
     for label, mode_answers in by_mode.items():
         if not partial:
             lbp_predictions.require_complete(samples, mode_answers, label)
-        scores = lbp_scores.score_samples(samples, mode_answers, compare)
+        scores = lbp_scores.score_samples(samples, mode_answers, similarity)
         write(folder / f"{label}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
-        tables[label] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
+        tables[label] = lbp_scores.aggregate(scores, samples, embedded=similarity is not None)
     facts = {
         "data": data_name or (Path(data).stem if Path(data).exists() else data),
         "checkpoint": Path(model).name if Path(model).is_dir() else model,
@@ -109,7 +111,7 @@ def run(
     for label, table in tables.items():
         arguments = [*command_options, f"--model {facts['checkpoint']}", f"--name {name}", f"--mode {label}"]
         arguments += [f"--data {facts['data']}"]
-        arguments += [f"--lengths {','.join(selected)}"] * (selected != LENGTHS)
+        arguments += [f"--lengths {','.join(selected_lengths)}"] * (selected_lengths != LENGTHS)
         arguments += [f"--embedder {embedder}"] * bool(embedder)
         arguments += ["--partial"] * partial + ["--null-reference"] * null
         manifest = {
@@ -120,9 +122,13 @@ def run(
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
-        paths.append(write_scores(root, name, label, table, facts, manifest, replace=replace))
+        rows = table.assign(mode=label, **facts)[COLUMNS]
+        path = write_block(
+            root, TABLE, name, rows, manifest, column="mode", blocks=MODES, section="modes", replace=replace
+        )
+        paths.append(path.relative_to(root).as_posix())
         _print_score(label, table)
-    return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
+    return list(dict.fromkeys(paths))
 
 
 def _parse_lengths(text: str | None) -> tuple[str, ...]:
@@ -135,10 +141,10 @@ def _parse_lengths(text: str | None) -> tuple[str, ...]:
 
 def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Return the number of samples, and hashes of the questions and the predictions, for a manifest."""
-    state = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for prediction in sorted(predictions, key=lambda prediction: (prediction.id, prediction.run)):
-        state.update(f"{prediction.id}\0{prediction.run}\0{prediction.text}\0".encode())
-    return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": state.hexdigest()}
+        hasher.update(f"{prediction.id}\0{prediction.run}\0{prediction.text}\0".encode())
+    return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": hasher.hexdigest()}
 
 
 def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
@@ -158,6 +164,6 @@ def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, A
 def _print_score(mode: str, table: pd.DataFrame) -> None:
     row = table.iloc[0]
     value = f"{row['value']:.2f}" if pd.notna(row["value"]) else "none"
-    span = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
+    interval = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
     reason = f"; {row['reason']}" if row["reason"] else ""
-    print(f"{mode}: overall {value}{span}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)
+    print(f"{mode}: overall {value}{interval}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)

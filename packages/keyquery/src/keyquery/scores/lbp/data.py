@@ -1,6 +1,5 @@
 """Read the samples of LongBench Pro, from the Hub or from a local copy with the same columns."""
 
-import codecs
 import hashlib
 import json
 import re
@@ -10,19 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
-from boundpaper.store.json_lines import line_values
-from boundpaper.store.json_text import parsed
 from boundpaper.store.validation import cut_to_line, short
-from keyquery.models.libraries import need
 from keyquery.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
+from keyquery.tasks.published import hub_rows, local_rows
 
-COLUMNS = (
-    *("id", "context", "language", "token_length", "secondary_task"),
-    *("question_nonthinking", "question_thinking", "answer"),
-)
+COLUMNS = "id context language token_length secondary_task question_nonthinking question_thinking answer".split()
 """Columns to read; the benchmark has more."""
 
-SUFFIXES = (".jsonl", ".json", ".parquet")
 SPLIT = "test"
 
 
@@ -31,7 +24,7 @@ class Sample:
     """One question of the benchmark.
 
     `length` is one of `LENGTHS`, counted by the benchmark's tokenizer, and `task` is the code of the secondary task,
-    such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the right lines or summaries (gold).
+    such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the right (gold) lines or summaries.
     """
 
     id: str
@@ -49,40 +42,44 @@ def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Samp
     `path_or_id` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files. Raises DataError if the
     data cannot be read, lacks a column, or has an invalid sample; the message names the row.
     """
-    unknown = [length for length in lengths if length not in LENGTHS]
-    if unknown:
-        raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
+    unknown_lengths = [length for length in lengths if length not in LENGTHS]
+    if unknown_lengths:
+        raise DataError(f"no length {unknown_lengths[0]!r}; lengths are {', '.join(LENGTHS)}")
     samples: dict[str, Sample] = {}
-    for line, row in _sample_rows(path_or_id):
-        sample = _read_sample(row, line)
+    for where, row in _sample_rows(path_or_id):
+        sample = _read_sample(row, where)
         if sample.id in samples:
-            raise DataError(f"{line}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
+            raise DataError(f"{where}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{path_or_id}: no samples; give other --data")
-    selected = [sample for sample in samples.values() if sample.length in lengths]
-    absent = [length for length in lengths if length not in {sample.length for sample in selected}]
-    if absent:
-        raise DataError(f"{path_or_id}: no samples of length {', '.join(absent)}; give the others with --lengths")
-    return selected
+    selected_samples = [sample for sample in samples.values() if sample.length in lengths]
+    absent_lengths = [length for length in lengths if length not in {sample.length for sample in selected_samples}]
+    if absent_lengths:
+        raise DataError(
+            f"{path_or_id}: no samples of length {', '.join(absent_lengths)}; give the others with --lengths"
+        )
+    return selected_samples
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
     """Return a hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
-    state = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
         context = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
         labels = [sample.id, sample.task, sample.length, sample.language]
-        state.update(json.dumps([*labels, context, sample.questions, list(sample.answer)], sort_keys=True).encode())
-    return state.hexdigest()
+        hasher.update(json.dumps([*labels, context, sample.questions, list(sample.answer)], sort_keys=True).encode())
+    return hasher.hexdigest()
 
 
 def _read_sample(row: Any, where: str) -> Sample:
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} instead of an object with the columns of a sample")
-    absent = [name for name in COLUMNS if name not in row]
-    if absent:
-        raise DataError(f"{where}: no column {', '.join(absent)}; it has {cut_to_line(', '.join(map(str, row)))}")
+    absent_columns = [name for name in COLUMNS if name not in row]
+    if absent_columns:
+        raise DataError(
+            f"{where}: no column {', '.join(absent_columns)}; it has {cut_to_line(', '.join(map(str, row)))}"
+        )
     if nulls := [name for name in COLUMNS if row[name] is None]:
         raise DataError(f"{where}: {', '.join(nulls)} is null; fill it in, or remove the sample")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
@@ -112,50 +109,8 @@ def _read_sample(row: Any, where: str) -> Sample:
 
 def _sample_rows(path_or_id: str) -> Iterator[tuple[str, Any]]:
     path = Path(path_or_id)
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
-        if not files:
-            raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
-        for file in files:
-            yield from _rows_of_file(file)
-    elif path.is_file():
-        yield from _rows_of_file(path)
-    elif path.suffix or path.is_absolute() or path_or_id.count("/") != 1:
+    if path.exists():
+        return local_rows(path)
+    if path.suffix or path.is_absolute() or path_or_id.count("/") != 1:
         raise DataError(f"{path_or_id}: no such file or folder; give one, or a Hub id OWNER/NAME")
-    else:
-        yield from _rows_of_hub(path_or_id)
-
-
-def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
-    if path.suffix == ".parquet":
-        try:
-            rows = need("pyarrow.parquet", "to read parquet").ParquetFile(path).read(use_threads=False).to_pylist()
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0]})") from error
-        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-        return
-    with path.open("rb") as stream:
-        is_list = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
-    if is_list:
-        try:
-            rows = parsed(path.read_bytes().decode("utf-8-sig"))
-        except json.JSONDecodeError as error:
-            raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}: not valid JSON ({error})") from None
-        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-    else:
-        yield from line_values(path)
-
-
-def _rows_of_hub(path_or_id: str) -> Iterator[tuple[str, Any]]:
-    library = need("datasets", f"to read {path_or_id} from the Hub")
-    try:
-        rows = library.load_dataset(path_or_id, split=SPLIT)
-    except Exception as error:  # the library raises many kinds of errors; all mean that the data are not available
-        cause = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"{path_or_id}: the Hub data set cannot be read ({cause}); check the id and the connection, or give a "
-            "local copy with --data"
-        ) from error
-    yield from ((f"{path_or_id}: row {number}", row) for number, row in enumerate(rows, 1))
+    return hub_rows(path_or_id, SPLIT, "--data")

@@ -1,7 +1,7 @@
 """Compute the metrics of LongBench Pro, 0 to 1, of a prediction against the gold (right) lines of its sample.
 
-The paper (arXiv 2601.02872) defines the metrics. What it leaves open is as in the benchmark's official scoring: a line
-predicted twice counts at its last position, and inner empty lines of an answer count as predictions.
+The paper (arXiv 2601.02872) defines the metrics. Where the definition is open, they follow the benchmark's official
+scoring: a line predicted twice counts at its last position, and empty lines inside an answer count as predictions.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,33 +11,32 @@ import numpy as np
 
 from keyquery.models.libraries import need
 from keyquery.scores.lbp import rouge
-from keyquery.scores.lbp.answers import answer_lines, answer_text, squeezed
+from keyquery.scores.lbp.answers import answer_lines, answer_text, normalised
 from keyquery.scores.lbp.tasks import EXACT, F1, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
 Similarity = Callable[[Sequence[str], str], float]
-"""Returns the best cosine similarity of gold texts with a prediction."""
+"""Returns the largest cosine similarity of a prediction with gold texts."""
 
-Gold = Sequence[str]
+Lines = Sequence[str]
 
 
-def score(task: str, gold: Gold, prediction: str, language: str, similarity: Similarity | None = None) -> float:
+def score(task: str, gold: Lines, prediction: str, language: str, similarity: Similarity | None = None) -> float:
     """Return the score of one prediction, 0 to 1.
 
-    `prediction` is the model's whole output: a summary is scored as a whole, including marks, and other tasks on the
-    lines after the last mark. Chinese summaries are segmented with jieba. With `similarity`, a summary's score is the
-    mean of similarity and ROUGE-L.
+    `prediction` is the model's whole output. A summary is scored as a whole, including marks; for other tasks, the
+    lines after the last mark are scored. With `similarity`, a summary's score is the mean of similarity and ROUGE-L.
     """
-    gold = [squeezed(line) for line in gold]
+    gold = [normalised(line) for line in gold]
     metric = TASKS[task]
-    answer = squeezed(prediction) if metric == SUMMARY else answer_text(prediction)
+    answer = normalised(prediction) if metric == SUMMARY else answer_text(prediction)
     if not gold or not answer:
         return 0.0
     if metric == SUMMARY:
         return score_summary(gold, answer, language, similarity)
-    return _BY_LINES[metric](gold, answer_lines(prediction))
+    return _LINE_METRICS[metric](gold, answer_lines(prediction))
 
 
-def ndcg(gold: Gold, predicted: Gold) -> float:
+def ndcg(gold: Lines, predicted: Lines) -> float:
     """Return the normalised discounted cumulative gain, cut off at the number of gold lines.
 
     The first gold line has the largest gain and the last gold line gain 1; other lines have gain 0.
@@ -53,11 +52,11 @@ def ndcg(gold: Gold, predicted: Gold) -> float:
     return float(metrics.ndcg_score(np.array([true_gains]), np.array([all_scores]), k=k))
 
 
-def pairwise_order(gold: Gold, predicted: Gold) -> float:
-    """Return the number of pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
+def pairwise_order(gold: Lines, predicted: Lines) -> float:
+    """Return the share of pairs of predicted lines that are gold lines in the gold order.
 
-    Predicted lines that are not gold lines thus lower the score; a single predicted or gold line forms no pair and
-    scores 0. A repeated gold line forms pairs twice, as in the benchmark's official scoring.
+    A single predicted or gold line forms no pair and scores 0. A repeated gold line forms pairs twice, as in the
+    benchmark's official scoring, but the share is at most 1.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
@@ -67,32 +66,32 @@ def pairwise_order(gold: Gold, predicted: Gold) -> float:
     return min(1.0, right / (len(predicted) * (len(predicted) - 1) / 2))
 
 
-def exact_match(gold: Gold, predicted: Gold) -> float:
+def exact_match(gold: Lines, predicted: Lines) -> float:
     """Return 1 if the first predicted line is the first gold line, else 0."""
     return float(predicted[0] == gold[0])
 
 
-def f1(gold: Gold, predicted: Gold) -> float:
+def f1(gold: Lines, predicted: Lines) -> float:
     """Return the F1 score of the predicted lines against the gold lines, as sets."""
     matches = len(set(gold) & set(predicted))
     return 2 * matches / (len(set(gold)) + len(set(predicted)))
 
 
-def share_present(gold: Gold, predicted: Gold) -> float:
+def share_present(gold: Lines, predicted: Lines) -> float:
     """Return the share of gold lines that were predicted, in any order; other predicted lines do not count."""
     return sum(line in predicted for line in gold) / len(gold)
 
 
-def score_summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
+def score_summary(gold: Lines, predicted: str, language: str, similarity: Similarity | None) -> float:
     """Return the best ROUGE-L over the gold summaries, averaged with the best similarity if `similarity` is given."""
     overlap = rouge_l(gold, predicted, language)
     return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
 
 
-def rouge_l(gold: Gold, predicted: str, language: str) -> float:
-    """Return the best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); jieba cuts Chinese text into words.
+def rouge_l(gold: Lines, predicted: str, language: str) -> float:
+    """Return the best ROUGE-L over the gold texts (`keyquery.scores.lbp.rouge`); jieba splits Chinese text into words.
 
-    The benchmark's program gives 0 if a long sentence overflows its stack; this function scores it.
+    The benchmark's program gives 0 if a long sentence overflows its stack; this function has no such limit.
     """
     words = split_in_words(predicted, language)
     return max(rouge.rouge_l(split_in_words(text, language), words) for text in gold)
@@ -107,7 +106,7 @@ def split_in_words(text: str, language: str) -> str:
     return " ".join(jieba.cut(text))
 
 
-_BY_LINES: dict[str, Callable[[Gold, Gold], float]] = {
+_LINE_METRICS: dict[str, Callable[[Lines, Lines], float]] = {
     NDCG: ndcg,
     PAIRS: pairwise_order,
     EXACT: exact_match,

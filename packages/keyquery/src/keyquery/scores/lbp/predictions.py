@@ -13,7 +13,7 @@ from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.tasks import MODES
 
-MAX_SHOWN = 3  # ids that a message lists
+MAX_SHOWN = 3  # largest number of ids in a message
 NULL_ADVICE = {
     "id": "write the id of the sample that was answered",
     "mode": f"write how it was asked: {' or '.join(MODES)}",
@@ -26,8 +26,8 @@ NULL_ADVICE = {
 class Prediction:
     """A model's answer to one sample in one run.
 
-    `run` counts from 1; `text` is the answer without thoughts, and `thoughts` is the thinking before the answer, empty
-    if the file has none.
+    `run` is the run's number, from 1. `text` is the answer without thoughts, and `thoughts` is the thinking before the
+    answer; it is empty if the file has no thinking.
     """
 
     id: str
@@ -40,11 +40,11 @@ class Prediction:
 def read_predictions(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
     """Return the predictions in files, each with its file and line.
 
-    `mode` is the required prompt mode; None accepts any, if it is the same in the whole file. Raises DataError if a
+    `mode` is the required prompt mode; None accepts any mode that is the same in the whole file. Raises DataError if a
     file is missing or empty, a line is not JSON or lacks a field, or a mode is wrong or mixed; the message names the
     line.
     """
-    return [row for path in paths for row in _lines(path, mode)]
+    return [row for path in paths for row in _predictions_of_file(path, mode)]
 
 
 def predictions_by_mode(
@@ -52,7 +52,7 @@ def predictions_by_mode(
 ) -> dict[str, list[Prediction]]:
     """Return predictions by mode, after checking them against the samples.
 
-    `predictions` come from `read_predictions`, and `samples` are the known samples; `data` is the data set's name in
+    `predictions` are the result of `read_predictions`, `samples` the samples of the data set, and `data` is its name in
     messages. Raises DataError if an id is unknown, or a prediction occurs twice; the message names the line.
     """
     ids = {sample.id for sample in samples}
@@ -76,45 +76,45 @@ def predictions_by_mode(
 
 
 def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
-    """Return the samples without a prediction, each with the run; all samples must have the same runs."""
+    """Return the pairs (sample, run) without a prediction, for all runs that occur in `predictions`."""
     runs = sorted({prediction.run for prediction in predictions})
     answered = {(prediction.id, prediction.run) for prediction in predictions}
     return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in answered]
 
 
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
-    """Raise DataError if samples lack predictions, with the lengths that have none, else the first missing samples."""
+    """Raise DataError if predictions are missing; the message names lengths without any, or else the first samples."""
     answered = {prediction.id for prediction in predictions}
-    absent = missing_predictions(samples, predictions)
-    if not absent:
+    missing = missing_predictions(samples, predictions)
+    if not missing:
         return
     lengths = dict.fromkeys(sample.length for sample in samples)
-    unanswered = [length for length in lengths if not any(s.length == length and s.id in answered for s in samples)]
-    if unanswered:
+    empty_lengths = [length for length in lengths if not any(s.length == length and s.id in answered for s in samples)]
+    if empty_lengths:
         raise DataError(
-            f"{mode}: no predictions of length {', '.join(unanswered)}; give them, name the lengths to score with "
+            f"{mode}: no predictions of length {', '.join(empty_lengths)}; give them, name the lengths to score with "
             "--lengths, or score what is there with --partial"
         )
-    shown = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:MAX_SHOWN])
-    more = f" and {len(absent) - MAX_SHOWN} more" if len(absent) > MAX_SHOWN else ""
+    examples = ", ".join(f"{sample.id} (run {run})" for sample, run in missing[:MAX_SHOWN])
+    examples += f" and {len(missing) - MAX_SHOWN} more" * (len(missing) > MAX_SHOWN)
     raise DataError(
-        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {shown}{more}; give them, "
+        f"{mode}: {len(missing)} of {len(missing) + len(predictions)} predictions are missing: {examples}; give them, "
         "or score the existing ones with --partial"
     )
 
 
-def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
+def _predictions_of_file(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     if not path.exists():
         raise DataError(f"{path}: no such prediction file; give one with --predictions")
     rows = [(where, parse_prediction(row, where)) for where, row in line_values(path)]
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object per line")
     expected = mode or rows[0][1].mode
-    for line, prediction in rows:
+    for where, prediction in rows:
         if prediction.mode != expected:
             origin = "asked for" if mode else f"of {rows[0][0]}"
             raise DataError(
-                f"{line}: mode {prediction.mode!r} where {expected!r} was {origin}; the two modes are never scored "
+                f"{where}: mode {prediction.mode!r} where {expected!r} was {origin}; the two modes are never scored "
                 "together, keep a file for each"
             )
     return rows
@@ -127,9 +127,9 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     """
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} instead of an object")
-    absent = [name for name in ("id", "mode", "prediction") if name not in row]
-    if absent:
-        raise DataError(f"{where}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
+    absent_fields = [name for name in ("id", "mode", "prediction") if name not in row]
+    if absent_fields:
+        raise DataError(f"{where}: no field {', '.join(absent_fields)}; it has {cut_to_line(', '.join(row))}")
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
             raise DataError(f"{where}: {name} is null; {NULL_ADVICE[name]}")

@@ -7,9 +7,9 @@ from keyquery.scores.lbp.data import Sample
 
 GAP = "\n\n\n\n"  # between context and question
 NEW_TOKENS = {"nonthinking": 1024, "thinking": 8192}
-LONG = 262_144  # positions; models with at least as many may give long answers when they think
+LONG = 262_144  # models with at least as many positions may give long answers when they think
 LONG_NEW_TOKENS = 32_768
-LIMITS = ((262_144, 224_000), (131_072, 120_000))  # positions of a model, tokens of a prompt
+LIMITS = ((262_144, 224_000), (131_072, 120_000))  # a model's positions, and the token limit of its prompts
 MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt may add
 
 
@@ -25,25 +25,25 @@ def new_tokens_for(mode: str, positions: int | None) -> int:
     return NEW_TOKENS[mode]
 
 
-def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:
-    """Return the token limit of a prompt: `asked`, or 120,000 for a model of 128k positions and 224,000 for 256k.
+def prompt_limit(positions: int | None, new_tokens: int, requested: int | None, model: str) -> int:
+    """Return the token limit of a prompt: `requested`, or 120,000 for a model of 128k positions and 224,000 for 256k.
 
     `positions` is the number of positions that the model was made for, None if unknown; `new_tokens` is the limit of
-    an answer, `asked` the requested limit, and `model` a name for messages. Raises ModelError if prompt and answer
-    would not fit, or if `asked` is None and the model is too small for the benchmark.
+    an answer, and `model` a name for messages. Raises ModelError if prompt and answer would not fit, or if `requested`
+    is None and the model is too small for the benchmark.
     """
     if positions is not None and new_tokens >= positions:
         raise ModelError(
             f"{model}: answers of {new_tokens} tokens do not fit its {positions} positions; give --new-tokens"
         )
     largest = None if positions is None else max(1, positions - new_tokens - MARGIN)
-    if asked is not None:
-        if positions is not None and asked + new_tokens > positions:
+    if requested is not None:
+        if positions is not None and requested + new_tokens > positions:
             raise ModelError(
-                f"{model}: prompts of {asked} tokens and answers of {new_tokens} do not fit its {positions} positions; "
-                f"give --limit {largest} or less"
+                f"{model}: prompts of {requested} tokens and answers of {new_tokens} do not fit its {positions} "
+                f"positions; give --limit {largest} or less"
             )
-        return asked
+        return requested
     for size, limit in LIMITS:
         if positions is not None and positions >= size and largest is not None and limit <= largest:
             return limit
@@ -56,10 +56,10 @@ def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, mode
 
 
 def cut_prompt(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
-    """Return a prompt, cut in the middle to `limit` tokens, its number of tokens before, and whether it was cut."""
+    """Return a prompt cut in the middle to `limit` tokens, its number of tokens before, and whether it was cut."""
     tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
     if len(tokens) <= limit:
         return prompt, len(tokens), False
     half = limit // 2
-    outer = tokens[:half] + tokens[len(tokens) - (limit - half) :]
-    return tokenizer.decode(outer, skip_special_tokens=True), len(tokens), True
+    remaining = tokens[:half] + tokens[len(tokens) - (limit - half) :]
+    return tokenizer.decode(remaining, skip_special_tokens=True), len(tokens), True

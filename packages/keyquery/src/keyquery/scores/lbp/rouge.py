@@ -13,7 +13,7 @@ EPSILON = 1e-8  # added to the denominator of F, so that texts without common wo
 def rouge_l(reference: str, prediction: str) -> float:
     """Return the F measure of the words that two texts share in the same order, sentence by sentence.
 
-    Words are separated by white space and compared as they are. The measure is 0 to 1; 0 if a text has no sentence.
+    Words are separated by white space and compared exactly. The measure is 0 to 1, and 0 if a text has no sentence.
     """
     expected, predicted = words_by_sentence(reference), words_by_sentence(prediction)
     if not expected or not predicted:
@@ -25,15 +25,15 @@ def rouge_l(reference: str, prediction: str) -> float:
 
 
 def words_by_sentence(text: str) -> list[list[str]]:
-    """Return the words of each sentence between full stops; an empty sentence gives one empty word."""
+    """Return the words of each sentence between full stops; a sentence of blanks has one empty word."""
     return [sentence.split() or [""] for sentence in text.split(".") if sentence]
 
 
 def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Return the longest common subsequence of two sentences.
 
-    If there are several, it is the subsequence found by backtracking from the end, where the second sentence is
-    shortened if either could be without loss.
+    If there are several, it is found by backtracking from the end: where either sentence can be shortened without loss,
+    the second is shortened.
     """
     lengths = [[0] * (len(second) + 1)]
     for word in first:

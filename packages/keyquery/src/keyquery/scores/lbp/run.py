@@ -24,9 +24,9 @@ class LbpSettings:
     """Settings for asking a model the questions of the benchmark.
 
     `mode` is the prompt mode. In the mode "thinking", models with a thinking mode of their own get the plain question,
-    and other models a question that asks them to reason. `runs` is the number of answers per sample, and `batch` the
-    number of prompts per batch. None for `limit` and `new_tokens` means the benchmark's limits for models of 128k and
-    256k positions; None for `temperature` means the model's default. Raises DataError if the temperature is invalid.
+    and other models get a question that asks them to reason. `runs` is the number of answers per sample, and `batch`
+    the number of prompts per batch. If `limit` or `new_tokens` is None, the benchmark's limits for models of 128k and
+    256k positions apply; if `temperature` is None, the model's default. Raises DataError if the temperature is invalid.
     """
 
     mode: str = "nonthinking"
@@ -52,15 +52,15 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
     """
     if loaded.tokenizer is None:
         raise ModelError(f"{loaded.facts['model']}: no tokenizer; give a model with its tokenizer")
-    plan = _answer_plan(loaded, samples, settings)
+    answer_settings = _answer_settings(loaded, samples, settings)
     path = folder / f"{settings.mode}.jsonl"
-    records.write_or_match_settings(path, plan, free=("runs",))  # runs may be added
+    records.write_or_match_settings(path, answer_settings, may_differ=("runs",))  # runs may be added
     answered = saved_runs(path)
     total, earlier, start = len(samples) * settings.runs, len(answered), time.monotonic()
     for number, (run, batch) in enumerate(_sample_batches(samples, settings)):
         missing = [sample for sample in batch if (sample.id, run) not in answered]
         if missing:
-            rows = _answer_batch(loaded, batch, run, settings, plan, number)
+            rows = _answer_batch(loaded, batch, run, answer_settings, settings.seed + number)
             records.append(path, [rows[sample.id] for sample in missing])
             answered |= {(sample.id, run) for sample in missing}
         rate = max(1, len(answered) - earlier) / max(time.monotonic() - start, 1e-9)
@@ -78,24 +78,20 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
 
 def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
-    """Yield run and samples of each batch, the longest samples first, so that a lack of memory shows immediately."""
+    """Yield run and samples of each batch, with the longest samples first, so that memory runs out at once or never."""
     order = sorted(samples, key=lambda sample: (-LENGTHS.index(sample.length), -len(sample.context), sample.id))
     for run in range(1, settings.runs + 1):
         for start in range(0, len(order), settings.batch):
             yield run, order[start : start + settings.batch]
 
 
-def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
+def _answer_settings(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings) -> dict[str, Any]:
     """Return everything that determines the answers, as JSON values."""
     has_thinking_mode = chat.has_thinking_mode(loaded.tokenizer)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
     new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
-    facts = loaded.facts
     return {
-        "model": {
-            **{name: facts.get(name) for name in ("revision", "fingerprint", "dtype", "quantization")},
-            "model": Path(facts["model"]).name if facts.get("fingerprint") else facts["model"],
-        },
+        "model": records.model_settings(loaded.facts),
         "data": fingerprint(samples),
         "mode": settings.mode,
         "question": "nonthinking" if has_thinking_mode else settings.mode,
@@ -103,7 +99,7 @@ def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSe
         "runs": settings.runs,
         "batch": settings.batch,
         "positions": positions,
-        "limit": lbp_prompts.prompt_limit(positions, new_tokens, settings.limit, str(facts["model"])),
+        "limit": lbp_prompts.prompt_limit(positions, new_tokens, settings.limit, str(loaded.facts["model"])),
         "new_tokens": new_tokens,
         "sampling": chat.sampling_options(loaded, settings.temperature),
         "seed": settings.seed,
@@ -111,34 +107,35 @@ def _answer_plan(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSe
 
 
 def _answer_batch(
-    loaded: LoadedModel, batch: Sequence[Sample], run: int, settings: LbpSettings, plan: dict[str, Any], number: int
+    loaded: LoadedModel, batch: Sequence[Sample], run: int, settings: dict[str, Any], seed: int
 ) -> dict[str, dict[str, Any]]:
+    """Return the records of a batch by sample id; `settings` are the result of `_answer_settings`."""
     turns, facts = [], []
+    mode, limit, positions = settings["mode"], settings["limit"], settings["positions"]
     for sample in batch:
-        prompt, tokens, was_cut = lbp_prompts.cut_prompt(
-            lbp_prompts.user_turn(sample, plan["question"]), loaded.tokenizer, plan["limit"]
-        )
-        turns.append(chat.chat_prompt(loaded.tokenizer, prompt, thinking=settings.mode == "thinking"))
-        if turns[-1].thinking and settings.mode != "thinking":
+        text = lbp_prompts.user_turn(sample, settings["question"])
+        prompt, tokens, was_cut = lbp_prompts.cut_prompt(text, loaded.tokenizer, limit)
+        turns.append(chat.chat_prompt(loaded.tokenizer, prompt, thinking=mode == "thinking"))
+        if turns[-1].thinking and mode != "thinking":
             raise ModelError(
-                f"{plan['model']['model']}: its chat template begins to think although thinking is off; give --mode "
-                "thinking, so that the score has the right name"
+                f"{settings['model']['model']}: its chat template begins to think although thinking is off; give "
+                "--mode thinking, so that the score has the right name"
             )
         facts.append({"prompt_tokens": tokens, "cut": was_cut})
-        size = len(turns[-1].tokens) + plan["new_tokens"]
-        if plan["positions"] is not None and size > plan["positions"]:
+        size = len(turns[-1].tokens) + settings["new_tokens"]
+        if positions is not None and size > positions:
             raise ModelError(
                 f"sample {sample.id}: prompt and answer take {size} tokens with the chat template, but the model has "
-                f"only {plan['positions']} positions; give --limit {plan['limit'] - (size - plan['positions'])} or less"
+                f"only {positions} positions; give --limit {limit - (size - positions)} or less"
             )
-    answers = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
+    answers = chat.answers(loaded, turns, settings["new_tokens"], settings["sampling"], seed)
     rows = {}
     for sample, turn, prompt_facts, (text, length) in zip(batch, turns, facts, answers, strict=True):
         prediction, thoughts = split_thoughts(text, opened=turn.thinking)
         rows[sample.id] = {
             "id": sample.id,
             "run": run,
-            "mode": settings.mode,
+            "mode": mode,
             "prediction": prediction,
             **({"thoughts": thoughts} if thoughts else {}),
             **prompt_facts,
@@ -148,7 +145,7 @@ def _answer_batch(
 
 
 def command_options(settings: LbpSettings) -> list[str]:
-    """Return command-line options for these settings, without defaults."""
+    """Return command-line options for the settings that are not the defaults."""
     values = {name: getattr(settings, name) for name in ("runs", "batch", "limit", "new_tokens", "temperature", "seed")}
     changed = {name: value for name, value in values.items() if value != getattr(LbpSettings(), name)}
     return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in changed.items())]

@@ -54,17 +54,17 @@ def score_samples(
 def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
     """Return means over samples, times 100: overall, and by length, task and language.
 
-    `scores` is the result of `score_samples`, and `samples` are all samples that should have a prediction; incomplete
-    slices have a reason. The metric of means that include summaries is `SCORE_ROUGE` if summaries were scored without
-    the embedding model (`embedded`); otherwise it is `SCORE`.
+    `scores` is the result of `score_samples`, and `samples` are all samples that should have a prediction. A slice that
+    lacks predictions has a reason. The metric is `SCORE_ROUGE` for means that include summaries if summaries were
+    scored without the embedding model (`embedded` is false); otherwise it is `SCORE`.
 
     Returns
     -------
     DataFrame
         Columns slice, key, metric, value, ci_low, ci_high, n (predictions), samples, reason. Intervals are 95 %
-        percentile intervals from 2,000 resamples of samples within each length, or Student's, clipped to 0 and 100,
-        if a length has fewer than 20 samples: they cover the choice of questions, not of training or prompts. Without
-        samples of all six lengths, the overall mean is missing.
+        percentile intervals from 2,000 resamples of samples within each length. If a length has fewer than 20 samples,
+        they are Student's, clipped to 0 and 100. They cover the choice of questions, not of training or prompts.
+        Without samples of all six lengths, the overall mean is missing.
     """
     expected = pd.DataFrame([{"length": s.length, "task": s.task, "language": s.language} for s in samples])
     rows = [_mean_row(OVERALL, OVERALL, scores, expected, embedded)]
@@ -99,7 +99,7 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
 
 
 def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the mean's interval, times 100; the number of samples per length is fixed by design."""
+    """Return the ends of the mean's interval, times 100, with a fixed number of samples per length."""
     by_length = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
     if min(map(len, by_length)) < LEAST_BOOTSTRAPPED:
         return _student_over_lengths(by_length)
@@ -107,7 +107,7 @@ def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     for index, values in enumerate(by_length):
         totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=index)])
     low, high = percentile_interval(100 * totals / len(scores))
-    # rounded, since sums in another order may differ from the mean of equal scores in the last digits
+    # rounded, since the last digits of a sum depend on its order
     return round(low, 10), round(high, 10)
 
 
@@ -124,5 +124,5 @@ def _student_over_lengths(by_length: list[NDArray[np.float64]]) -> tuple[float, 
     variances = np.array([len(values) * values.var(ddof=1) for values in by_length]) / count**2
     total = variances.sum()
     df = total**2 / sum(variance**2 / (len(values) - 1) for variance, values in zip(variances, by_length, strict=True))
-    half = float(half_width(np.sqrt(total), np.asarray(df)))
-    return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)
+    margin = float(half_width(np.sqrt(total), np.asarray(df)))
+    return 100 * max(0.0, float(mean) - margin), 100 * min(1.0, float(mean) + margin)

@@ -3,8 +3,8 @@
     python -m keyquery.scores.lbp.smoke FOLDER
 
 writes `FOLDER/smoke-set.jsonl`, identical in every run: one sample for each of the 25 tasks, 2 languages and 6
-lengths. A context of `LENGTH / 256` words lists where things are kept, so the lengths are in the right proportions, but
-much shorter than their labels; the things are words that the null model's tokenizer knows.
+lengths. A context lists where things are kept; the things are words that the null model's tokenizer knows. A context
+has `LENGTH / 256` words, so lengths are in the right proportions, but much shorter than their labels.
 """
 
 import json
@@ -18,8 +18,8 @@ from boundpaper.store.files import write
 from keyquery.scores.lbp.tasks import EXACT, F1, LANGUAGES, LENGTHS, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
 SCALE = 256  # nominal tokens per word
-WORD_COUNT = 400  # most frequent words of the null model
-LINE_COUNT = 4  # things in an answer with several lines
+WORD_COUNT = 400  # number of the null model's most frequent words that are used
+LINE_COUNT = 4  # number of things in an answer with several lines
 
 LINE = {"English": "thing {} is kept on shelf {} .", "Chinese": "物品 {} 放 在 架子 {} 上 。"}
 QUESTIONS = {

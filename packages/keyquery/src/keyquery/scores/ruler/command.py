@@ -15,13 +15,15 @@ from keyquery.measure.measurements import checked_name, slug
 from keyquery.models import libraries
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import ModelSource, load
+from keyquery.scores.blocks import ROLES, write_block
 from keyquery.scores.ruler import harness as ruler_harness
 from keyquery.scores.ruler import needles as ruler_needles
 from keyquery.scores.ruler import results as ruler_results
 from keyquery.scores.ruler import run as ruler_run
 from keyquery.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulate
-from keyquery.scores.ruler.table import BENCHMARK, NOISE, ROLES, write_scores
 
+TABLE = "measured_ruler"
+DATA = BENCHMARK, NOISE = "RULER", "needles in noise"
 NEEDLES = "needles"
 
 
@@ -44,11 +46,12 @@ def run(
     seed: int = ruler_needles.SEED,
     **loading: Any,
 ) -> list[str]:
-    """Score given results of lm-evaluation-harness, or results of running it, or answers to needles in generated noise.
+    """Score a model on RULER or on needles in generated noise; return the table's path in the project, in a list.
 
-    Options are those of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of `ModelSource`.
-    Finished work is kept in `out/bench/ruler/NAME`, so a stopped run can be resumed. Return the path of the table,
-    relative to the project, in a list. Raises DataError, ModelError or MissingDependency.
+    The parameters are the options of the command `bench ruler`, where `generate` is `--run`; `loading` are fields of
+    `ModelSource`. RULER is scored from result files of lm-evaluation-harness, which are given or made here. Finished
+    work is kept in `out/bench/ruler/NAME`, so a stopped run can be resumed. Raises DataError, ModelError or
+    MissingDependency.
     """
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
@@ -118,7 +121,8 @@ def run(
         "versions": versions,
         **settings,
     }
-    path = write_scores(root, name, table, facts, manifest, replace=replace)
+    rows = table.assign(**facts)
+    path = write_block(root, TABLE, name, rows, manifest, column="data", blocks=DATA, section="blocks", replace=replace)
     _print_scores(table)
     return [path.relative_to(root).as_posix()]
 
@@ -141,7 +145,7 @@ def _parse_tasks(text: str | None, generate: bool) -> tuple[str, ...]:
 
 
 def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
-    """Raise ModelError for lengths above the model's number of positions, before loading anything."""
+    """Raise ModelError for lengths above the model's number of positions, which is read without loading the model."""
     transformers = libraries.transformers
     try:
         config = transformers.AutoConfig.from_pretrained(
@@ -156,7 +160,7 @@ def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
 
 def _print_scores(table: pd.DataFrame) -> None:
     for _, row in table[table["slice"].isin(["mean", "summary"])].iterrows():
-        span = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
+        interval = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
         pattern = "{:,.0f}" if row["unit"] == "tokens" else "{:.1f}"
         value = "none" if pd.isna(row["value"]) else pattern.format(row["value"])
-        print(f"{row['key']} {row['length']}: {value}{span}; {row['reason']}".rstrip("; "), file=sys.stderr)
+        print(f"{row['key']} {row['length']}: {value}{interval}; {row['reason']}".rstrip("; "), file=sys.stderr)

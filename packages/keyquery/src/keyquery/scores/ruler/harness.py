@@ -24,7 +24,7 @@ from keyquery.scores.ruler.scores import length_tokens
 SEED = 42
 LOG = "log.txt"
 SAMPLES = 500  # samples that the harness makes per task and length
-TAIL = 3  # last lines of the log that an error quotes
+TAIL = 3  # number of last lines of the log that an error quotes
 HINTS = (
     (
         ("argument 'load_in_4bit'", "argument 'load_in_8bit'"),
@@ -71,8 +71,9 @@ def run_harness(
     """Run tasks at every length and return the result files, one per length.
 
     Lengths are run separately: the harness applies a sample limit to the samples of all lengths together, so the longer
-    lengths would get none. Answers of an unfinished length are in the harness's cache. Raises DataError if more samples
-    are requested than the harness makes, or if it fails; the message ends with the last lines of its log.
+    lengths would get no samples. The harness caches the answers of an unfinished length. Raises DataError if more
+    samples are requested than the harness makes, or if the harness fails; the message ends with the last lines of its
+    log.
     """
     if samples > SAMPLES:
         raise DataError(f"--samples {samples} is too many; the harness makes {SAMPLES} per task and length")
@@ -80,12 +81,12 @@ def run_harness(
     paths = []
     for length in lengths:
         argv = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
-        length_folder = folder / f"{length}-{_hash(argv)}"  # other options use another folder and other answers
+        length_folder = folder / f"{length}-{_hash(argv)}"  # with a hash, since other options need another folder
         log = length_folder / LOG
         result = result_file(length_folder)
         if result is None:
             print(f"{length}: {counted(len(tasks), 'task')}; the log is {log}", file=sys.stderr, flush=True)
-            _start_harness(program, argv, length_folder)
+            _run_length(program, argv, length_folder)
             result = result_file(length_folder)
         if result is None:
             raise DataError(f"{length}: the harness ended without a result file; its log is {log}: {_log_tail(log)}")
@@ -126,7 +127,7 @@ def _hash(argv: Sequence[str]) -> str:
     return hashlib.blake2b("\0".join(argv).encode(), digest_size=4).hexdigest()
 
 
-def _start_harness(program: Sequence[str], argv: Sequence[str], folder: Path) -> None:
+def _run_length(program: Sequence[str], argv: Sequence[str], folder: Path) -> None:
     write(folder / "options.json", (json.dumps(list(argv)) + "\n").encode())
     outputs = ["--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "answers")]
     log = folder / LOG

@@ -21,7 +21,7 @@ MEAN = "mean_noise_4"
 NEW_TOKENS = 128
 DEPTHS = tuple(int(depth) for depth in np.round(np.linspace(0, 100, 40)))
 SEED = 42
-MANY = 4  # number of keys, of values per key, or of requested keys in tasks with more than one
+MANY = 4  # number of keys, values per key or requested keys, in tasks with more than one
 
 NOISE = "Rain taps at the window. A cart rolls past the gate. Somewhere a door is shut. Nobody looks up."
 HEAD = "Read the text below and keep the locker numbers that it names. A question about them follows."
@@ -48,17 +48,17 @@ Count = Callable[[str, str], int]
 class Needle:
     """One sample.
 
-    `id`, such as `noise_single-4k-0007`, is the same in all runs and models. `question` has text and question, `begin`
-    is the beginning of the answer, which the model continues, and `references` are the expected numbers. `depth` is the
-    position of the (first) requested needle in percent of the noise. `tokens` is the number of tokens of question and
-    beginning together.
+    `id`, such as `noise_single-4k-0007`, is the same in all runs and models. `question` has the text and, below it, the
+    question; `answer_start` is the beginning of the answer, which the model continues, and `references` are the
+    expected numbers. `depth` is the position of the (first) requested needle in percent of the noise. `tokens` is the
+    number of tokens of `question` and `answer_start` together.
     """
 
     id: str
     task: str
     length: str
     question: str
-    begin: str
+    answer_start: str
     references: tuple[str, ...]
     depth: int
     tokens: int
@@ -68,14 +68,14 @@ class Needle:
 class _NeedlePlan:
     needles: tuple[tuple[int, str], ...]  # depth and sentence
     question: str
-    begin: str
+    answer_start: str
     references: tuple[str, ...]
     depth: int
 
     def text(self, noise_lines: int) -> str:
-        """Return that many lines of noise with the needles at their depths, and the question below."""
+        """Return `noise_lines` lines of noise with the needles at their depths, and the question below."""
         lines = [NOISE] * noise_lines
-        # deepest first, so that the other positions stay valid
+        # the deepest needle first, so that the positions of other needles stay valid
         for depth, sentence in sorted(self.needles, reverse=True):
             lines.insert(math.floor(noise_lines * depth / 100 + 0.5), sentence)
         return "\n".join([HEAD, *lines, self.question])
@@ -96,8 +96,9 @@ def make_samples(task: str, length: str, tokens: int, number: int, count: Count,
     for i in range(number):
         plan = _plan_sample(task, DEPTHS[i % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{i}"))
         name = f"{task}-{length}-{i:04d}"
-        lines, used = _fill_budget(plan, lines, line_tokens, tokens - NEW_TOKENS, count, name)
-        needles.append(Needle(name, task, length, plan.text(lines), plan.begin, plan.references, plan.depth, used))
+        lines, size = _fill_budget(plan, lines, line_tokens, tokens - NEW_TOKENS, count, name)
+        texts = plan.text(lines), plan.answer_start
+        needles.append(Needle(name, task, length, *texts, plan.references, plan.depth, size))
     return needles
 
 
@@ -106,12 +107,12 @@ def _fill_budget(
 ) -> tuple[int, int]:
     """Return the largest number of noise lines that fits the budget, and the number of tokens of that prompt.
 
-    The search begins with `start` lines; `line_tokens` is about the number of tokens of one.
+    The search begins with `start` lines; `line_tokens` is the approximate number of tokens of a line.
     """
 
     @functools.cache
     def size(lines: int) -> int:
-        return count(plan.text(lines), plan.begin)
+        return count(plan.text(lines), plan.answer_start)
 
     if size(1) > budget:
         raise DataError(
@@ -141,18 +142,18 @@ def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     needles = tuple(zip([depth, *other_depths], sentences, strict=True))
     requested = keys if task == "noise_multiquery" else keys[:1]
     if task == "noise_multivalue":
-        question, begin = ASK_VALUES, BEGIN_VALUES
+        question, answer_start = ASK_VALUES, BEGIN_VALUES
     else:
-        question, begin = ASK[min(2, len(requested))], BEGIN[min(2, len(requested))]
+        question, answer_start = ASK[min(2, len(requested))], BEGIN[min(2, len(requested))]
     phrase = requested[0] if len(requested) == 1 else f"{', the '.join(requested[:-1])} and the {requested[-1]}"
     references = tuple(value for key in requested for value in values_by_key[key])
-    return _NeedlePlan(needles, question.format(keys=phrase), begin.format(keys=phrase), references, depth)
+    return _NeedlePlan(needles, question.format(keys=phrase), answer_start.format(keys=phrase), references, depth)
 
 
 def require_numbers(round_trip: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:
     """Raise DataError if a tokenizer changes numbers, since no answer could then be right.
 
-    `round_trip` encodes and decodes a text.
+    `round_trip` returns a text after encoding and decoding it.
     """
     for value in values:
         decoded = round_trip(f"the number {value}.")

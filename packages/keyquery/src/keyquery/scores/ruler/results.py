@@ -18,7 +18,7 @@ from boundpaper.store.json_lines import line_values
 from boundpaper.store.json_text import parsed
 from keyquery.scores.ruler.scores import QA, TASKS, Score, length_key, length_tokens, share_contained
 
-# The harness' name of each task
+# RULER's name of each task, by its name in the harness
 NAMES = {
     **{task: task for task in TASKS if task.startswith("niah_")},
     "ruler_vt": "vt",
@@ -28,7 +28,7 @@ NAMES = {
     "ruler_qa_hotpot": "qa_2",
 }
 SETTINGS = ("model_name", "chat_template_sha", "system_instruction_sha")  # equal in all files of one model
-NOT_RUN = -1  # the harness's score of a length without samples
+NOT_RUN = -1  # score that the harness gives to a length without samples
 NO_SAMPLES = (
     "value: no samples of the questions beside the results, where the harness scores shares of the references and "
     "RULER any of them; run it with --log_samples"
@@ -39,8 +39,8 @@ NO_SAMPLES = (
 class Results:
     """Contents of result files about RULER.
 
-    `model` is the model's name in the files; `facts`, for a manifest, are versions of the harness, settings and file
-    hashes.
+    `cells` has one score per task and length, and `model` is the model's name in the files. `facts`, for a manifest,
+    are versions of the harness, settings and file hashes.
     """
 
     cells: list[Score]
@@ -59,16 +59,16 @@ def read(paths: Sequence[Path]) -> Results:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
     cells: dict[tuple[str, str], Score] = {}
     sources: dict[tuple[str, str], Path] = {}
-    first: dict[str, Any] = {}
+    first_content: dict[str, Any] = {}
     versions, seeds, hashes = set(), set(), []
     for path in paths:
         content = _read_json(path)
-        first = first or content
+        first_content = first_content or content
         for name in SETTINGS:
-            if content.get(name) != first.get(name):
+            if content.get(name) != first_content.get(name):
                 raise DataError(
-                    f"{path}: {name} is {content.get(name)!r}, but {first.get(name)!r} in {paths[0]}; give the files "
-                    "of one model with the same template and instruction"
+                    f"{path}: {name} is {content.get(name)!r}, but {first_content.get(name)!r} in {paths[0]}; give the "
+                    "files of one model with the same template and instruction"
                 )
         for cell in _scores_of_file(content, path):
             key = (cell.length, cell.task)
@@ -85,25 +85,25 @@ def read(paths: Sequence[Path]) -> Results:
         "harness": sorted(versions),
         "seeds": sorted(seeds),
         "files": sorted(hashes),
-        "chat_template": bool(first.get("chat_template_sha")),
+        "chat_template": bool(first_content.get("chat_template_sha")),
     }
-    return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
+    return Results(list(cells.values()), str(first_content.get("model_name") or "unknown"), facts)
 
 
 def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
     """Raise DataError, with each length and its missing tasks, if a task has no score at one of the lengths."""
-    scored = {(cell.task, cell.length) for cell in cells if cell.value is not None}
-    by_length = {length: [task for task in tasks if (task, length) not in scored] for length in lengths}
-    gaps = [
+    scored_pairs = {(cell.task, cell.length) for cell in cells if cell.value is not None}
+    by_length = {length: [task for task in tasks if (task, length) not in scored_pairs] for length in lengths}
+    gap_texts = [
         f"{length}: {'every task' if len(absent) == len(tasks) else ', '.join(absent)}"
         for length, absent in by_length.items()
         if absent
     ]
-    if gaps:
+    if gap_texts:
         note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(gaps)}{note}. Give --lengths with the lengths that were run, or --partial "
-            "to accept incomplete results (a mean needs every task)"
+            f"without a score at {'; '.join(gap_texts)}{note}. Give --lengths with the lengths that were run, or "
+            "--partial to accept incomplete results (a mean needs every task)"
         )
 
 
@@ -191,12 +191,12 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
     return cells
 
 
-def _mean_of_any_reference(results: Path, name: str, length: int, share: float) -> float | None:
-    """Return the share of samples in which any reference is found; None without samples.
+def _mean_of_any_reference(result_path: Path, name: str, length: int, share: float) -> float | None:
+    """Return the share of samples in which any reference is found; None without a file of samples.
 
     `share` is the harness's score. Raises DataError if samples cannot be read, or do not reproduce this score.
     """
-    path = results.with_name(f"samples_{name}_{results.stem.removeprefix('results_')}.jsonl")
+    path = result_path.with_name(f"samples_{name}_{result_path.stem.removeprefix('results_')}.jsonl")
     if not path.is_file():
         return None
     shares, any_of = [], []
@@ -213,7 +213,8 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         mean = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
-            f"{path}: its samples give {mean} at {length}, but {results.name} has {share:.6g}; give files of one run"
+            f"{path}: its samples give {mean} at {length}, but {result_path.name} has {share:.6g}; give files of one "
+            "run"
         )
     return sum(any_of) / len(any_of)
 
@@ -241,16 +242,18 @@ def _requested_lengths(content: dict[str, Any], name: str) -> list[int]:
 
 
 def _sample_count(content: dict[str, Any], name: str, length: int, lengths: list[int]) -> int | None:
-    """Return the number of samples of one length; None if the file does not tell it.
+    """Return the number of samples of one length; None if the file does not say it.
 
     The harness makes equally many samples for each of `lengths`, and runs the first ones up to a limit.
     """
     counts = content.get("n-samples", {}).get(name, {})
-    made, run = counts.get("original"), counts.get("effective")
-    if not (isinstance(made, int) and isinstance(run, int)) or length not in lengths or made % len(lengths):
+    made_count, run_count = counts.get("original"), counts.get("effective")
+    if not (isinstance(made_count, int) and isinstance(run_count, int)):
         return None
-    per_length = made // len(lengths)
-    return max(0, min(per_length, run - per_length * lengths.index(length)))
+    if length not in lengths or made_count % len(lengths):
+        return None
+    per_length = made_count // len(lengths)
+    return max(0, min(per_length, run_count - per_length * lengths.index(length)))
 
 
 def _require_equal_counts(cells: Sequence[Score]) -> None:

@@ -23,9 +23,9 @@ from keyquery.scores.ruler.scores import Score, length_tokens, share_contained
 class RulerSettings:
     """Settings for asking a model for needles.
 
-    A length limits the tokens of prompt and answer together. `samples` is the number per task and length; with a
-    multiple of 40, all depths occur equally often. `seed` is for making the needles. `chat_template` puts the
-    question into a user turn of the model's template, followed by the beginning of the answer.
+    A length limits the tokens of prompt and answer together. `samples` is the number of samples per task and length; if
+    it is a multiple of 40, all depths occur equally often. `seed` is for making the needles. With `chat_template`, the
+    question is a user turn of the model's template, and the beginning of the answer follows the turn.
     """
 
     tasks: tuple[str, ...] = ruler_needles.TASKS
@@ -42,8 +42,8 @@ def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, p
     A record has id, task, length, depth, prompt tokens, references, prediction and score. Answers of an earlier run
     with the same settings and model are kept; more lengths, tasks or samples may be added. Raises DataError if a
     length is too short for the needles, the tokenizer cannot encode their numbers, or the folder has answers with
-    other settings; ModelError if a length exceeds the model's, the tokenizer or a requested chat template is missing,
-    or memory runs out.
+    other settings. Raises ModelError if a length exceeds the model's number of positions, the tokenizer or a requested
+    chat template is missing, or memory runs out.
     """
     prompts = _Prompts(loaded, chat=settings.chat_template)
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
@@ -83,10 +83,8 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
     for where, record in records.saved_records(path):
         task, length, prediction = (record.get(name) for name in ("task", "length", "prediction"))
         references = record.get("references")
-        are_texts = all(isinstance(value, str) for value in (task, length, prediction))
-        if not are_texts or not isinstance(references, list) or not references:
-            raise DataError(f"{where}: not a record of a needle; remove the line")
-        if not all(isinstance(reference, str) for reference in references):
+        texts = [task, length, prediction, *references] if isinstance(references, list) else []
+        if not isinstance(references, list) or not references or not all(isinstance(text, str) for text in texts):
             raise DataError(f"{where}: not a record of a needle; remove the line")
         if record["id"].rpartition("-")[0] != f"{task}-{length}":
             raise DataError(f"{where}: {short(record['id'])} is not the id of {task} at {length}; remove the line")
@@ -106,13 +104,9 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
 
 
 def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
-    """Return settings that determine the answers, as JSON values, except lengths, tasks and samples, which may vary."""
-    facts = loaded.facts
+    """Return the settings that determine a needle's answer, as JSON values; lengths, tasks and samples do not."""
     return {
-        "model": {
-            **{name: facts.get(name) for name in ("revision", "fingerprint", "dtype", "quantization")},
-            "model": Path(facts["model"]).name if facts.get("fingerprint") else facts["model"],
-        },
+        "model": records.model_settings(loaded.facts),
         "seed": settings.seed,
         "batch": settings.batch,  # padding changes scores by rounding, which may decide a tie
         "chat_template": settings.chat_template,
@@ -137,24 +131,24 @@ class _Prompts:
                 "leave --chat-template out"
             )
 
-    def text(self, question: str, begin: str) -> str:
+    def text(self, question: str, answer_start: str) -> str:
         """Return question and beginning of the answer, without the BOS token, which the tokenizer adds."""
         if not self._chat:
-            return f"{question} {begin}" if begin else question
+            return f"{question} {answer_start}" if answer_start else question
         turn = self._tokenizer.apply_chat_template(
             [{"role": "user", "content": question}], tokenize=False, add_generation_prompt=True, enable_thinking=False
         )
         bos = self._tokenizer.bos_token
         if bos and turn.startswith(bos) and self._tokenizer("a")["input_ids"][0] == self._tokenizer.bos_token_id:
-            turn = turn[len(bos) :]  # otherwise the prompt would begin with it twice
-        return f"{turn}{begin}"
+            turn = turn[len(bos) :]  # otherwise the prompt would begin with two BOS tokens
+        return f"{turn}{answer_start}"
 
-    def count(self, question: str, begin: str) -> int:
-        return len(self._tokenizer(self.text(question, begin), verbose=False)["input_ids"])
+    def count(self, question: str, answer_start: str) -> int:
+        return len(self._tokenizer(self.text(question, answer_start), verbose=False)["input_ids"])
 
 
 def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[str, int]]) -> None:
-    """Raise ModelError, which names usable lengths, if lengths (key and tokens) exceed a model's positions."""
+    """Raise ModelError if lengths (key and tokens) exceed a model's positions; the message names usable lengths."""
     too_long = [length for length, tokens in lengths if positions is not None and tokens > positions]
     if too_long:
         usable = [length for length, _ in lengths if length not in too_long]
@@ -163,7 +157,7 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
 
 
 def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
-    texts = [prompts.text(sample.question, sample.begin) for sample in batch]
+    texts = [prompts.text(sample.question, sample.answer_start) for sample in batch]
     try:
         answers = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)
     except Exception as error:

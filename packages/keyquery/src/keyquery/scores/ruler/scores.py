@@ -19,7 +19,6 @@ QA = ("qa_1", "qa_2")
 TASKS = (*NEEDLES, "niah_multivalue", "niah_multiquery", "vt", "cwe", "fwe", *QA)
 ALL = "all"  # value of `length` in rows over several lengths
 MEAN = "mean_13"
-AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 EFFECTIVE = ("effective_length", "effective_length_unbroken")
 COLUMNS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
 PERCENT, TOKENS = "percent", "tokens"
@@ -44,14 +43,14 @@ class Score:
 def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
     """Return the share of the references that occur in a prediction, 0 to 1; letter case does not count.
 
-    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, one reference suffices, as
-    in the question-answering tasks, whose references are wordings of one answer.
+    Control characters of the prediction count as line breaks, as in RULER. With `any_of`, the result is 1 if any
+    reference occurs, as for question-answering tasks, whose references are wordings of one answer.
     """
     if not references:
         raise ValueError("a sample needs a reference")
     answer = _CONTROL.sub("\n", prediction.strip()).lower()
-    hits = [reference.lower() in answer for reference in references]
-    return float(any(hits)) if any_of else sum(hits) / len(hits)
+    are_found = [reference.lower() in answer for reference in references]
+    return float(any(are_found)) if any_of else sum(are_found) / len(are_found)
 
 
 def length_key(tokens: int) -> str:
@@ -84,23 +83,21 @@ def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.Data
     """Return rows of a measurement: every score, means over tasks at each length and, for RULER itself, over lengths.
 
     `cells` has at most one score per task and length; `tasks` are averaged, and `mean` is the mean's name. If a task
-    lacks a value, the mean has none, and the reason names the missing tasks. If `mean` is `MEAN`, the benchmark's mean,
-    effective lengths and weighted averages are added. The columns are `COLUMNS`, with 95 % intervals.
+    lacks a value, the mean has no value, and the reason names the missing tasks. If `mean` is `MEAN`, the name of the
+    benchmark's mean, effective lengths and weighted averages are added. The columns are `COLUMNS`, with 95 % intervals.
     """
     by_cell = {(cell.length, cell.task): cell for cell in cells}
     lengths = sorted({length for length, _ in by_cell}, key=length_tokens)
     ordered = sorted(by_cell.values(), key=lambda cell: (tasks.index(cell.task), length_tokens(cell.length)))
-    rows = [_task_row(cell) for cell in ordered]
+    rows = []
+    for cell in ordered:
+        low, high = score_interval(cell.value, cell.n) if cell.value is not None and cell.n else (None, None)
+        rows.append(_row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, cell.reason))
     means = {length: _mean_row(length, [by_cell.get((length, task)) for task in tasks], tasks) for length in lengths}
     rows += [{**row, "key": mean} for row in means.values()]
     if mean == MEAN:
         rows += [*_length_averages(means), *_effective_lengths(means)]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n": "Int64", "value": float})
-
-
-def _task_row(cell: Score) -> dict[str, object]:
-    low, high = score_interval(cell.value, cell.n) if cell.value is not None and cell.n else (None, None)
-    return _row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, cell.reason)
 
 
 def _row(*values: object) -> dict[str, object]:
@@ -110,8 +107,8 @@ def _row(*values: object) -> dict[str, object]:
 def score_interval(value: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a mean score (0 to 100) over n samples.
 
-    It is conservative for fractional scores: of all variables between 0 and 1 with a given mean, a variable that is
-    only 0 or 1 has the largest variance.
+    The interval is conservative for fractional scores: of all variables between 0 and 1 with a given mean, a variable
+    that is always 0 or 1 has the largest variance.
     """
     count = value / 100 * n
     low, _ = wilson_interval(math.floor(count + 1e-9), n)
@@ -136,8 +133,8 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
         else:
             reasons.append("n, ci_low, ci_high: samples of a task are not known")
     else:
-        gaps = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
-        reasons.append(f"no mean over {len(scored)} of {len(tasks)} tasks; missing: {', '.join(gaps)}")
+        missing_tasks = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
+        reasons.append(f"no mean over {len(scored)} of {len(tasks)} tasks; missing: {', '.join(missing_tasks)}")
     n = sum(counts) if len(counts) == len(scored) and scored else None
     return _row("mean", "", length, value, PERCENT, low, high, n, "; ".join(reasons))
 
@@ -156,43 +153,43 @@ def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
 def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
     """Return rows of averages over the six lengths: plain, and with weights rising or falling with length."""
     values = {length: row["value"] for length, row in means.items()}
-    gaps = [length for length in LENGTHS if values.get(length) is None]
-    reason = f"no mean of 13 tasks at {', '.join(gaps)}" if gaps else ""
+    missing_lengths = [length for length in LENGTHS if values.get(length) is None]
+    reason = f"no mean of 13 tasks at {', '.join(missing_lengths)}" if missing_lengths else ""
     rising = range(1, len(LENGTHS) + 1)
-    weights = {"average": [1] * len(LENGTHS), "weighted_longer": [*rising], "weighted_shorter": [*reversed(rising)]}
+    plain, longer, shorter = [1] * len(rising), [*rising], [*reversed(rising)]
     rows = []
-    for key in AVERAGES:
+    for key, weights in (("average", plain), ("weighted_longer", longer), ("weighted_shorter", shorter)):
         value = None
-        if not gaps:
-            terms = [weight * float(str(values[length])) for weight, length in zip(weights[key], LENGTHS, strict=True)]
-            value = math.fsum(terms) / sum(weights[key])
-        rows.append(_summary_row(key, value, PERCENT, None if gaps else _total_samples(means), reason))
+        if not missing_lengths:
+            terms = [weight * float(str(values[length])) for weight, length in zip(weights, LENGTHS, strict=True)]
+            value = math.fsum(terms) / sum(weights)
+        rows.append(_summary_row(key, value, PERCENT, None if missing_lengths else _total_samples(means), reason))
     return rows
 
 
 def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return rows of the longest length above the threshold: of all lengths, and of those before the first failure.
+    """Return rows of the longest length above the threshold: of all lengths, and of lengths before the first failure.
 
     The benchmark does not say whether a length counts if a shorter length is not above the threshold.
     """
     values = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
     lengths = sorted(values, key=length_tokens)
-    passed = [length for length in lengths if values[length] > THRESHOLD]
-    unbroken = list(itertools.takewhile(lambda length: values[length] > THRESHOLD, lengths))
+    passed_lengths = [length for length in lengths if values[length] > THRESHOLD]
+    unbroken_lengths = list(itertools.takewhile(lambda length: values[length] > THRESHOLD, lengths))
     rows = []
-    for key, passing in zip(EFFECTIVE, (passed, unbroken), strict=True):
+    for key, passing_lengths in zip(EFFECTIVE, (passed_lengths, unbroken_lengths), strict=True):
         reasons = []
-        gaps = [length for length in LENGTHS if length not in values]
+        missing_lengths = [length for length in LENGTHS if length not in values]
         if not lengths:
             reasons.append("no length has a mean of 13 tasks")
-        elif not passing:
+        elif not passing_lengths:
             reasons.append(f"no tested length is above {THRESHOLD} from the shortest on, {lengths[0]}")
-        elif passing[-1] == lengths[-1]:
+        elif passing_lengths[-1] == lengths[-1]:
             reasons.append("the longest length with a mean: it may reach further")
-        if gaps and lengths:
-            reasons.append(f"without a mean: {', '.join(gaps)}")
-        if passed != unbroken and passing and key == EFFECTIVE[0]:
+        if missing_lengths and lengths:
+            reasons.append(f"without a mean: {', '.join(missing_lengths)}")
+        if passed_lengths != unbroken_lengths and passing_lengths and key == EFFECTIVE[0]:
             reasons.append("a shorter length is not above")
-        value = float(length_tokens(passing[-1])) if passing else None
+        value = float(length_tokens(passing_lengths[-1])) if passing_lengths else None
         rows.append(_summary_row(key, value, TOKENS, _total_samples(means), "; ".join(reasons)))
     return rows

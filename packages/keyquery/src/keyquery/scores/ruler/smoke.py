@@ -3,7 +3,8 @@
     python -m keyquery.scores.ruler.smoke FOLDER
 
 writes `FOLDER/random-llama-bytes`, identical in every run: a small Llama with default initialisation, seed 0, and a
-tokenizer with one token per byte, since the vocabulary of `keyquery.models.null_model` has no numbers.
+tokenizer with one token per byte. The vocabulary of `keyquery.models.null_model` cannot be used, since it has no
+numbers.
 """
 
 import sys
@@ -14,7 +15,7 @@ from boundpaper.errors import ThesisError
 from keyquery.models import libraries
 from keyquery.models.null_model import CONFIG
 
-SMALLER: dict[str, Any] = {  # small enough to read thousands of bytes in minutes on any machine
+SIZES: dict[str, Any] = {  # small enough to read thousands of bytes in minutes on any machine
     "hidden_size": 64,
     "intermediate_size": 128,
     "num_hidden_layers": 2,
@@ -34,7 +35,7 @@ def make_network(folder: Path, **changes: Any) -> Path:
     model_folder = folder / "random-llama-bytes"
     tokenizer = byte_tokenizer()
     torch.manual_seed(0)
-    config = {**CONFIG, **SMALLER, "vocab_size": len(tokenizer), **changes}
+    config = {**CONFIG, **SIZES, "vocab_size": len(tokenizer), **changes}
     transformers.LlamaForCausalLM(transformers.LlamaConfig(**config)).save_pretrained(model_folder)
     tokenizer.save_pretrained(model_folder)
     return model_folder
