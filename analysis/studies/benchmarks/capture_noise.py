@@ -37,19 +37,19 @@ def capture_noise(
     these r with the opposite sign.
     """
     source = matched_models[matched_models["in_source"].astype(bool)]
-    rows = length_decline[length_decline["mode"] == "nonthinking"]
-    source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
+    declines = length_decline[length_decline["mode"] == "nonthinking"]
+    source = source.assign(decline=source["model"].map(declines.set_index("model")["decline"]))
     table = captured_models.set_index("model")
     pair = twins(published_facts)
-    metrics = []
+    rows = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
             scored = source[source[metric].notna()]
             x, y = (scored[name].to_numpy(dtype=float) for name in (metric, outcome))
             row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(scored)}
             first, second = (float(table[metric].astype(float)[model]) for model in pair)
-            metrics.append({**row, **_noise(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)})
-    return pd.DataFrame(metrics)
+            rows.append({**row, **_noise(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)})
+    return pd.DataFrame(rows)
 
 
 def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:

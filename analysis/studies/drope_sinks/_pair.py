@@ -1,4 +1,4 @@
-"""Set the report's two models side by side: series by layer, and quantities with their printed values."""
+"""Tabulate the report's two models side by side: series by layer, and quantities with their printed values."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from analysis.vocabulary import PAIR
 
 
 def by_layer(series: pd.DataFrame, columns: Mapping[str, str], value: str = "value") -> pd.DataFrame:
-    """Return a long series with one row per layer; `columns` are names by metric, to which the model is added."""
+    """Return one row per layer of a long series, with a column `NAME_MODEL` per metric; `columns` has the names."""
     values = series.pivot(index="layer", columns=["metric", "positional"], values=value)
     table = {f"{name}_{model.lower()}": values[metric, model] for metric, name in columns.items() for model in PAIR}
     return pd.DataFrame(table).rename_axis("layer").reset_index()
@@ -23,7 +23,7 @@ def larger_model(table: pd.DataFrame, name: str) -> list[str]:
 def beside_printed(
     quantities: Mapping[str, Mapping[str, float]], source: pd.DataFrame, printed_as: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the quantities of both models beside what the report prints; `printed_as` has differing source names."""
+    """Return both models' quantities and their printed values; `printed_as` has the metrics with another name."""
     printed = {(row["positional"], row["metric"]): row["printed"] for _, row in source.iterrows()}
     rows = []
     for name in quantities["RoPE"]:

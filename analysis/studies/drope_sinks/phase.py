@@ -129,17 +129,12 @@ def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
 
     `*_delay` is DroPE's layer minus RoPE's.
     """
-
-    def rope(quantity: str) -> float:
-        return number(phase_metrics, "rope", quantity=quantity)
-
-    def drope(quantity: str) -> float:
-        return number(phase_metrics, "drope", quantity=quantity)
-
+    values = phase_metrics.set_index("quantity")
+    rope, drope = (values[model].astype(float) for model in ("rope", "drope"))
     numbers = {
-        "peak_gap_percent": 100 * (1 - drope("peak_norm") / rope("peak_norm")),
-        "min_entropy_ratio": drope("min_entropy") / rope("min_entropy"),
-        "largest_ratio_delay": drope("spike_largest_ratio") - rope("spike_largest_ratio"),
-        "largest_rise_delay": drope("spike_largest_rise") - rope("spike_largest_rise"),
+        "peak_gap_percent": 100 * (1 - drope["peak_norm"] / rope["peak_norm"]),
+        "min_entropy_ratio": drope["min_entropy"] / rope["min_entropy"],
+        "largest_ratio_delay": drope["spike_largest_ratio"] - rope["spike_largest_ratio"],
+        "largest_rise_delay": drope["spike_largest_rise"] - rope["spike_largest_rise"],
     }
     return pd.DataFrame({"quantity": list(numbers), "value": list(numbers.values())})

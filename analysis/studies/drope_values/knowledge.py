@@ -29,10 +29,8 @@ from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
 from boundpaper.statistics.families import corrected
 
-CHOICES = 2  # yes or no; positive or negative
+CHOICES = 2  # possible answers: yes or no; positive or negative
 UNPAIRED = "the same items in both arms, answers per item not published, so unpaired"
-
-Ends = tuple[float, float]
 
 
 def knowledge_tests(
@@ -144,12 +142,10 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
         for category in dict.fromkeys(CATEGORIES.values()):
             selected = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
             tasks = knowledge_tasks[selected]
-            usable = tasks[tasks["above_chance"].notna()]
+            above_chance = tasks[tasks["above_chance"].notna()]
             losses = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
-            unusable = [
-                f"{task}: no baseline above chance" for task in tasks["task"] if task not in list(usable["task"])
-            ]
-            open_ended = [f"{task}: no interval" for task in tasks.loc[tasks["change_low"].isna(), "task"]]
+            reasons = [f"{task}: no baseline above chance" for task in tasks.loc[tasks["above_chance"].isna(), "task"]]
+            reasons += [f"{task}: no interval" for task in tasks.loc[tasks["change_low"].isna(), "task"]]
             rows.append(
                 {
                     "positional": model,
@@ -158,9 +154,9 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
                     "degradation_printed": printed[(model, f"{category}_average")],
                     **_mean_over_tasks(tasks, "degradation"),
                     **_mean_over_tasks(losses, "loss"),
-                    "tasks_above_chance": len(usable),
-                    **_mean_over_tasks(usable, "above_chance"),
-                    "note": "; ".join([*unusable, *open_ended]),
+                    "tasks_above_chance": len(above_chance),
+                    **_mean_over_tasks(above_chance, "above_chance"),
+                    "note": "; ".join(reasons),
                 }
             )
     return pd.DataFrame(rows)
@@ -237,7 +233,7 @@ def _why_cells_are_empty(test: Mapping[Any, Any] | None, base: Arm, disrupted: A
     return "; ".join(reasons)
 
 
-def _mcnemar_bounds(base: int, disrupted: int, n: int) -> Ends:
+def _mcnemar_bounds(base: int, disrupted: int, n: int) -> tuple[float, float]:
     """Return the smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
     p_values = []
     for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):

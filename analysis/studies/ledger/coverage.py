@@ -9,7 +9,7 @@ from boundpaper.errors import DataError
 def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """Return the ledger's coverage, one row per section, in the documents' order.
 
-    `judged` counts the ledger's statements, `holding` those that hold, `cells` the cell checks. A statement in
+    `judged` counts the ledger's statements, `holding` the statements that hold, `cells` the cell checks. A statement in
     several sections counts in the section that the ledger names. Raises DataError if a section of the ledger belongs
     to no section of its document, or to several.
     """

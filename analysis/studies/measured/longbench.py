@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
 from analysis.studies.benchmarks.lengths import LENGTHS
-from analysis.studies.measured._scored import entering, model_row, own_metrics, reported_metrics
+from analysis.studies.measured._scored import eligible_models, model_row, own_metrics, reported_metrics
 from boundpaper.statistics.estimate import frame, with_note
 
 BENCHMARK = "caskcsg/LongBench-Pro"
@@ -17,7 +17,7 @@ def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd
     """Return measured scores by prompt mode and length (including `overall`), with 95 % intervals.
 
     `metric` says whether summaries were scored as in the benchmark or by ROUGE-L alone; `data` names the data set,
-    the benchmark's or another one with the same columns.
+    which may be another than the benchmark's.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_lbp[measured_lbp["slice"].isin(["overall", "length"])]
@@ -102,7 +102,7 @@ def lbp_correlations_measured(
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
     Without an eligible measured model, the result equals `lbp_correlations_extended`, and the note says so.
     """
-    eligible, notes = entering(measured_lbp_models)
+    eligible, notes = eligible_models(measured_lbp_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = matched_models[[*columns, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
     if len(eligible):

@@ -16,10 +16,10 @@ ENDS = {"low": "ci_low", "high": "ci_high"}
 def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Return measured models, one row each, by decreasing plasticity: means over heads with 95 % intervals.
 
-    Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` are
-    the numbers behind the overall plasticity. No source values are used. The shipped small models, whose contexts are
-    too short for comparison, and captures on source code are in other results. Raises DataError if a model's file lacks
-    a metric.
+    Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` count
+    the heads behind the overall plasticity. No source values are used. The shipped small models, whose contexts are too
+    short for comparison, and captures on source code are in other results. Raises DataError if a model's file lacks a
+    metric.
     """
     names = _names_by_model(models, pretrained_models)
     selected = _without_repeats(model_metrics, pretrained_models)

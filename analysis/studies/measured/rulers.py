@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
-from analysis.studies.measured._scored import entering, model_row, own_metrics, reported_metrics
+from analysis.studies.measured._scored import eligible_models, model_row, own_metrics, reported_metrics
 from boundpaper.statistics.estimate import frame, with_note
 from keyquery.scores.ruler.effective_length import LENGTHS
 
@@ -63,7 +63,8 @@ def measured_ruler_models(
         summaries = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
         own_scores = {"ruler_128k": score, **{name: _value_of_key(summaries, name) for name in SUMMARY}}
         is_published = model in published
-        rows.append(model_row(first_row, own_scores, values, facts, faults, published=is_published, noted=SUMMARY))
+        row = model_row(first_row, own_scores, values, facts, faults, published=is_published, noted_scores=SUMMARY)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -80,7 +81,7 @@ def ruler_correlations_measured(
     Correlations over published scores alone (`ruler_correlations`, `ruler_correlations_full_context`) are separate
     results. Without an eligible measured model, the result equals `ruler_correlations`, and the note says so.
     """
-    eligible, notes = entering(measured_ruler_models)
+    eligible, notes = eligible_models(measured_ruler_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = captured_models[captured_models["ruler_128k"].notna()]
     compared = scored[[*columns, "ruler_128k", "ruler_origin"]].assign(

@@ -14,12 +14,12 @@ ALIGNED = "aligned_full"
 POOLED = "bucket_full"
 QUARTERS = 4  # training lengths per text
 WIDTH = 16  # default width of a bin in words, and distance of bins
-SINGLE = 1  # bins with a single position
+SINGLE = 1  # width of a bin with a single position
 ALL, COST, COST_LONG = "all", "cost", "cost_4x"  # weights for averaging a model's heads
 COSTS = {COST: "nats_1x", COST_LONG: "nats_4x"}
 PLASTICITY = "plasticity"
 EXCHANGED = tuple("sway probability_change nearer_wins position_part content_part gap spread linear_share".split())
-"""Quantities of the exchange of positions."""
+"""Quantities that are measured by exchanging positions."""
 
 KEYS_FAR = "keys_far"
 OWN = "own"
@@ -30,7 +30,7 @@ CELL = ["quantity", "estimator", "width", "texts", "low", "high", "apart_low", "
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: an arm at a quarter, width or extension; or a number, equal for all seeds."""
+    """One side of a comparison: an arm at a quarter, width or extension, or a number that is equal for all seeds."""
 
     arm: str = ""
     number: float | None = None
@@ -50,7 +50,7 @@ _SIDES: dict[str, dict[str, Any]] = {
 }
 
 
-def side(words: str, item: str) -> Side:
+def parse_side(words: str, item: str) -> Side:
     """Return the side of a comparison that an item's words name.
 
     Raises
@@ -85,7 +85,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss of keys by ablating each head, at least 0: `model, layer, head` and a column per kind."""
+    """Return the increase of the loss on keys when a head is ablated, at least 0, one column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)

@@ -1,7 +1,4 @@
-"""Compare a pretrained model on texts that begin with its BOS token or with a word: sinks, ablations, rotation.
-
-Both measurements are found by name: the model's key and an ending.
-"""
+"""Compare a pretrained model on texts that begin with its BOS token or with a word: sinks, ablations, rotation."""
 
 from typing import Any
 
@@ -73,8 +70,8 @@ def pretrained_beginning(
             }
             for quantity in BY_TEXT
         }
-        for key, (removed, kept) in ROTATION.items():
-            series[key] = {start: series[removed][start] - series[kept][start] for start in STARTS}
+        for key, (unrotated, rotated) in ROTATION.items():
+            series[key] = {start: series[unrotated][start] - series[rotated][start] for start in STARTS}
         for key, by_start in series.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):

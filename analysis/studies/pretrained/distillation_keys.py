@@ -32,8 +32,8 @@ def distillation_keys(
         tokens = round(ratio * _position_count(pretrained_models, pair))
         share, n = float(items.mean()), len(items)
         low, high = wilson_interval(round(share * n), n)
-        rows.append({"pair": pair, "column": column, "tokens": tokens, "share": share, "low": low, "high": high})
-        rows[-1]["n"] = n
+        row = {"pair": pair, "column": column, "tokens": tokens}
+        rows.append(row | {"share": share, "low": low, "high": high, "n": n})
     return pd.DataFrame(rows).sort_values(["pair", "tokens", "column"], ignore_index=True)
 
 

@@ -51,19 +51,19 @@ def pretrained_draws(
             spread, ends = _deviation_with_interval(groups)
             facts = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
             cases = [("own", k, len(values), float("nan")) for k in DRAWN if k < len(values)] + [("source", *twin)]
-            for of, k, heads, twin_factor in cases:
+            for origin, k, heads, twin_factor in cases:
                 factor = float(np.sqrt((1 - k / heads) / k))
-                twice = twin_factor if of == "source" else float(np.sqrt(2)) * factor
-                difference = abs(float(reported[metric])) if of == "source" else None
-                pair = {"drawn_other": kept_crossed, "common": common} if of == "source" else {}
+                twice = twin_factor if origin == "source" else float(np.sqrt(2)) * factor
+                difference = abs(float(reported[metric])) if origin == "source" else None
+                pair = {"drawn_other": kept_crossed, "common": common} if origin == "source" else {}
                 rows.append(
                     {
                         **facts,
                         **({"drawn_other": None, "common": None} | pair),
-                        **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": factor * spread},
+                        **{"of": origin, "drawn": k, "heads": heads, "spread": spread, "draw_sd": factor * spread},
                         **{"twice_sd": twice * spread, "twice_low": twice * ends[0], "twice_high": twice * ends[1]},
                         "twin_difference": difference,
-                        "note": "" if of == "source" else OWN_NOTE,
+                        "note": "" if origin == "source" else OWN_NOTE,
                     }
                 )
     absence = "head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL"

@@ -55,8 +55,8 @@ def pretrained_head_agreement(
     absence = f"attention_patterns has no network in two states; run: {RERUN}"
     result = table_of_rows(rows, absence, COLUMNS).astype({"layer": "Int64"})
     for column, reason in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
-        gap = result[column].isna()
-        result.loc[gap, "note"] = [f"{note}; {column}: {reason}" for note in result.loc[gap, "note"]]
+        is_empty = result[column].isna()
+        result.loc[is_empty, "note"] += f"; {column}: {reason}"
     return result
 
 

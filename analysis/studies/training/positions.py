@@ -8,7 +8,7 @@ from scipy import optimize
 
 from boundpaper.statistics.rounding import Interval
 
-SHARED = ("0-1K", "1K-2K", "2K-4K")
+SHARED = ("0-1K", "1K-2K", "2K-4K")  # bins that can be computed in every phase
 _END = re.compile(r"(\d+(?:\.\d+)?)(K?)")
 
 
@@ -49,9 +49,9 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
 
 
 def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """Return the width-weighted mean over bins and the printed ap_overall, to check this weighting.
+    """Return the mean over bins weighted by width, and the printed ap_overall, which it equals for even queries.
 
-    It is the mean over positions if queries are spread evenly. `covered` is the share of the context that has bins.
+    `covered` is the share of the context that has bins.
     """
     defined = training_positions[training_positions["plasticity"].notna()]
     rows = []

@@ -37,24 +37,18 @@ def training_tests(
     for method, (bias, outcome) in product((correlation.pearson, correlation.spearman), pairs):
         name = f"{outcome} against {BIASES[bias]}, all checkpoints"
         over_run.append(method(run[bias], run[outcome], comparison=name, names=(bias, outcome), **labels))
-    context = run["context"].to_numpy(dtype=float)
-    sizes = ((np.log2(context), "log2 context", ""), (context, "context", ", plain context"))
+    contexts = run["context"].to_numpy(dtype=float)
+    covariates = (("log2 context", np.log2(contexts), ""), ("context", contexts, ", plain context"))
     for bias, outcome in pairs:
         name = f"{outcome} against {BIASES[bias]}, all checkpoints"
         over_run.append(levels_and_differences(run[bias], run[outcome], comparison=name, **labels)[1])
-        for size, given, suffix in sizes:
-            partial_name = f"{name}{suffix}"
-            over_run.append(
-                covariate.partial(
-                    run[bias], run[outcome], size, covariate_name=given, comparison=partial_name, **labels
-                )
-            )
+        for covariate_name, values, suffix in covariates:
+            options = {"covariate_name": covariate_name, "comparison": f"{name}{suffix}", **labels}
+            over_run.append(covariate.partial(run[bias], run[outcome], values, **options))
     over_short: list[Estimate] = []
     for outcome in OUTCOMES:
-        columns, name = (
-            (short["bias_strength"], short[outcome]),
-            f"{outcome} against bias, checkpoints of the short context",
-        )
+        columns = (short["bias_strength"], short[outcome])
+        name = f"{outcome} against bias, checkpoints of the short context"
         for method in (correlation.pearson, correlation.spearman):
             over_short.append(method(*columns, comparison=name, **labels))
         over_short.append(levels_and_differences(*columns, comparison=name, **labels)[1])
