@@ -1,5 +1,7 @@
 """Passkey retrieval by context length, one protocol per panel (Figures H and 24 of the report)."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Shade, Style
@@ -27,17 +29,18 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
                 if model == "RoPE" and prompt == "simple":
                     continue  # the report prints one value for both formats
                 cells = model_rows[model_rows["format"] == prompt]
-                series.append(
-                    Points(
-                        entity="drope-simple" if prompt == "simple" else entity,
-                        label="DroPE, simple prompt" if prompt == "simple" else model,
-                        legend=protocol == "lengths" or prompt == "simple",
-                        x=cells["context"].map(positions) + OFFSETS["simple" if prompt == "simple" else model],
-                        y=cells["share"],
-                        y_low=cells["ci_low"],
-                        y_high=cells["ci_high"],
-                    )
+                points = Points(
+                    entity=entity,
+                    label=model,
+                    legend=protocol == "lengths",
+                    x=cells["context"].map(positions) + OFFSETS["simple" if prompt == "simple" else model],
+                    y=cells["share"],
+                    y_low=cells["ci_low"],
+                    y_high=cells["ci_high"],
                 )
+                if prompt == "simple":
+                    points = replace(points, entity="drope-simple", label="DroPE, simple prompt", legend=True)
+                series.append(points)
         if protocol == "lengths":
             series.append(
                 Points(

@@ -42,7 +42,7 @@ def bases(rows: pd.DataFrame) -> list[int]:
     return trained
 
 
-def seeds(rows: pd.DataFrame) -> str:
+def seeds_phrase(rows: pd.DataFrame) -> str:
     """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
     seeds_by_arm = {key: group["seed"].nunique() for key, group in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()

@@ -22,7 +22,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     names = list(dict.fromkeys(known["name"]))
     phases = known.drop_duplicates("name").set_index("name")["phase"]
     start = known.iloc[0]  # the first phase is named there, since other curves surround its end
-    last = set(phases[phases != start["phase"]].drop_duplicates(keep="last").index)
+    last_names = set(phases[phases != start["phase"]].drop_duplicates(keep="last").index)
     label, x = f"{names[0].replace(', ', ', from ')} steps", start["middle"]
     first_name = Annotation(x=x, y=0.715, text=label, entity=names[0], target=(x, start["plasticity"]))
     bins = f", {len(known)} bins, not independent"
@@ -43,7 +43,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                         y=rows["plasticity"],
                         entity=str(name),
                         origin="reported",
-                        direct=PHASES[rows["phase"].iloc[0]] if name in last and column == "middle" else False,
+                        direct=PHASES[rows["phase"].iloc[0]] if name in last_names and column == "middle" else False,
                         legend=False,
                     )
                     for name, rows in known.groupby("name", sort=False)

@@ -14,13 +14,8 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     first, last = int(rows["order"].min()), int(rows["order"].max())
     phase_ends = rows.groupby("phase", sort=False)["order"].agg(["min", "max"])
     labels = list(rows["display_name"].str.split().str[-1])
-    axis = Axis(
-        label="checkpoint, by training steps",
-        low=first - 0.5,
-        high=last + 0.5,
-        ticks=dict(zip(rows["order"].astype(float), labels, strict=True)),
-        grid=False,
-    )
+    ticks = dict(zip(rows["order"].astype(float), labels, strict=True))
+    axis = Axis(label="checkpoint, by training steps", low=first - 0.5, high=last + 0.5, ticks=ticks, grid=False)
     origins: tuple[Origin, ...] = ("reported", "recomputed", "reported")
     panels = (
         ("bias_token", "bias per token", Axis(label="bias ($10^{-3}$)", low=0, high=24, ticks=(0, 10, 20))),
