@@ -80,3 +80,8 @@ def metric(key: str) -> str:
 def estimator_phrase(key: str, pairs: str) -> str:
     """Return a phrase: the plasticity estimator, and the pairs of keys that it averages over."""
     return f"{printed_word('estimator', key)}, pairs of {printed_word('pairs', pairs)}"
+
+
+def ends(name: str) -> tuple[str, str]:
+    """Return the columns with the ends of the interval of the column `name`."""
+    return f"{name}_low", f"{name}_high"

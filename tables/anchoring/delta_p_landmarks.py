@@ -75,10 +75,10 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "data", "group"]
     highest = answer[answer["landmark"] == "highest"].set_index(keys)
     band = answer[answer["landmark"] == "lowest"].set_index(keys)
-    ends = highest["delta_p"].map(_tenths) + " to " + band["delta_p"].map(_tenths)
+    ends = highest["delta_p"].map(_one_decimal) + " to " + band["delta_p"].map(_one_decimal)
     band = band.assign(landmark="band", delta_p_text=ends)
     points = question.assign(
-        layers_text=question["layer"].astype(str), delta_p_text=[_with_ends(row) for _, row in question.iterrows()]
+        layers_text=question["layer"].astype(str), delta_p_text=[_with_interval(row) for _, row in question.iterrows()]
     )
     rows = pd.concat([points, band.reset_index()], ignore_index=True).rename(
         columns={"group": "anchoring", "data": "data_set"}
@@ -88,12 +88,12 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     return _in_print_order(rows).assign(series=lambda frame: frame["data_set"])
 
 
-def _tenths(value: float) -> str:
+def _one_decimal(value: float) -> str:
     return fixed(1).show(value, "plain").replace("-", "−")
 
 
-def _with_ends(row: pd.Series) -> str:
-    return f"{_tenths(row['delta_p'])} [{_tenths(row['delta_p_low'])}, {_tenths(row['delta_p_high'])}]"
+def _with_interval(row: pd.Series) -> str:
+    return f"{_one_decimal(row['delta_p'])} [{_one_decimal(row['delta_p_low'])}, {_one_decimal(row['delta_p_high'])}]"
 
 
 def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
+from tables._house import ends
 
 SUFFIXES = {"question_share": "share", "control": "control", "filler": "filler"}
 
@@ -19,10 +20,10 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
         columns=[
             Column("layer", "Layer"),
             Column("auroc", "AUROC", fixed(2), mark="blind"),
-            Column("question", "$\\Delta P$", fixed(1), ci=_end_columns("question"), group="needs the question"),
+            Column("question", "$\\Delta P$", fixed(1), ci=ends("question"), group="needs the question"),
             Column("question_share", "flips", fixed(0), group="needs the question"),
             Column("question_control", "other", fixed(1), group="needs the question"),
-            Column("answer", "$\\Delta P$", fixed(1), ci=_end_columns("answer"), group="answer alone tells"),
+            Column("answer", "$\\Delta P$", fixed(1), ci=ends("answer"), group="answer alone tells"),
             Column("answer_share", "flips", fixed(0), group="answer alone tells"),
             Column("answer_control", "other", fixed(1), group="answer alone tells"),
         ],
@@ -68,7 +69,3 @@ def _side_by_side(planted: pd.DataFrame, lab: pd.DataFrame) -> pd.DataFrame:
 def _range_text(counts: pd.Series) -> str:
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low} to {high}"
-
-
-def _end_columns(name: str) -> tuple[str, str]:
-    return f"{name}_low", f"{name}_high"

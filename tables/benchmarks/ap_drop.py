@@ -22,10 +22,9 @@ def table(
         mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
         half=["half" if tied else "" for tied in is_half],
     )
-    half_rows = rows[is_half]
-    names = [
+    half_drops = [
         f"{fixed(4).show(row['ap_drop_recomputed'], 'plain')} of {row['display_name']}"
-        for _, row in half_rows.iterrows()
+        for _, row in rows[is_half].iterrows()
     ]
     return Table(
         rows=rows,
@@ -42,8 +41,9 @@ def table(
             **model_footnotes(rows, longest),
             "added": "Captured and scored, but not among the models that the study compares.",
             "half": (
-                f"The difference of the printed ends, {' and '.join(names)}, lies halfway between two printed drops; "
-                "the study rounds it down, rounding halves up would print the next one. Both agree with the ends."
+                f"The difference of the printed ends, {' and '.join(half_drops)}, lies halfway between two printed "
+                "drops; the study rounds it down, rounding halves up would print the next one. Both agree with the "
+                "ends."
             ),
         },
         caption=(

@@ -35,7 +35,7 @@ def table(
         total = int(ruler_correlations_measured["n"].max())
         groups[f"All of them and the models that this project scored, {total} in all"] = ruler_correlations_measured
     rows = correlation_rows(groups, metric)
-    changed = listed([metric(key) for key in ruler_correlation_signs.loc[ruler_correlation_signs["turns"], "metric"]])
+    turning = listed([metric(key) for key in ruler_correlation_signs.loc[ruler_correlation_signs["turns"], "metric"]])
     return Table(
         rows=rows,
         columns=correlation_columns(),
@@ -51,7 +51,7 @@ def table(
         short="Correlation of every metric with RULER at 128K tokens",
         note=[
             CORRELATION_NOTE,
-            f"Without {names}, Pearson's $r$ changes its sign for {changed}. Where all contexts are equal the bias per "
+            f"Without {names}, Pearson's $r$ changes its sign for {turning}. Where all contexts are equal the bias per "
             "window is the bias per token in another unit and is left out.",
             measured_models_note(measured_ruler_models),
         ],

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
+from tables._house import ends
 from tables.population._contrasts import with_names
 
 
@@ -26,14 +27,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             Column("arms", "Arms"),
             Column("base", "Base"),
             Column("multiple", "At", fixed(0)),
-            Column(
-                "every_difference",
-                "Difference",
-                fixed(1),
-                digits="digits",
-                ci=("every_low", "every_high"),
-                reason="every_note",
-            ),
+            Column("every_difference", "Difference", fixed(1), digits="digits", ci=ends("every"), reason="every_note"),
             Column("every_p_holm", "$p$", fixed(3), reason="every_note"),
         ],
         space="family",

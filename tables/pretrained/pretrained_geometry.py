@@ -31,8 +31,8 @@ def table(pretrained_geometry: pd.DataFrame, pretrained_noise: pd.DataFrame, mea
             row: dict[str, object] = {"group": group, "label": label}
             for index, column in enumerate(columns):
                 cell = cells.loc[(metric, column)]
-                unit = 100 if metric == "bias_window" else 1
-                row |= {f"{name}{index}": cell[field] / unit for name, field in FIELDS.items()}
+                scale = 100 if metric == "bias_window" else 1
+                row |= {f"{name}{index}": cell[field] / scale for name, field in FIELDS.items()}
                 row[f"note{index}"] = cell["note"]
             rows.append(row)
     facts: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
@@ -66,8 +66,7 @@ def table(pretrained_geometry: pd.DataFrame, pretrained_noise: pd.DataFrame, mea
             "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
             f"the largest, a range and no interval; at most {whole(facts.loc['reported', 'context'])} tokens "
             f"[@shcherb2026]); small, one training seed, $n = {facts.loc['small', 'n']}$, "
-            f"{whole(facts.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
-            "intervals."
+            f"{whole(facts.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % intervals."
         ),
         short="Head geometry of pretrained models",
         note=[
