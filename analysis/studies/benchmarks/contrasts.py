@@ -38,12 +38,7 @@ def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFr
 def family_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Return the correlation of ap_drop with the score in each family with three or more scored members."""
     source = matched_models[matched_models["in_source"]]
-    labels: dict[str, Any] = {
-        "study": "family_correlations",
-        "unit": "model",
-        "note": CAVEAT,
-        "names": ("ap_drop", "lbp"),
-    }
+    labels: dict[str, Any] = {"study": "family_correlations", "unit": "model", "note": CAVEAT}
     tests = [
         method(rows["ap_drop"], rows["lbp"], comparison=str(family), names=("ap_drop", "lbp"), **labels)
         for family, rows in source.groupby("family", sort=False)
