@@ -40,11 +40,11 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             name = name if data == "planted" else f"{name}, {data}"
             control = "control" if len(curves) <= MOST_SERIES // 2 else ""
             series += delta_p_series(rows, column, entity, name, control, 0.16 * number - 0.4)
-        annotations = [
-            Annotation(x=line.x[-1], y=min(line.y), text="other tokens cut", anchor="below left")
-            for line in series
-            if not panels and isinstance(line, Line) and line.dash
-        ]
+        annotations = []
+        controls = [line for line in series if isinstance(line, Line) and line.dash]
+        if controls and not panels:  # the name of the first control serves for all
+            x, y = controls[0].x[-1], min(controls[0].y)
+            annotations.append(Annotation(x=x, y=y, text="other tokens cut", anchor="below left"))
         panels.append(
             Panel(title=title, series=series, x=axis, y=Axis(label="$\\Delta P$, points"), annotations=annotations)
         )
