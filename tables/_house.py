@@ -30,18 +30,18 @@ def model_marks(rows: pd.DataFrame, longest: int, *, scored: bool = True) -> lis
 
 def model_footnotes(rows: pd.DataFrame, longest: int) -> Mapping[str, str]:
     """Return the text of each footnote named by `model_marks`."""
-    short = rows[rows["captured_context"] < longest]["captured_context"]
+    short_contexts = rows[rows["captured_context"] < longest]["captured_context"]
     return {
         "short": (
-            f"Captured over {' and '.join(whole(n) for n in sorted(set(short)))} tokens, not {whole(longest)}: "
-            "plasticity and drop of a shorter range, which do not compare."
+            f"Captured over {' and '.join(whole(n) for n in sorted(set(short_contexts)))} tokens, not "
+            f"{whole(longest)}: plasticity and drop of a shorter range, which do not compare."
         ),
         "base": "The base checkpoint was captured, the instruction-tuned one scored.",
     }
 
 
 def rounded_bias(rows: pd.DataFrame) -> str:
-    """Return a sentence: which models' biases were rounded in print, and by how much a rounded bias may be off.
+    """Return a sentence that says which models' biases were rounded in print, and how large the error may be.
 
     Reads `bias_half`: half a unit of the last digit kept when a bias per token was rounded.
     """

@@ -67,8 +67,8 @@ def run(
         If a set of texts is not installed.
     """
     recipe, chosen_arms = recipe or recipe_of(name), list(arms) or list(ARMS)
-    if unknown := [arm for arm in chosen_arms if arm not in ARMS]:
-        raise SpecError(f"arm {unknown[0]!r} is unknown; give one of {', '.join(ARMS)}")
+    if unknown_arms := [arm for arm in chosen_arms if arm not in ARMS]:
+        raise SpecError(f"arm {unknown_arms[0]!r} is unknown; give one of {', '.join(ARMS)}")
     end = recipe.steps if steps is None else steps
     if not 0 < end <= recipe.steps:
         raise SpecError(f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe")

@@ -84,7 +84,7 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":
         settings["scores"] = "ruler_origin"
-    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # tables with measured models
+    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # if models of this project are included
     settings |= {setting: column for setting, column in origins.items() if column in models.columns}
     notes = [f"{len(models)} models of {models['family'].nunique()} families", *further]
     protocols = {

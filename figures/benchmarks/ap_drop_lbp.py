@@ -29,7 +29,7 @@ def figure(
         Fit(entity="neutral", label=label, x=source_fit["x"], y=source_fit["fit"], dash="solid"),
         Fit(entity="neutral", label=f"all {count} models", x=full_fit["x"], y=full_fit["fit"], dash="dashed"),
     ]
-    added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
+    added_names = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
     tests = (lbp_correlations, lbp_correlations_extended)
     phrases = [
         f"$n = {n}$: {correlation_phrase(pick(frame, comparison='ap_drop', test='pearson'))}"
@@ -51,7 +51,7 @@ def figure(
         caption=(
             f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {count} "
             "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and "
-            f"of three families. {added} is not among the models that the metrics study compares."
+            f"of three families. {added_names} is not among the models that the metrics study compares."
         ),
         note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(phrases)}.",
         short="LongBench Pro against the plasticity drop",

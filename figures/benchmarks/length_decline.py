@@ -18,7 +18,7 @@ def figure(
     panels, correlations, p = [], [], pvalue()
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
     smallest_p, in_source = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
-    added = listed(list(length_decline.loc[~in_source, "display_name"].unique()))
+    added_names = listed(list(length_decline.loc[~in_source, "display_name"].unique()))
     for mode, label in words("mode").items():
         rows = length_decline[length_decline["mode"] == mode]
         fits = length_decline_fit[length_decline_fit["mode"] == mode]
@@ -66,7 +66,7 @@ def figure(
             "tokens, but from family to family, and no single test is significant after correction: the smallest $p$ "
             f"after Holm's over {len(length_decline_tests)} tests is {smallest_p:.3f}. Inside a family (colour) no "
             "relation is seen. Unit: one model. Scores published [@longbenchpro2026], drop as printed [@shcherb2026]. "
-            f"Least squares; dashed: with {added}."
+            f"Least squares; dashed: with {added_names}."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval, and exact $p$ after Holm's correction; before it $p$ "

@@ -18,14 +18,14 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
         Line(entity=row["model"], x=x, y=[row[length] for length in LENGTHS], origin="reported", direct=True)
         for _, row in ruler_summary.iterrows()
     ]
-    measured = ruler_lengths[ruler_lengths["plasticity"].notna()]
+    known_lengths = ruler_lengths[ruler_lengths["plasticity"].notna()]
     plasticity = [
         Line(entity=str(model), x=rows["tokens"], y=rows["plasticity"], origin="reported", direct=True)
-        for model, rows in measured.groupby("model", sort=False)
+        for model, rows in known_lengths.groupby("model", sort=False)
     ]
     threshold = ruler_summary["threshold"].iloc[0]
-    names = listed(list(measured["display_name"].unique()))
-    short = ruler_summary[ruler_summary["captured_context"] < ruler_summary["captured_context"].max()]
+    names = listed(list(known_lengths["display_name"].unique()))
+    short_models = ruler_summary[ruler_summary["captured_context"] < ruler_summary["captured_context"].max()]
     return Figure(
         panels=[
             Panel(
@@ -43,8 +43,9 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
             f"RULER falls with the input length, most where a model has seen no positions: (a) {len(ruler_summary)} "
             f"captured models [@hsieh2024; @qwen2025], (b) plasticity at the same lengths for {names} [@shcherb2026]. "
             f"Unit: one model; all values as reported (hollow marks), without uncertainty. Grey: {threshold:g}, the "
-            f"score that an effective length must exceed. {listed(list(short['display_name']))} was captured over "
-            f"{whole(short['captured_context'].max())} tokens only, so nothing is known of its plasticity beyond."
+            f"score that an effective length must exceed. {listed(list(short_models['display_name']))} was captured "
+            f"over {whole(short_models['captured_context'].max())} tokens only, so nothing is known of its plasticity "
+            "beyond."
         ),
         short="RULER and plasticity by input length",
     )

@@ -17,7 +17,7 @@ def figure(
 ) -> Figure:
     """Plot the attention of Experiment 7, then the share of sink heads by the definition of each experiment."""
     layer = attention_layers.set_index("layer").loc[1]
-    printed = drope_attention_layer1.set_index(["metric", "positional"])["value"]
+    printed_values = drope_attention_layer1.set_index(["metric", "positional"])["value"]
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()
     sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"].set_index(["layers", "experiment"])
     sink_keys = (("layer 1", 4), ("all layers", 4), ("all layers", 7))
@@ -32,7 +32,7 @@ def figure(
                     y=[layer[f"{kind}_{entity}"] for kind in KINDS],
                     values=True,
                     decimals=1,
-                    reported=[printed[(metric, model)] for metric, _ in KINDS.values()],
+                    reported=[printed_values[(metric, model)] for metric, _ in KINDS.values()],
                     reported_label="as printed",
                 )
                 for entity, model in MODELS.items()

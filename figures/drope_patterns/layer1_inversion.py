@@ -12,13 +12,15 @@ COMPONENTS = ("Attention", "MLP")
 def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Plot one panel per kind of token; diamonds mark the values in the report's figure."""
     shares = content_layers[content_layers["layer"] == 1].set_index(["positional", "scope"])["share"]
-    drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
+    values = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
     panels = []
     for scope in SCOPES:
         bars = []
         for entity, model in MODELS.items():
             share = float(shares[(model, scope)])
-            reported = [float(drawn[(model, component)]) for component in COMPONENTS] if scope == "all tokens" else None
+            reported = (
+                [float(values[(model, component)]) for component in COMPONENTS] if scope == "all tokens" else None
+            )
             bars.append(
                 Bars(
                     entity=entity,

@@ -13,8 +13,8 @@ CATEGORIES = {"parametric": "parametric", "contextual": "contextual"}
 
 def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> Figure:
     """Plot categories beside the values of Jin et al., then the change of every task in Experiments 3 and 4."""
-    stated = drope_stated.set_index("statement")["value"]
-    jin = [float(stated[f"s4_1_jin_{category}"]) for category in CATEGORIES]
+    statements = drope_stated.set_index("statement")["value"]
+    jin = [float(statements[f"s4_1_jin_{category}"]) for category in CATEGORIES]
 
     def bars(rows: pd.DataFrame, key: str, names: dict[str, str], columns: tuple[str, str, str]) -> list[Bars]:
         series = []

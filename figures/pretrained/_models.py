@@ -35,9 +35,9 @@ def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
 
 def by_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield key, name and rows of each model: first the models of the vocabulary, in its order."""
-    known, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
-    order = [*(model for model in known if model in names), *(model for model in names if model not in known)]
+    looks, names = styles(), dict(zip(rows["model"], rows["display_name"], strict=True))
+    order = [*(model for model in looks if model in names), *(model for model in names if model not in looks)]
     for number, model in enumerate(order, 1):
-        look = known.get(model)
+        look = looks.get(model)
         group = rows[rows["model"] == model]
         yield (model, look.label, group) if look else (f"series-{number}", names[model], group)

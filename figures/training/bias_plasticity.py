@@ -42,7 +42,7 @@ def figure(
     is_model = bias_plasticity["kind"] == "model"
     comparable = training_comparison[training_comparison["drop_same"].notna()]
     window = int(comparable["captured_context"].min())
-    absent = list(training_comparison.loc[training_comparison["drop_same"].isna(), "display_name"])
+    absent_names = list(training_comparison.loc[training_comparison["drop_same"].isna(), "display_name"])
     tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
     run_r = {unit: float(tests["estimate"][f"per {unit}, checkpoints"]) for unit in ("token", "window")}
     holm = tests["p_adjusted"]["per window, captured models"]
@@ -92,7 +92,7 @@ def figure(
             "survives correction; over equal tokens that per token does, between families [@shcherb2026]. Bias per "
             f"(a) token and (b) window of {int(is_model.sum())} captured models and {int((~is_model).sum())} "
             f"checkpoints of SmolLM3 (joined); (c) {len(comparable)} models over {window:,} tokens: last checkpoint of "
-            f"SmolLM3, not {listed(absent)}."
+            f"SmolLM3, not {listed(absent_names)}."
         ),
         note=(
             "Pearson's $r$ with its 95 % interval, of the bias, in (a) not of the logarithm drawn; two of the models "

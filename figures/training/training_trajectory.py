@@ -22,15 +22,15 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         ("bias_window", "bias per window, recomputed", Axis(label="bias", low=0, high=160, ticks=(0, 50, 100))),
         ("ap_drop", "plasticity drop", Axis(label="drop", low=0, high=0.24, ticks=(0, 0.05, 0.1, 0.15))),
     )
-    data = rows.assign(bias_token=1e3 * rows["bias_strength"])
-    annealed, end = data[data["phase"] == "Anneal"].iloc[-1], data.iloc[-1]
+    rows = rows.assign(bias_token=1e3 * rows["bias_strength"])
+    annealed, end = rows[rows["phase"] == "Anneal"].iloc[-1], rows.iloc[-1]
     heights = {name: float(end[name]) + 0.07 * (scale.high or 0) for name, _, scale in panels}
     low, high = int(rows["context"].min()), int(rows["context"].max())
     return Figure(
         panels=[
             Panel(
                 series=[
-                    Line(x=data["order"], y=data[name], entity="smollm3-3b", origin=origin, legend=False, dash="solid")
+                    Line(x=rows["order"], y=rows[name], entity="smollm3-3b", origin=origin, legend=False, dash="solid")
                 ],
                 title=title,
                 x=axis,

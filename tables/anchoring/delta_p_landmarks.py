@@ -21,12 +21,12 @@ def table(
     delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
 ) -> Table:
     """Return the table: reported models, then measured models; small models come in the order of `subjects`."""
-    reported = _reported_rows(delta_p_landmarks, models)
+    reported_rows = _reported_rows(delta_p_landmarks, models)
     own_rows = _measured_rows(anchoring_landmarks)
     order = {model: index for index, model in enumerate(subjects["model"])}
     own_rows = own_rows.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     return Table(
-        rows=pd.concat([reported, own_rows], ignore_index=True),
+        rows=pd.concat([reported_rows, own_rows], ignore_index=True),
         columns=[
             Column("anchored", "Anchored", repeat=False),
             Column("words", "Landmark"),
@@ -102,10 +102,10 @@ def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
 
 
-def _range_text(row: pd.Series, single: str, columns: tuple[str, str]) -> str:
+def _range_text(row: pd.Series, column: str, columns: tuple[str, str]) -> str:
     number = integer()
-    if pd.notna(row[single]):
-        return number.show(row[single], "plain").replace("-", "−")
+    if pd.notna(row[column]):
+        return number.show(row[column], "plain").replace("-", "−")
     if pd.isna(row[columns[0]]):
         return ""
     return " to ".join(number.show(row[end], "plain").replace("-", "−") for end in columns)

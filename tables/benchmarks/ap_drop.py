@@ -16,10 +16,10 @@ def table(
     """Return one row per matched model."""
     longest = matched_models["captured_context"].max()
     is_half = matched_models["ap_drop_rounded"] != matched_models["ap_drop"]
-    added = ~matched_models["in_source"].astype(bool)
+    is_new = ~matched_models["in_source"].astype(bool)
     marks = model_marks(matched_models, longest)
     rows = matched_models.assign(
-        mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
+        mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, is_new, strict=True)],
         half=["half" if tied else "" for tied in is_half],
     )
     half_drops = [

@@ -64,7 +64,7 @@ def table(
 
 
 def _by_comparison(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per comparison; `first` is the metric or length that its name begins with, `mode` follows."""
+    """Return one row per comparison, with the metric or length (`first`) and the mode that its name gives."""
     counts = tests.drop_duplicates("comparison")[["comparison", "n"]]
     rows = spread_tests(tests).merge(counts, on="comparison")
     parts = rows["comparison"].str.split(", ")

@@ -47,11 +47,11 @@ def table(
         for _, row in differing.iterrows()
     ]
     threshold = score.show(rows["threshold"].iloc[0], "plain")
-    published = len(rows)
+    published_count = len(rows)
     effective: dict[str, Any] = {"group": "Effective length", "align": "right"}
-    measured = measured_rows(measured_ruler_lengths, measured_ruler_models, LENGTHS)
+    own_rows = measured_rows(measured_ruler_lengths, measured_ruler_models, LENGTHS)
     return Table(
-        rows=pd.concat([rows, measured], ignore_index=True),
+        rows=pd.concat([rows, own_rows], ignore_index=True),
         columns=[
             Column("display_name", "Model", mark="mark"),
             *(
@@ -82,7 +82,7 @@ def table(
             **measured_footnotes(measured_ruler_lengths, measured_ruler_models),
         },
         caption=(
-            f"RULER by input length, {published} captured models that it scored, in falling order at 128K "
+            f"RULER by input length, {published_count} captured models that it scored, in falling order at 128K "
             "[@hsieh2024]; completes Table 8 of the study [@shcherb2026]. Unit: one model, mean over tasks. Below: "
             "measured by this project, not published."
         ),

@@ -20,7 +20,7 @@ def table(
     """Return one row per tensor for layer 1, then one row per tensor for the later layers."""
     summary = {str(row["tensor"]): row for row in massive_layer_summary.to_dict("records")}
     cells = drope_layer1_massive.set_index(["layers", "positional", "metric"])["printed"]
-    plotted = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["printed"]
+    plotted_values = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["printed"]
     later_layers = int(summary[TENSORS[0]]["later_layers"])
     rows: list[dict[str, Any]] = []
     for layers, prefix, heading in (
@@ -35,7 +35,7 @@ def table(
                 row |= {f"printed_{model}": cells[(layers, model, "count")] for model in PAIR}
                 row["printed_change"] = cells[(layers, "DroPE", "change_from_rope")]
             if prefix == "layer1":
-                row |= {f"plotted_{model}": plotted[(model, tensor.capitalize())] for model in PAIR}
+                row |= {f"plotted_{model}": plotted_values[(model, tensor.capitalize())] for model in PAIR}
             rows.append(row)
     one_tensor = "The report's table names no tensor; its values are those of the queries."
     one_layer = "Its figure shows layer 1 only."

@@ -27,7 +27,7 @@ NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
 UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
 
 
-def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsewhere: set[str]) -> pd.DataFrame:
+def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], excluded: set[str]) -> pd.DataFrame:
     """Return the statements that are contradicted or not supported, by kind of failure.
 
     Parameters
@@ -38,7 +38,7 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
         Severity of the statements to return.
     names : mapping of str to str
         Display names by key.
-    elsewhere : set of str
+    excluded : set of str
         Claims already printed in another table of the ledger.
 
     Returns
@@ -48,7 +48,7 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
         `claim` and `entry`; sorted by kind, then by document.
     """
     is_listed = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
-    rows = claims[is_listed & claims["verdict"].isin(FAILED) & ~claims["claim"].isin(elsewhere)].copy()
+    rows = claims[is_listed & claims["verdict"].isin(FAILED) & ~claims["claim"].isin(excluded)].copy()
     sections = dict(zip(claims["claim"], claims["section"], strict=True))
     rows["values"] = [values(row) for _, row in rows.iterrows()]
     for field in ("statement", "values", "reason"):

@@ -81,11 +81,11 @@ def items_table(
 
 def _margins(rows: pd.DataFrame) -> str:
     """Return a phrase with the margins of equivalence for changes within an arm, and for differences between arms."""
-    tested = rows.dropna(subset="margin")
-    is_gap = tested["first"].str[0] != tested["second"].str[0]
+    rows_with_margin = rows.dropna(subset="margin")
+    is_gap = rows_with_margin["first"].str[0] != rows_with_margin["second"].str[0]
     groups = (
-        ("changes and widths", tested.loc[~is_gap, "margin"]),
-        ("gaps between arms", tested.loc[is_gap, "margin"]),
+        ("changes and widths", rows_with_margin.loc[~is_gap, "margin"]),
+        ("gaps between arms", rows_with_margin.loc[is_gap, "margin"]),
     )
     phrases = [
         f"{' or '.join(fixed(2).show(margin, 'plain') for margin in sorted(set(margins)))} for {label}"

@@ -24,11 +24,11 @@ def table(population_power: pd.DataFrame) -> Table:
             Column(f"detectable_{base}", "detectable", fixed(1), digits="digits", reason=f"note_{base}", group=group),
         ]
     powers = population_power[population_power["of"].isin(BASES)]
-    deviations, corrected = powers["deviations"].dropna(), powers["corrected"].dropna()
+    deviations, corrected_deviations = powers["deviations"].dropna(), powers["corrected"].dropna()
     sizes = (
         f"At .05 that is {deviations.min():.2f} standard deviations over the most seeds there are, corrected for the "
-        f"tests of a family {corrected.min():.2f} to {corrected.max():.2f}. "
-        if len(corrected)
+        f"tests of a family {corrected_deviations.min():.2f} to {corrected_deviations.max():.2f}. "
+        if len(corrected_deviations)
         else ""
     )
     return Table(

@@ -72,10 +72,10 @@ def _model_label(model: str) -> str:
 
 
 def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the probe's scores by model, data set and layer, on the samples that need the question if known."""
+    """Return the probe's scores by model, data set and layer, as `anchoring_curves` describes them."""
     question = rows["group"] == "question"
-    known = question.groupby([rows["model"], rows["data"]]).transform("any")
-    probes = rows[question | ~known & (rows["group"] == "all")]
+    is_known = question.groupby([rows["model"], rows["data"]]).transform("any")
+    probes = rows[question | ~is_known & (rows["group"] == "all")]
     table = probes.pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
     names = ["model", "data", "layer", "auroc", "auroc_low", "auroc_high", "accuracy"]
     return table[names].assign(above_chance=table["auroc_low"] > CHANCE)

@@ -22,9 +22,9 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
     rows: list[dict[str, object]] = []
     shares = anchoring[anchoring["metric"] == "known_share"]
     labels = subjects[subjects["role"] == ROLE].set_index("model")["label"]
-    selected = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
-    for model in [model for model in labels.index if model in set(selected["model"])]:
-        curves = selected[selected["model"] == model]
+    design_curves = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
+    for model in [model for model in labels.index if model in set(design_curves["model"])]:
+        curves = design_curves[design_curves["model"] == model]
         groups: Any = {str(group): curve.set_index("layer") for group, curve in curves.groupby("group")}
         question, answer = groups["question"], groups["answer"]
         layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])

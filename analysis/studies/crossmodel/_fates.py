@@ -31,14 +31,16 @@ class ConclusionInputs:
         self.seen_factors["either"] = max(self.seen_factors["along"], self.seen_factors["back"])
         columns = {"ap_overall": "overall", "ap_first_20": "first fifth", "ap_last_20": "last fifth"}
         frames = [captured, trajectory]
-        measured = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
-        table = pd.concat([frame[[*columns]].rename(columns=columns) for frame in (*frames, measured)])
+        measured_models = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
+        table = pd.concat([frame[[*columns]].rename(columns=columns) for frame in (*frames, measured_models)])
         table = table.join(by_model["decile_profiles"][[f"d{number}" for number in range(10)]])
         table = table.join(by_model["bin_profiles"][["0-8K"]])
         table = table.join(by_model["equal_positions"].rename(columns={"mean_32k": "0-32K"})[["0-32K"]])
-        equal = by_model["training_comparison"].rename(index={"smollm3-3b": SMOLLM3})
+        windows = by_model["training_comparison"].rename(index={"smollm3-3b": SMOLLM3})
         table = table.join(
-            pd.DataFrame({"first of 64K": equal["far_same"] + equal["drop_same"], "last of 64K": equal["far_same"]})
+            pd.DataFrame(
+                {"first of 64K": windows["far_same"] + windows["drop_same"], "last of 64K": windows["far_same"]}
+            )
         )
         ranges = {"at_0_1k": "0-1K", "at_1k_2k": "1K-2K", "at_2k_4k": "2K-4K"}
         self.values = table.join(
@@ -75,8 +77,10 @@ class ConclusionInputs:
             is_smollm3 = self.bounds["family"] == "SmolLM3"
             sets = {"captured": [*self.bounds.index[~is_smollm3]], "checkpoints": [*self.bounds.index[is_smollm3]]}
             names = [str(name) for name in (sets | {"scored": self.scored})[names[0]]]
-        if absent := sorted(set(names) - set(self.values.index)):
-            raise DataError(f"bin_conclusions, {row.conclusion}: no capture {absent[0]!r}; see bin_bounds for names")
+        if unknown_captures := sorted(set(names) - set(self.values.index)):
+            raise DataError(
+                f"bin_conclusions, {row.conclusion}: no capture {unknown_captures[0]!r}; see bin_bounds for names"
+            )
         return names
 
     def _end_rhos(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -156,13 +160,13 @@ class ConclusionInputs:
         return bool(fits[0] >= fits[1])
 
     def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
-        """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
+        """Return the least factor between both sides' changes that makes their mean drops equal, or None."""
         if row.compares == "no difference":
             return 1.0  # any factor would create a difference
         rhos_of_sides = []
         for side in sides:
-            complete = [name for name in side if np.isfinite(self._end_rhos(row.places, [name])).all()]
-            rhos_of_sides.append(self._end_rhos(row.places, complete))
+            complete_names = [name for name in side if np.isfinite(self._end_rhos(row.places, [name])).all()]
+            rhos_of_sides.append(self._end_rhos(row.places, complete_names))
         sign = np.sign(np.subtract(*(_plasticity_drop(*rhos, 0.0).mean() for rhos in rhos_of_sides)))
 
         def is_reversed(factor: float) -> bool:
@@ -240,14 +244,14 @@ def _least_factor(
     values_for: Callable[[FloatArray], FloatArray],
     outcome: FloatArray,
     units: int,
-    absent: bool,
+    is_absent: bool,
     basis: FloatArray | None = None,
     towards: float = 0.0,
 ) -> float | None:
     """Return the least factor that removes a correlation for some choice of units.
 
-    If the correlation is `absent`, return the least factor that creates one: of the sign `towards`, or of either sign
-    if `towards` is 0.
+    If the correlation is absent, return the least factor that creates one: of the sign `towards`, or of either sign if
+    `towards` is 0.
     """
     basis = np.ones((len(outcome), 1)) if basis is None else basis
     df = len(outcome) - basis.shape[1] - 1
@@ -257,7 +261,7 @@ def _least_factor(
     def is_reversed(factor: float) -> bool:
         correlations = _partial_correlations(values_for(_choices(units) * np.log(factor)), outcome, basis)
         signed = correlations * towards if towards else np.abs(correlations)
-        return bool(signed.max() >= critical if absent else (correlations * sign).min() <= 0)
+        return bool(signed.max() >= critical if is_absent else (correlations * sign).min() <= 0)
 
     return _least_reversing(is_reversed)
 

@@ -72,7 +72,8 @@ def bin_kept(
 ) -> pd.DataFrame:
     """Return one row per model, width and place: pooled plasticity, plasticity at one position, and the kept share.
 
-    Values are means over heads. `kept_even` is the share of an even mean. Single positions keep all and have no row.
+    Values are means over heads. `kept_even` is the share of an even mean. A width of one position keeps the whole mean
+    and has no row.
     """
     facts = published_facts.set_index("fact")["value"]
     rows = []
@@ -157,9 +158,11 @@ def bin_fates(
     rows = []
     for row in records(bin_conclusions):
         names, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
-        judged = functions[functions["function"].isin(names)]
-        if absent := sorted(set(names) - set(judged["function"])):
-            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {absent[0]!r} in the ledger; fix the name")
+        judgements = functions[functions["function"].isin(names)]
+        if unknown_claims := sorted(set(names) - set(judgements["function"])):
+            raise DataError(
+                f"bin_conclusions, {row.conclusion}: no claim {unknown_claims[0]!r} in the ledger; fix the name"
+            )
         needed, seen, fate, note = inputs.fate(row)
         if needed is None and not (note or reason):
             raise DataError(
@@ -171,7 +174,7 @@ def bin_fates(
                 "needed": needed,
                 "seen": seen,
                 "fate": fate,
-                "verdicts": ", ".join(sorted(set(judged["verdict"].astype(str)))),
+                "verdicts": ", ".join(sorted(set(judgements["verdict"].astype(str)))),
                 "note": "; ".join(filter(None, (reason, note))),
             }
         )

@@ -45,8 +45,8 @@ def captured_models(
     table = table.merge(origins, on="model", how="left").fillna({"ruler_origin": ""})
     table = table.merge(rotation[["model", *ROTATION]], on="model", how="left")
     if table["ap_overall"].isna().any():
-        absent = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
-        raise DataError(f"captured_models: no plasticity for {absent}; add them to sources/reported_plasticity.csv")
+        names = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
+        raise DataError(f"captured_models: no plasticity for {names}; add them to sources/reported_plasticity.csv")
     table["bias_window"] = table["bias_strength"] * table["captured_context"].astype(float)
     table["bias_half"] = table["model"].map(_half_last_digits(reported_plasticity, reported_rotation_ruler))
     for name, sign in (("low", -1.0), ("high", 1.0)):

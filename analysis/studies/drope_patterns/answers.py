@@ -92,17 +92,17 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
     RoPE's answers are counted from statements in the text. Shares are in percent; exact answers are no errors.
     """
     trials = _trial_count(drope_protocols, "11.5")
-    stated = drope_stated.set_index("statement")["value"]
+    statements = drope_stated.set_index("statement")["value"]
     counts = drope_errors[drope_errors["metric"] == "count"]
     records = [
         (row["positional"], int(row["context"]), row["category"], int(row["value"])) for _, row in counts.iterrows()
     ]
     for context in dict.fromkeys(drope_errors["context"]):
-        if context <= stated["s11_5_rope_within_context"]:
-            records.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
+        if context <= statements["s11_5_rope_within_context"]:
+            records.append(("RoPE", int(context), "exact", round(trials * statements["s11_5_rope_within_exact"] / 100)))
         else:
             for category in ("no_number", "wrong_length"):
-                count = round(trials * stated[f"s11_5_rope_beyond_{category}"] / 100)
+                count = round(trials * statements[f"s11_5_rope_beyond_{category}"] / 100)
                 records.append(("RoPE", int(context), category, count))
     table = pd.DataFrame(records, columns=["positional", "context", "category", "count"])
     totals = table.groupby(["positional", "context"])["count"].transform("sum")
@@ -160,7 +160,7 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
         target, output = str(row["target"]), str(row["output"])
         places = [k for k in range(len(target)) if target[:k] + target[k + 1 :] == output]
         same_length = len(output) == len(target)
-        stated = row["missing_digit"]
+        stated_digit = row["missing_digit"]
         rows.append(
             {
                 "example": row["example"],
@@ -174,7 +174,7 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
                 "shorter_by_one": len(output) == len(target) - 1,
                 "substituted": sum(a != b for a, b in zip(target, output, strict=False)) if same_length else 0,
                 "runs_alike": _without_runs(target) == _without_runs(output),
-                "stated": "none" if pd.isna(stated) or stated == "" else str(int(stated)),
+                "stated": "none" if pd.isna(stated_digit) or stated_digit == "" else str(int(stated_digit)),
             }
         )
     return pd.DataFrame(rows)
@@ -223,5 +223,5 @@ def _trial_count(protocols: pd.DataFrame, section: str) -> int:
     return int(match[1])
 
 
-def _chance_level(stated: pd.DataFrame) -> float:
-    return 1 / (1 + float(stated.set_index("statement")["value"][DISTRACTORS]))
+def _chance_level(statements: pd.DataFrame) -> float:
+    return 1 / (1 + float(statements.set_index("statement")["value"][DISTRACTORS]))

@@ -29,7 +29,7 @@ def context_cells(
     percentage is not a whole number of trials.
     """
     limit = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
-    stated = drope_stated.set_index("statement")["value"]
+    statements = drope_stated.set_index("statement")["value"]
     cells: list[tuple[str, str, int, str, float | None, str]] = []
     for _, row in drope_context.iterrows():
         cells.append(("lengths", row["positional"], row["context"], "single", row["value"], row["printed"]))
@@ -38,9 +38,9 @@ def context_cells(
     for context in dict.fromkeys(drope_errors["context"]):
         in_training = context <= limit
         rope_share = (
-            stated["s11_5_rope_within_exact"]
+            statements["s11_5_rope_within_exact"]
             if in_training
-            else 100.0 - stated["s11_5_rope_beyond_no_number"] - stated["s11_5_rope_beyond_wrong_length"]
+            else 100.0 - statements["s11_5_rope_beyond_no_number"] - statements["s11_5_rope_beyond_wrong_length"]
         )
         cells.append(("errors", "RoPE", context, "single", rope_share, ""))
         # if a context has no row for exact answers, the other kinds add up to all trials
@@ -51,7 +51,7 @@ def context_cells(
             ("formats", row["positional"], row["context"], name, row["value"], row["printed"]) for name in formats
         ]
     rows = []
-    for protocol, model, context, prompt_format, share, printed in cells:
+    for protocol, model, context, prompt_format, share, printed_text in cells:
         section = PROTOCOLS[protocol]
         trials, precision = _trials_and_precision(drope_protocols, section)
         cell: dict[str, object] = {
@@ -67,7 +67,7 @@ def context_cells(
             "multiple": context / limit,
         }
         if share is None or pd.isna(share):
-            rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed!r}"})
+            rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed_text!r}"})
             continue
         correct = trials * share / 100
         if abs(correct - round(correct)) > 1e-9:
@@ -107,14 +107,14 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
     `formats`: DroPE with two prompt formats, by context and pooled. Prompts are drawn without seeds, so trials are
     not paired; formats also differ in the number of digits.
     """
-    counted = context_cells[context_cells["correct"].notna()]
+    counted_cells = context_cells[context_cells["correct"].notna()]
     tests: list[Estimate] = []
     keys = ["protocol", "context", "format"]
-    for key, rows in counted.groupby(keys, sort=False):
+    for key, rows in counted_cells.groupby(keys, sort=False):
         if rows["positional"].nunique() == 2:
             rope, drope = (rows[rows["positional"] == name].iloc[0] for name in PAIR)
             tests.append(_fisher_test(rope, drope, "models", ", ".join(map(str, key))))
-    drope_cells = counted[counted["positional"] == "DroPE"]
+    drope_cells = counted_cells[counted_cells["positional"] == "DroPE"]
     for context in dict.fromkeys(drope_cells["context"]):
         at_context = drope_cells[drope_cells["context"] == context]
         for (_, first), (_, second) in combinations(at_context.iterrows(), 2):

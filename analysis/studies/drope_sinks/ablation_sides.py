@@ -27,9 +27,13 @@ def ablation_sides(
     contrasts = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}
     for _, row in bos_ablation_contrasts.iterrows():
         contrasts[str(row["ablation"])] = float(row["ratio"])
-    unknown = set(ablation_citations["ablation"]) - {ablation for group in GROUPS.values() for ablation in group}
-    if unknown:
-        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group has; extend GROUPS")
+    unknown_ablations = set(ablation_citations["ablation"]) - {
+        ablation for group in GROUPS.values() for ablation in group
+    }
+    if unknown_ablations:
+        raise DataError(
+            f"ablation_citations has {', '.join(sorted(unknown_ablations))}, which no group has; extend GROUPS"
+        )
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():

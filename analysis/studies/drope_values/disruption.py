@@ -83,10 +83,10 @@ def disruption_by_text(
         table[f"{arm}_nats"] = np.log(ratio)
     table["mr_nats"] = table["massive_nats"] - table["random_nats"]
     table["selected"] = table["text"].isin(SELECTED_ON)
-    printed = drope_disruption_texts_reported[["positional", "text", "value"]].rename(
+    printed_increases = drope_disruption_texts_reported[["positional", "text", "value"]].rename(
         columns={"value": "increase_printed"}
     )
-    table = table.merge(printed, on=["positional", "text"], how="left")
+    table = table.merge(printed_increases, on=["positional", "text"], how="left")
     table["nats_printed"] = np.log1p(table["increase_printed"] / 100)
     table["times_printed"] = table["massive_increase"] / table["increase_printed"]
     return table
@@ -98,14 +98,14 @@ def disruption_ratios(disruption_by_text: pd.DataFrame) -> pd.DataFrame:
     table = disruption_by_text.pivot(index="text", columns="positional", values=columns)
     rope, drope = (table.xs(model, axis=1, level="positional") for model in PAIR)
     order = disruption_by_text["text"].drop_duplicates()
-    result = pd.DataFrame(
+    ratios = pd.DataFrame(
         {
             "ratio_of_percentages": rope["massive_increase"] / drope["massive_increase"],
             "ratio_of_nats": rope["massive_nats"] / drope["massive_nats"],
             "difference_nats": rope["massive_nats"] - drope["massive_nats"],
         }
     )
-    return result.loc[order].reset_index()
+    return ratios.loc[order].reset_index()
 
 
 def disruption_tests(

@@ -139,9 +139,9 @@ def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> 
     source's script takes deviations with the divisor n (`script_facts`, deviations_experiment_1); they are scaled to
     n - 1.
     """
-    reported = massive_counts[massive_counts["run"] == REPORTED]
+    reported_counts = massive_counts[massive_counts["run"] == REPORTED]
     tests: list[Estimate] = []
-    for _, row in reported.iterrows():
+    for _, row in reported_counts.iterrows():
         n = int(row["texts"])
         scale = math.sqrt(n / (n - 1))
         test = welch_t_from_stats(

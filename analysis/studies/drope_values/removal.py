@@ -18,8 +18,8 @@ def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataF
         rows.append(
             _removal_row(str(model), str(tensor), "no", before, after) | {"layers_more": layers_more, "note": ""}
         )
-    reported = massive_counts[massive_counts["run"] == "reported totals"]
-    for cell in reported.to_dict("records"):
+    reported_counts = massive_counts[massive_counts["run"] == "reported totals"]
+    for cell in reported_counts.to_dict("records"):
         row = _removal_row(LLAMA, str(cell["tensor"]), "yes", float(cell["rope_mean"]), float(cell["drope_mean"]))
         rows.append(row | {"layers_more": None, "note": "layers_more: totals of another run than the layers"})
     return pd.DataFrame(rows).astype({"layers_more": "Int64"})

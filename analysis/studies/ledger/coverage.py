@@ -14,8 +14,8 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     to no section of its document, or to several.
     """
     sections = _section_of_names(claims_coverage)
-    judged = claims[claims["source"] != "thesis"]
-    names = list(zip(judged["source"], judged["section"], strict=True))
+    judged_claims = claims[claims["source"] != "thesis"]
+    names = list(zip(judged_claims["source"], judged_claims["section"], strict=True))
     unlisted = [f"{source}, {section}" for source, section in dict.fromkeys(names) if (source, section) not in sections]
     if unlisted:
         raise DataError(
@@ -24,11 +24,11 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
         )
     flags = pd.DataFrame(
         {
-            "document": judged["source"].to_numpy(),
+            "document": judged_claims["source"].to_numpy(),
             "section": [sections[name] for name in names],
-            "judged": (judged["kind"] == "statement").to_numpy(),
-            "holding": ((judged["kind"] == "statement") & judged["verdict"].isin(GOOD)).to_numpy(),
-            "cells": (judged["kind"] == "cell check").to_numpy(),
+            "judged": (judged_claims["kind"] == "statement").to_numpy(),
+            "holding": ((judged_claims["kind"] == "statement") & judged_claims["verdict"].isin(GOOD)).to_numpy(),
+            "cells": (judged_claims["kind"] == "cell check").to_numpy(),
         }
     )
     sums = flags.groupby(["document", "section"], as_index=False).sum()

@@ -26,14 +26,14 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
             verdicts.append(set(claim_verdicts))
         conflict = statements["word"].nunique() > 1
         wordings = "; ".join(f"{statement.place}: {statement.says}" for statement in statements.itertuples(index=False))
-        judged = "; ".join(", ".join(sorted(claim_verdicts)) for claim_verdicts in verdicts)
+        verdict_text = "; ".join(", ".join(sorted(claim_verdicts)) for claim_verdicts in verdicts)
         all_hold = all(verdict in GOOD for claim_verdicts in verdicts for verdict in claim_verdicts)
         row = {
             "document": document,
             "about": about,
             "said": wordings,
             "statements": len(statements),
-            "verdicts": judged,
+            "verdicts": verdict_text,
         }
         rows.append(row | {"conflict": conflict, "unjudged": conflict and all_hold})
     return pd.DataFrame(rows)

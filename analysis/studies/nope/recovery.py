@@ -1,4 +1,4 @@
-"""Recompute the recovery for layers without position encoding, by model and layer, and for models sharing weights."""
+"""Recompute the recovery of plasticity by model and by layer, and compare two captures of one text network."""
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ def nope_recovery_recomputed(
     """
     origin = published_facts.set_index("fact").loc["llama32_vision_text"]
     text_layers = int((nope_layer_kinds["kind"] != CROSS).sum())
-    printed = nope_recovery[nope_recovery["metric"] == "recovery"].set_index("model")
+    printed_recoveries = nope_recovery[nope_recovery["metric"] == "recovery"].set_index("model")
     rows = []
     for _, profile in decile_profiles.iterrows():
         model = str(profile["model"])
@@ -57,8 +57,8 @@ def nope_recovery_recomputed(
             **{name: profile[name] for name in ("draw_up", "draw_up_low", "draw_up_high", "distance", "shape")},
         }
         notes = []
-        if model in printed.index:
-            cell = printed.loc[model]
+        if model in printed_recoveries.index:
+            cell = printed_recoveries.loc[model]
             value, digits = _number_in_cell(cell["value"]), int(_number_in_cell(cell["decimals"]))
             row |= {"reported": value, "agreement": agreement(recovery, interval, value, digits)}
         else:
@@ -86,7 +86,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
     """Return the layers with the largest printed recovery, with the recovery recomputed from printed deciles.
 
     `recovery_recomputed` is d67 - d45, with the range allowed by rounding; `text_layer` is the index among layers
-    that run on text, so equal indices have equal weights in both models; `group` and `adjacent` describe the position
+    that run on text, so equal indices have equal weights in both models; `group` and `adjacency` give the position
     relative to cross-attention layers; `below_dip` says whether the last deciles are below the dip.
     """
     numbers = wide(nope_layers[nope_layers["metric"] != "adjacency"], by=["model", "layer"])

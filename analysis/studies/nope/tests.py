@@ -28,9 +28,9 @@ def nope_count_tests(
     given for the pairings with the fewest and the most discordant layers. Layers of one network are not independent
     units.
     """
-    printed = nope_stated.set_index("statement")["value"]
-    counts = [int(printed[f"{key}_recovering"]) for key in COUNTS]
-    layers = [int(printed[f"{key}_layers"]) for key in COUNTS]
+    statements = nope_stated.set_index("statement")["value"]
+    counts = [int(statements[f"{key}_recovering"]) for key in COUNTS]
+    layers = [int(statements[f"{key}_layers"]) for key in COUNTS]
     guard = shared_text_weights(list(PAIR), published_facts)
     study = "nope_count_tests"
     tests = [
@@ -170,10 +170,10 @@ def nope_depth_tests(
     depth = len(nope_groups)
     tests, top_sets = [], []
     for model in PAIR:
-        top = [int(layer) for layer in nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]]
-        others = sorted(set(range(depth)) - set(top))
-        outcome = stats.mannwhitneyu(top, others, alternative="two-sided", method="exact")
-        top_sets.append(set(top))
+        top_layers = [int(layer) for layer in nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]]
+        other_layers = sorted(set(range(depth)) - set(top_layers))
+        outcome = stats.mannwhitneyu(top_layers, other_layers, alternative="two-sided", method="exact")
+        top_sets.append(set(top_layers))
         tests.append(
             Estimate(
                 study="nope_depth_tests",
@@ -181,11 +181,11 @@ def nope_depth_tests(
                 test="rank_sum_exact",
                 unit="layer",
                 n=depth,
-                estimate=sum(top) / len(top) - sum(others) / len(others),
+                estimate=sum(top_layers) / len(top_layers) - sum(other_layers) / len(other_layers),
                 statistic=float(outcome.statistic),
                 p_value=float(outcome.pvalue),
                 note=join_notes(
-                    f"{len(top)} layers with the largest recovery against {len(others)} others",
+                    f"{len(top_layers)} layers with the largest recovery against {len(other_layers)} others",
                     no("interval", "df", "effect", because="only the numbers of the top layers are printed"),
                 ),
             )

@@ -28,9 +28,9 @@ def capture_heads(
             if layers != (count := int(vision_facts["layers"])):
                 raise DataError(f"{setting['model']} has {layers} layers, but {count} in nope_facts; correct one")
             layers = int(vision_facts["self_attention_layers"])
-        heads, drawn = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
-        sampled = int(analysed.get(setting["model"], drawn))
-        stated, captured = int(facts["claimed_context"]), int(setting["capture_tokens"])
+        heads, drawn_count = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
+        sampled_count = int(analysed.get(setting["model"], drawn_count))
+        stated_context, captured_context = int(facts["claimed_context"]), int(setting["capture_tokens"])
         is_unscaled = setting["scaling"] == "none"
         rows.append(
             {
@@ -38,17 +38,17 @@ def capture_heads(
                 "display_name": facts["display_name"],
                 "family": facts["family"],
                 "heads": heads,
-                "drawn": drawn,
-                "sampled": sampled,
-                "share": 100 * sampled / heads,
+                "drawn": drawn_count,
+                "sampled": sampled_count,
+                "share": 100 * sampled_count / heads,
                 "scaling": "none"
                 if is_unscaled
                 else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
                 "scaled_by": setting["scaled_by"],
                 "original_positions": None if is_unscaled else int(setting["original_positions"]),
-                "stated": stated,
-                "captured": captured,
-                "beyond": 100 * max(0, captured - stated) / captured,
+                "stated": stated_context,
+                "captured": captured_context,
+                "beyond": 100 * max(0, captured_context - stated_context) / captured_context,
                 "texts": setting["texts"],
                 "note": "original_positions: no scaling" if is_unscaled else "",
             }

@@ -83,9 +83,9 @@ def _note_on_seeds(seeds: int, note: str) -> str:
 
 
 def _metric_and_decline(outcomes: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
-    counted = outcomes[outcomes["counted"] & (outcomes["encoding"] == "own") & outcomes["base"].isin(bases)]
-    x = counted[counted["outcome"] == outcome].set_index("model")
-    y = counted[counted["outcome"] == "decline"].set_index("model")["value"]
+    rows = outcomes[outcomes["counted"] & (outcomes["encoding"] == "own") & outcomes["base"].isin(bases)]
+    x = rows[rows["outcome"] == outcome].set_index("model")
+    y = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     table = pd.DataFrame({"seed": x["seed"], "x": x["value"], "y": y}).dropna()
     return table.rename_axis("model").reset_index().sort_values(["seed", "model"], ignore_index=True)
 
@@ -105,9 +105,9 @@ def _means_by_seed(table: pd.DataFrame) -> FloatArray:
     means = []
     for (seed, model), group in table.groupby(["seed", "model"]):
         rhos = [_rank_correlation(layer_heads["x"], layer_heads["damage"]) for _, layer_heads in group.groupby("layer")]
-        defined = [value for value in rhos if value is not None]
-        if defined:
-            means.append((seed, model, float(np.mean(defined))))
+        known_rhos = [value for value in rhos if value is not None]
+        if known_rhos:
+            means.append((seed, model, float(np.mean(known_rhos))))
     frame = pd.DataFrame(means, columns=["seed", "model", "rho"])
     return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
 

@@ -1,4 +1,4 @@
-"""Run the plan's analyses at both bases of the rotation, and test what the base changes, over all models; post hoc.
+"""Run the planned analyses at both rotation bases, over all trained models, and test what the base changes; post hoc.
 
 The analyses were added to the plan before the reported models of the larger base were measured
 (docs/population-plan.md). Values come from the measurements, since the rounding of written outcomes would break ties
@@ -70,7 +70,7 @@ def population_relations_bases(
 ) -> pd.DataFrame:
     """Return relations as in `population_relations_every`, over the larger base's models, and over both bases' models.
 
-    `of` is `10000`, or `both`, which has the seeds with the same arms, at least three, at both bases. `both, A to C`
+    `of` is `10000` or `both`; `both` uses the seeds that have the same three or more arms at both bases. `both, A to C`
     excludes D, which finds hardly any keys that it could lose; it was added after seeing the result over both.
     """
     models = population_models.assign(reached=True)
@@ -83,8 +83,8 @@ def population_relations_bases(
     ]
     tables = []
     for name, (bases, letters) in GROUPS.items():
-        selected = table[table["arm"].isin(list(letters)) & (table["seed"].isin(equal_seeds) | (len(bases) == 1))]
-        tables.append(relation_rows(population_plan, selected, bases).assign(of=name))
+        subset = table[table["arm"].isin(list(letters)) & (table["seed"].isin(equal_seeds) | (len(bases) == 1))]
+        tables.append(relation_rows(population_plan, subset, bases).assign(of=name))
     return pd.concat(tables, ignore_index=True)
 
 

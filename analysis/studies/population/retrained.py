@@ -82,7 +82,7 @@ def retrained_tests(
     `value` is the mean over seeds of first minus second, or the rank correlation within seeds; `p` is from exact sign
     flips or permutations, `p_same` from the test against the margin; both are Holm-corrected over the planned family,
     with p = 1 for an item without seeds. `outcome` is `different`, `equivalent`, `different within the margin`, or
-    `open`, and `reachable` says whether this number of seeds could decide it. Three columns are for information only:
+    `open`, and `reachable` says whether this number of seeds could decide it. Further columns are for information only:
     `single_*` is the result at single positions, `unseen_*` without the seed known before the amendment, and
     `counted_*` over models that met the criterion.
     """
@@ -202,8 +202,10 @@ def retrained_points(
         aligned = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
         pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
         tables.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
-    far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
-    own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
+    shares = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
+    own_keys = shares[(shares["encoding"] == "own") & (shares["temperature"] == 0)].rename(
+        columns={"multiple": "place"}
+    )
     tables.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
     table = pd.concat(tables, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
     points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
@@ -214,7 +216,7 @@ def retrained_points(
 
 
 def _levels_shown(levels: pd.DataFrame, kind: str) -> pd.Series:
-    """Return which rows the table of levels shows: all with equal weights, and those of aligned bins with others."""
+    """Return which rows are shown: all rows for equal weights, and rows of aligned bins for other weights."""
     if kind == ALL:
         return pd.Series(True, index=levels.index)
     bins = (levels["width"] == WIDTH) & (levels["texts"] == "one") & (levels["estimator"] == ALIGNED)
@@ -341,9 +343,11 @@ def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     margin_sizes = margins.groupby("family")["item"].transform("size")
     results["p_same_holm_least"] = (margin_sizes * margins["p_same_least"]).clip(upper=1.0)
     least = results[["p_holm_least", "p_same_holm_least"]].min(axis=1)
-    different, equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
+    is_different, is_equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
     results["outcome"] = np.select(
-        [different & equal, different, equal], ["different within the margin", "different", "equivalent"], "open"
+        [is_different & is_equal, is_different, is_equal],
+        ["different within the margin", "different", "equivalent"],
+        "open",
     )
     results["reachable"] = least.fillna(1.0) < LEVEL
     results["note"] = [_row_note(row) for row in records(results)]

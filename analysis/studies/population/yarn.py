@@ -1,4 +1,4 @@
-"""Compare dropping the rotation with YaRN by length, C with or without a temperature; post hoc except at one length."""
+"""Compare dropping the rotation (arm C) with YaRN (arm B) by prompt length; post hoc except at one length."""
 
 from typing import Any
 

@@ -29,17 +29,17 @@ def pretrained_competition(
     names |= dict(zip(null_models["model"], null_models["label"], strict=True))
     rows: list[dict[str, Any]] = []
     for model, name in names.items():
-        selected = head_competition[head_competition["model"] == model]
-        selected = selected[selected["pairs"] >= FEWEST_PAIRS * selected["heads"]]
-        if selected.empty:
+        model_cells = head_competition[head_competition["model"] == model]
+        model_cells = model_cells[model_cells["pairs"] >= FEWEST_PAIRS * model_cells["heads"]]
+        if model_cells.empty:
             continue
-        selected = selected.assign(distance=pd.to_numeric(selected["key_distance"]))
+        model_cells = model_cells.assign(distance=pd.to_numeric(model_cells["key_distance"]))
         averaged = ("mean_gap", "spread")
-        weighted = selected.assign(**{column: selected[column] * selected["pairs"] for column in averaged})
+        weighted = model_cells.assign(**{column: model_cells[column] * model_cells["pairs"] for column in averaged})
         sums = weighted.groupby("bin", as_index=False)[[*averaged, "pairs"]].sum()
         pooled = sums.assign(**{column: sums[column] / sums["pairs"] for column in averaged})
         rows.append(_first_and_last_bin(model, name, 0.0, pooled))
-        complete_cells = selected[selected["heads"] == selected["heads"].max()]
+        complete_cells = model_cells[model_cells["heads"] == model_cells["heads"].max()]
         rows += [
             _first_and_last_bin(model, name, float(distance), cells)
             for distance, cells in complete_cells.groupby("distance", sort=True)

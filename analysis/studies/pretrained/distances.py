@@ -37,13 +37,13 @@ def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for model, cells in pretrained_map.groupby("model"):
         cell_counts = cells.groupby("query_distance").size()
-        for fixed, axis, tokens in (
+        for constant, axis, tokens in (
             ("key_distance", "query_distance", cells["key_distance"].min()),
             ("query_distance", "key_distance", cell_counts[cell_counts == cell_counts.max()].index.min()),
         ):
-            profile = cells[cells[fixed] == tokens].sort_values(axis)
+            profile = cells[cells[constant] == tokens].sort_values(axis)
             first, last = profile.iloc[0], profile.iloc[-1]
             ends = {"start": first[axis], "end": last[axis], "first": first["plasticity"], "last": last["plasticity"]}
-            facts = {"model": model, "display_name": first["display_name"], "held": fixed.removesuffix("_distance")}
+            facts = {"model": model, "display_name": first["display_name"], "held": constant.removesuffix("_distance")}
             rows.append({**facts, "at": tokens, **ends, "change": last["plasticity"] - first["plasticity"]})
     return pd.DataFrame(rows)

@@ -40,15 +40,15 @@ def distillation_quantities(
             frame = frames[quantity.frame]
             ending = STARTS["token"] if quantity.frame in AFTER_BEGINNING else ""
             models = {column: model + ending for column, model in pair_models.items()}
-            measured = {column: frame[frame["model"] == model] for column, model in models.items()}
-            has_variant = any(len(cells) for name, cells in measured.items() if name != "teacher")
-            if not len(measured["teacher"]) or not has_variant:
+            cells_by_column = {column: frame[frame["model"] == model] for column, model in models.items()}
+            has_variant = any(len(cells) for name, cells in cells_by_column.items() if name != "teacher")
+            if not len(cells_by_column["teacher"]) or not has_variant:
                 continue
             facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
             values: dict[str, float | None] = {}
             notes = []
             for column in COLUMNS:
-                cells = measured.get(column, frame.iloc[:0])
+                cells = cells_by_column.get(column, frame.iloc[:0])
                 value, reason = np.nan, "not measured on this model"
                 if len(cells):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"

@@ -39,11 +39,11 @@ def pretrained_exchange_levels(
             quarters = by_quarter(cells, quantity)
             if quarters.shape[1] < 2:
                 continue
-            early, late = quarters.iloc[:, 0], quarters.iloc[:, -1]
-            units = (late - early).groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
+            first_values, last_values = quarters.iloc[:, 0], quarters.iloc[:, -1]
+            units = (last_values - first_values).groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
             interval = student_interval(units)
             for weights, shares in _weights(cells, quarters).items():
-                first, last = (float(np.average(values, weights=shares)) for values in (early, late))
+                first, last = (float(np.average(values, weights=shares)) for values in (first_values, last_values))
                 row: dict[str, Any] = {"quantity": quantity, "weights": weights, "first_low": quarters.columns[0]}
                 change, ends = (float(units.mean()), interval) if weights == ALIKE else (last - first, None)
                 row |= {"first": first, "last": last, "change": change}

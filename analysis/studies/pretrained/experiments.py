@@ -39,10 +39,10 @@ def pretrained_experiments(
     also has a column. Quantities that no pretrained model has are omitted; `note` explains empty cells. Raises
     DataError if no pretrained model has any of the experiments.
     """
-    measured = {quantity.frame for quantity in QUANTITIES}
-    frames = {name: frame for name, frame in locals().items() if name in measured}
+    frame_names = {quantity.frame for quantity in QUANTITIES}
+    frames = {name: frame for name, frame in locals().items() if name in frame_names}
     names = display_names(pretrained_models, subjects) | measured_labels(subjects, frames.values())
-    reported = experiments_reported.set_index("quantity")["rope"]
+    reported_values = experiments_reported.set_index("quantity")["rope"]
     small_models = population_models.query("base == @BASE and arm == @ARM")["model"]
     small = population_quantities[population_quantities["model"].isin(small_models)]
     rows: list[dict[str, Any]] = []
@@ -53,7 +53,7 @@ def pretrained_experiments(
             continue
         facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
         facts = {"quantity": quantity.key, **facts}
-        value = reported.get(quantity.key)
+        value = reported_values.get(quantity.key)
         note = quantity.unreported if value is None else "low, high: the source prints no interval of this"
         rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": value, "n": 0, "note": note})
         rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})

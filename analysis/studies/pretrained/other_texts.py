@@ -93,8 +93,8 @@ def pretrained_plasticity_kinds(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         prose, code = (
-            head_metrics[head_metrics["model"] == measured].set_index(["layer", "key_head", "head"])
-            for measured in (model, model + CODE)
+            head_metrics[head_metrics["model"] == capture].set_index(["layer", "key_head", "head"])
+            for capture in (model, model + CODE)
         )
         for metric in PLASTICITY if len(prose) and len(code) else ():
             pairs = pd.DataFrame({"prose": prose[metric], "code": code[metric]}).dropna()

@@ -35,10 +35,10 @@ def pretrained_retrieval_parts(
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         models = [model, *(model + ending for ending in LONG)]
         answers = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
-        defined = answers[answers["value"].notna()]
+        known_cells = answers[answers["value"].notna()]
         aucs: Any = answers.set_index(["condition", "metric"])["value"]
         means: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
-        for _, cell in defined.iterrows():
+        for _, cell in known_cells.iterrows():
             condition, metric = str(cell["condition"]), str(cell["metric"])
             value, n = float(cell["value"]), int(cell["n"])
             if metric == "passkey_exact" and (match := PART_CONDITION.fullmatch(condition)):

@@ -30,7 +30,7 @@ def training_tests(
     has a guard that says so, and no p is corrected.
     """
     run = training_trajectory.sort_values("order")
-    short = run[run["context"] == run["context"].min()]
+    short_run = run[run["context"] == run["context"].min()]
     pairs = list(product(BIASES, OUTCOMES))
     labels: dict[str, Any] = {"study": STUDY, "unit": "checkpoint"}
     over_run: list[Estimate] = []
@@ -47,13 +47,13 @@ def training_tests(
             over_run.append(covariate.partial(run[bias], run[outcome], values, **options))
     over_short: list[Estimate] = []
     for outcome in OUTCOMES:
-        columns = (short["bias_strength"], short[outcome])
+        columns = (short_run["bias_strength"], short_run[outcome])
         name = f"{outcome} against bias, checkpoints of the short context"
         for method in (correlation.pearson, correlation.spearman):
             over_short.append(method(*columns, comparison=name, **labels))
         over_short.append(levels_and_differences(*columns, comparison=name, **labels)[1])
     tests = [guards.attach(test, _one_run(run)) for test in over_run]
-    tests += [guards.attach(test, _one_run(short)) for test in over_short]
+    tests += [guards.attach(test, _one_run(short_run)) for test in over_short]
     bins = training_positions[training_positions["plasticity"].notna()]
     for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
         for column, label in PREDICTORS.items():
