@@ -82,6 +82,12 @@ def estimator_phrase(key: str, pairs: str) -> str:
     return f"{printed_word('estimator', key)}, pairs of {printed_word('pairs', pairs)}"
 
 
+def range_phrase(counts: pd.Series) -> str:
+    """Return the smallest and largest of `counts` as text; one number if they are equal."""
+    least, most = int(counts.min()), int(counts.max())
+    return str(least) if least == most else f"{least} to {most}"
+
+
 def ends(name: str) -> tuple[str, str]:
     """Return the columns with the ends of the interval of the column `name`."""
     return f"{name}_low", f"{name}_high"

@@ -62,12 +62,9 @@ def _correlations_sentence(tests: pd.DataFrame) -> str:
     ]
     test = pick(tests, comparison="ap_drop", test="pearson")
     ranks = correlation_phrase(pick(tests, comparison="ap_drop", test="spearman"))
+    family_size = str(test["adjustment"]).split(" over ")[1].split(" ")[0]
     return (
         f"Correlation with LBP over $n = {test['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
-        f"Holm's correction over {_family_size(test)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
+        f"Holm's correction over {family_size} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
         f"Spearman for the drop: {ranks}."
     )
-
-
-def _family_size(row: pd.Series) -> str:
-    return str(row["adjustment"]).split(" over ")[1].split(" ")[0]

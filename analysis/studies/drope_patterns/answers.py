@@ -16,7 +16,8 @@ def ranking_cells(
     drope_ranking: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
     """Return ranking accuracy by model and context with exact 95 % interval (Clopper-Pearson), and chance."""
-    trials, chance = _trial_count(drope_protocols, "11.4"), _chance_level(drope_stated)
+    trials = _trial_count(drope_protocols, "11.4")
+    chance = 1 / (1 + float(drope_stated.set_index("statement")["value"][DISTRACTORS]))
     rows = []
     for _, row in drope_ranking.iterrows():
         correct = round(trials * row["value"] / 100)
@@ -221,7 +222,3 @@ def _trial_count(protocols: pd.DataFrame, section: str) -> int:
     if match is None:
         raise ValueError(f"drope_protocols: section {section} has no number of trials per cell")
     return int(match[1])
-
-
-def _chance_level(statements: pd.DataFrame) -> float:
-    return 1 / (1 + float(statements.set_index("statement")["value"][DISTRACTORS]))

@@ -61,16 +61,12 @@ def measured_ruler_models(
             f"no mean of the 13 tasks at {LENGTHS[-1].upper()}": len(benchmark) > 0 and bool(np.isnan(score)),
         }
         summaries = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
-        own_scores = {"ruler_128k": score, **{name: _value_of_key(summaries, name) for name in SUMMARY}}
+        values_by_key = summaries.set_index("key")["value"].to_dict()
+        own_scores = {"ruler_128k": score, **{name: float(values_by_key.get(name, np.nan)) for name in SUMMARY}}
         is_published = model in published_models
         row = model_row(first_row, own_scores, values, facts, faults, published=is_published, noted_scores=SUMMARY)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _value_of_key(rows: pd.DataFrame, key: str) -> float:
-    values = rows.loc[rows["key"] == key, "value"]
-    return float(values.iloc[0]) if len(values) else np.nan
 
 
 def ruler_correlations_measured(

@@ -247,7 +247,8 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
     unseen = effect_columns(unseen_gaps if str(plan.base) == KNOWN_BASE else np.empty(0))
     counted_gaps = _difference(*_both_sides(plan, criterion))
     counted = effect_columns(counted_gaps)
-    single_gaps = _difference(*_both_sides(plan, all_models, SINGLE)) if _has_free_width(plan) else np.empty(0)
+    has_free_width = plan.estimator == ALIGNED and "bins of" not in str(plan.first)
+    single_gaps = _difference(*_both_sides(plan, all_models, SINGLE)) if has_free_width else np.empty(0)
     single = effect_columns(single_gaps)
     return {
         **row,
@@ -272,11 +273,6 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
 
 def _difference(first: pd.Series, second: pd.Series) -> FloatArray:
     return (first - second).to_numpy(dtype=np.float64)
-
-
-def _has_free_width(plan: Any) -> bool:
-    """Return whether an item is about bins but does not name a width."""
-    return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
 
 
 def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
