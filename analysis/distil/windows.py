@@ -75,7 +75,7 @@ def _cut_windows(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, lea
     windows = np.concatenate(cuts) if cuts else np.zeros((0, recipe.length), dtype=np.int32)
     if len(windows) < least:
         raise DataError(
-            f"{name}:{part} has {len(windows)} windows of {recipe.length} tokens, but {least} are needed; "
+            f"{name}:{part} has {len(windows)} windows of {recipe.length} tokens, but needs {least}; "
             "use a recipe with shorter windows"
         )
     return windows

@@ -73,7 +73,7 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
     """
     tests: list[Estimate] = []
     labels: dict[str, Any] = {"study": "attention_tests", "unit": "layer", "names": ("DroPE", "RoPE")}
-    methods = ((paired_t, "DroPE minus RoPE, points"), (pearson, ""))
+    methods: tuple[tuple[Any, str], ...] = ((paired_t, "DroPE minus RoPE, points"), (pearson, ""))
     for (method, note), kind, (name, first) in product(methods, KINDS, RANGES.items()):
         layers = attention_layers[attention_layers["layer"] >= first]
         drope, rope = layers[f"{kind}_drope"], layers[f"{kind}_rope"]

@@ -202,6 +202,6 @@ def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
             arms = (perplexities[model, control], perplexities[model, condition])
             test = log_perplexity_difference(*arms, comparison=comparison, note="one random mask a set", **labels)
             tests.append(attach(test, guard))
-    arms = (perplexities[model, condition] for model in PAIR for condition in ("random_zeroed", "massive_zeroed"))
-    contrast = disruption_contrast(*arms, comparison="RoPE against DroPE: massive minus random", **labels)
+    zeroed = (perplexities[model, condition] for model in PAIR for condition in ("random_zeroed", "massive_zeroed"))
+    contrast = disruption_contrast(*zeroed, comparison="RoPE against DroPE: massive minus random", **labels)
     return [*tests, attach(contrast, guard)]

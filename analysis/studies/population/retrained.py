@@ -146,8 +146,8 @@ def retrained_distances(
     model, then over seeds, with Student's interval.
     """
     values = _by_distance(retrained_exchange)
-    widths = (values[f"{distance}_high"] - values[f"{distance}_low"] for distance in ("apart", "away"))
-    is_limited = np.minimum(*widths) < values["high"].max()
+    apart, away = (values[f"{distance}_high"] - values[f"{distance}_low"] for distance in ("apart", "away"))
+    is_limited = np.minimum(apart, away) < values["high"].max()
     cells = ["quantity", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
     return _over_seeds(values[is_limited], retrained_models, population_members, cells)
 

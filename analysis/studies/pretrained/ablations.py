@@ -48,7 +48,13 @@ def pretrained_disruption(
             select, target, fill, _ = str(cell["condition"]).split("_")
             massive = cells[cells["condition"] == f"{select}_massive_{fill}_pre"]
             filled_cells = cells[cells["condition"] == cell["condition"]]
-            row = {"model": model, "display_name": name, "select": select, "fill": fill, "target": target}
+            row: dict[str, Any] = {
+                "model": model,
+                "display_name": name,
+                "select": select,
+                "fill": fill,
+                "target": target,
+            }
             row |= {
                 "dims": _metric_value(filled_cells, "dims"),
                 "removed": _metric_value(filled_cells, "removed_share"),

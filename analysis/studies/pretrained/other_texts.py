@@ -47,7 +47,7 @@ def pretrained_repeated(
                 }
                 if min(map(len, values.values())) < FEWEST_TEXTS:
                     continue
-                row = {"model": model, "display_name": name, "fill": fill, "target": target}
+                row: dict[str, Any] = {"model": model, "display_name": name, "fill": fill, "target": target}
                 row |= {f"plain_{kind}": _unchanged_nats(cells) for kind, cells in by_kind.items()}
                 rows.append(row | _compare_groups(values))
     recipe = "artifacts/recipes/pretrained-repeated.yaml"
@@ -74,8 +74,8 @@ def pretrained_kinds(
             }
             if min(map(len, values.values())) < FEWEST_TEXTS:
                 continue
-            row = {"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))}
-            rows.append(row | {"tensor": tensor, **_compare_groups(values)})
+            labels = {"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))}
+            rows.append(labels | {"tensor": tensor, **_compare_groups(values)})
     recipe = "artifacts/recipes/pretrained-code.yaml"
     absence = f"massive_values has no pretrained model on prose and on code; run: python build.py run --recipe {recipe}"
     return table_of_rows(rows, absence)
