@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""The door of the command line: `python build.py paper`; the commands are those of boundpaper and its guests."""
+"""Run a command of boundpaper, or of a package that adds commands, on this project: `python build.py paper`."""
 
 import signal
 import sys
 from pathlib import Path
 
-if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this process without a word
+if __name__ == "__main__":  # while the commands are imported, Ctrl-C ends this process without a traceback
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 ROOT = Path(__file__).resolve().parent

@@ -1,4 +1,4 @@
-"""Commands of the thesis itself, which train models."""
+"""Commands of the thesis that train and distil models."""
 
 import click
 
@@ -9,7 +9,7 @@ from keyquery.cli import sweep_first
 
 @click.group()
 def lab() -> None:
-    """Train small models here, and distil a pretrained one."""
+    """Train small models, and distil a pretrained one."""
 
 
 lab.add_command(population)

@@ -1,12 +1,12 @@
 """Read the subjects: the role that each model has in the thesis (`subjects.csv`).
 
-A model is reported, pretrained, a shipped small model, a control, or a user's model; studies and exhibits select
-models by role, never by the form of a name.
+A model is reported, pretrained, a shipped small model, a control, or a user's model. Studies and exhibits select
+models by this role, not by name.
 """
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ class SubjectRow:
     model, role : str
         The model's key and role.
     pair, side : str
-        Name of the pair and side in it (`rope`, `drope`); empty for a single model.
+        Name of the model's pair, and `rope` or `drope`; both are empty for a single model.
     seed : int or None
         Seed of the model's training.
     label : str
@@ -55,7 +55,7 @@ def subjects(root: Path | None = None) -> dict[str, SubjectRow]:
 
 
 def subjects_of_role(models: Iterable[str], role: str = LAB, root: Path | None = None) -> dict[str, SubjectRow]:
-    """Return the subjects among `models` that have a role, in the order of the table."""
+    """Return the subjects of `models` whose role is `role`, in the order of the table."""
     names = set(models)
     return {
         name: subject for name, subject in subjects(root or project()).items() if name in names and subject.role == role
@@ -64,23 +64,16 @@ def subjects_of_role(models: Iterable[str], role: str = LAB, root: Path | None =
 
 @functools.lru_cache(maxsize=8)
 def _read_subjects(path: Path, stamp: tuple[int, int]) -> dict[str, SubjectRow]:
+    """Read the table; `stamp` is the file's time and size, so that a changed file is read again."""
     by_name: dict[str, SubjectRow] = {}
     for _, row in rows(path):
-        cells = _pick_columns(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
-        seed = _whole_number(cells.pop("seed"), SUBJECTS)
-        by_name[cells["model"]] = SubjectRow(**cells, seed=seed)
+        try:
+            cells: dict[str, Any] = {column.name: row[column.name] or "" for column in fields(SubjectRow)}
+        except KeyError as error:
+            raise DataError(f"{SUBJECTS}: no column {error}; it has {', '.join(map(str, row))}") from None
+        try:
+            cells["seed"] = int(cells["seed"]) if cells["seed"] else None
+        except ValueError:
+            raise DataError(f"{SUBJECTS}: {cells['seed']!r} is not a whole number; correct the column `seed`") from None
+        by_name[cells["model"]] = SubjectRow(**cells)
     return by_name
-
-
-def _pick_columns(row: dict[str, str], where: str, *names: str) -> dict[str, Any]:
-    try:
-        return {name: row[name] or "" for name in names}
-    except KeyError as error:
-        raise DataError(f"{where}: no column {error}; it has {', '.join(str(name) for name in row)}") from None
-
-
-def _whole_number(text: str, where: str) -> int | None:
-    try:
-        return int(text) if text else None
-    except ValueError:
-        raise DataError(f"{where}: {text!r} is not a whole number; correct the column `seed`") from None

@@ -30,18 +30,18 @@ def model_marks(rows: pd.DataFrame, longest: int, *, scored: bool = True) -> lis
 
 def model_footnotes(rows: pd.DataFrame, longest: int) -> Mapping[str, str]:
     """Return the text of each footnote named by `model_marks`."""
-    short = rows[rows["captured_context"] < longest]["captured_context"]
+    short_contexts = rows[rows["captured_context"] < longest]["captured_context"]
     return {
         "short": (
-            f"Captured over {' and '.join(whole(n) for n in sorted(set(short)))} tokens, not {whole(longest)}: "
-            "plasticity and drop of a shorter range, which do not compare."
+            f"Captured over {' and '.join(whole(n) for n in sorted(set(short_contexts)))} tokens, not "
+            f"{whole(longest)}: plasticity and drop of a shorter range, which do not compare."
         ),
         "base": "The base checkpoint was captured, the instruction-tuned one scored.",
     }
 
 
 def rounded_bias(rows: pd.DataFrame) -> str:
-    """Return a sentence: which models' biases were rounded in print, and by how much a rounded bias may be off.
+    """Return a sentence that says which models' biases were rounded in print, and how large the error may be.
 
     Reads `bias_half`: half a unit of the last digit kept when a bias per token was rounded.
     """
@@ -80,3 +80,14 @@ def metric(key: str) -> str:
 def estimator_phrase(key: str, pairs: str) -> str:
     """Return a phrase: the plasticity estimator, and the pairs of keys that it averages over."""
     return f"{printed_word('estimator', key)}, pairs of {printed_word('pairs', pairs)}"
+
+
+def range_phrase(counts: pd.Series) -> str:
+    """Return the smallest and largest of `counts` as text; one number if they are equal."""
+    least, most = int(counts.min()), int(counts.max())
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def ends(name: str) -> tuple[str, str]:
+    """Return the columns with the ends of the interval of the column `name`."""
+    return f"{name}_low", f"{name}_high"

@@ -11,7 +11,7 @@ from analysis.claims.thesis.population import retrained as claims
 from analysis.claims.thesis.population._judged import judge_both, judge_equal
 from analysis.studies.population import retrained as studies
 from analysis.studies.population._effects import corrected_as_planned, equivalence_p
-from analysis.studies.population._retrained import head_costs, head_values, model_values, quarters, side
+from analysis.studies.population._retrained import head_costs, head_values, model_values, parse_side, quarters
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.store.reader import read
@@ -110,12 +110,12 @@ def run_exchange():
 
 
 def test_unknown_words_in_a_planned_side_are_refused():
-    assert side("B last quarter", "x").quarter == 4
-    assert side("C with YaRN's temperature", "x").temperature == 2
-    assert side("B in bins of 16", "x").width == 16
+    assert parse_side("B last quarter", "x").quarter == 4
+    assert parse_side("C with YaRN's temperature", "x").temperature == 2
+    assert parse_side("B in bins of 16", "x").width == 16
     for unknown in ("B next quarter", "F", "C under NTK", "B in bins of few"):
         with pytest.raises(DataError, match="item x"):
-            side(unknown, "x")
+            parse_side(unknown, "x")
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05])

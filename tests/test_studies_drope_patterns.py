@@ -59,9 +59,9 @@ def test_largest_later_difference_names_its_layer_number() -> None:
 
 
 def test_run_of_one_sign_is_counted_from_the_last_layer() -> None:
-    assert drope_patterns._longest_late_run(pd.Series([1.0, 2.0, 3.0])) == 3
-    assert drope_patterns._longest_late_run(pd.Series([1.0, -2.0, -3.0])) == 2
-    assert drope_patterns._longest_late_run(pd.Series([1.0, -2.0, 3.0])) == 1
+    assert drope_patterns._late_run(pd.Series([1.0, 2.0, 3.0])) == 3
+    assert drope_patterns._late_run(pd.Series([1.0, -2.0, -3.0])) == 2
+    assert drope_patterns._late_run(pd.Series([1.0, -2.0, 3.0])) == 1
 
 
 def test_even_attention_matches_a_causal_softmax_of_equal_scores() -> None:

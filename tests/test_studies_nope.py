@@ -81,9 +81,9 @@ def test_every_self_attention_layer_has_one_group_and_its_place_in_the_text_netw
 
 
 def test_a_cross_attention_layer_has_no_group(source):
-    group_of, _ = nope._group_and_index(source("nope_layer_kinds"))
-    with pytest.raises(DataError, match="layer 8 is a cross-attention layer"):
-        group_of(8)
+    layers = source("nope_layers").replace({"layer": {15: 8}})
+    with pytest.raises(DataError, match=r"layer 8 of llama3.2-11b is a cross-attention layer"):
+        nope.nope_layer_cells(layers, source("nope_layer_kinds"))
 
 
 def test_layer_cells_are_recomputed_from_their_levels(cells):

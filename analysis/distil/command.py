@@ -22,7 +22,7 @@ from keyquery.models.libraries import need, version
 HOME = "out/distil"
 EXPERIMENT = "distillation"
 DEFAULT_RECIPE = "short"  # omitted from file names, like seed 0
-NEEDED_BYTES = 5 << 30  # of disk, for two arms with moments and models
+NEEDED_BYTES = 5 << 30  # free disk space, for the checkpoints and models of two arms
 LIBRARIES = ("torch", "transformers")
 
 
@@ -67,8 +67,8 @@ def run(
         If a set of texts is not installed.
     """
     recipe, chosen_arms = recipe or recipe_of(name), list(arms) or list(ARMS)
-    if unknown := [arm for arm in chosen_arms if arm not in ARMS]:
-        raise SpecError(f"arm {unknown[0]!r} is unknown; give one of {', '.join(ARMS)}")
+    if unknown_arms := [arm for arm in chosen_arms if arm not in ARMS]:
+        raise SpecError(f"arm {unknown_arms[0]!r} is unknown; give one of {', '.join(ARMS)}")
     end = recipe.steps if steps is None else steps
     if not 0 < end <= recipe.steps:
         raise SpecError(f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe")
@@ -76,7 +76,7 @@ def run(
     torch.set_num_threads(1)
     if shutil.disk_usage(root).free < NEEDED_BYTES:
         raise ThesisError(
-            f"{root}: less than {NEEDED_BYTES >> 30} GiB of disk are free, which two arms with their moments need"
+            f"{root}: less than {NEEDED_BYTES >> 30} GiB of disk are free; checkpoints of two arms need as much"
         )
     folder = teacher_folder(root, model)
     loaded = load_model(folder, AS_CONFIGURED)
@@ -107,9 +107,9 @@ def run(
 
 
 def teacher_folder(root: Path, model: str) -> Path:
-    """Return the folder of the teacher: a packaged model, one from a GGUF file, or the folder itself.
+    """Return the folder of the teacher, which is given as a packaged model, a GGUF file or a folder.
 
-    Raises ModelError if it does not exist.
+    Raises ModelError if there is no such model.
     """
     if model in pretrained.PACKAGES:
         return pretrained.from_package(root, model)

@@ -24,14 +24,15 @@ class DistilRecipe:
     rate, decay, clip : float
         AdamW's full learning rate, weight decay, and gradient clipping norm.
     betas : tuple of float
+        AdamW's decay rates of both moments.
     rows, length : int
         Windows per step, and tokens per window.
     texts : tuple of str
-        Installed sets of texts: their part `calibration` is for training, `evaluation` for held-out windows.
+        Installed sets of texts. The part `calibration` of a set is for training, `evaluation` for held-out windows.
     held_out : int
         Number of held-out windows per set.
     every : int
-        Steps between evaluations, and per turn of an arm.
+        Steps between evaluations; also the steps that an arm trains before the other arm's turn.
     precision : {"bf16", "fp32"}
         Precision of products in the forward pass (weights, moments, softmax and loss are float32).
     """
@@ -60,9 +61,9 @@ class DistilRecipe:
 
     def learning_rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0."""
-        warm = min(1.0, (step + 1) / max(1, self.warm))
+        ramp = min(1.0, (step + 1) / max(1, self.warm))
         progress = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
-        return self.rate * warm * 0.5 * (1 + math.cos(math.pi * min(1.0, progress)))
+        return self.rate * ramp * 0.5 * (1 + math.cos(math.pi * min(1.0, progress)))
 
     @property
     def tokens(self) -> int:

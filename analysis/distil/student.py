@@ -1,4 +1,4 @@
-"""Train one arm: student, optimizer, steps, evaluation on held-out text, and checkpoint."""
+"""Train the student of one arm, evaluate it on held-out text, and store its checkpoint."""
 
 from __future__ import annotations
 
@@ -37,13 +37,12 @@ def divergence(student_logits: Tensor, teacher_logits: Tensor) -> Tensor:
 
     Parameters
     ----------
-    student_logits, teacher_logits : Tensor, shape (..., words)
-        Logits.
+    student_logits, teacher_logits : Tensor, shape (..., vocabulary)
 
     Returns
     -------
     Tensor
-        Mean nats per token over all positions, with the full softmax.
+        Nats per token, averaged over all positions.
     """
     functional: Any = need("torch").nn.functional
     student, teacher = (tensor.float().flatten(0, -2).log_softmax(-1) for tensor in (student_logits, teacher_logits))
@@ -59,7 +58,7 @@ def next_token_loss(logits: Tensor, tokens: Tensor) -> Tensor:
 
 
 class Teacher:
-    """A teacher in evaluation mode, with outputs that both arms share during a turn.
+    """A teacher in evaluation mode, whose logits are computed once for both arms.
 
     Parameters
     ----------
@@ -70,8 +69,11 @@ class Teacher:
 
     def __init__(self, model: PreTrainedModel, recipe: DistilRecipe, windows: Windows) -> None:
         self.model, self.recipe, self.windows = model, recipe, windows
-        tokens_by_set = self._held_out_tokens()
-        self.held_out = {name: [self._with_logits(tokens) for tokens in windows] for name, windows in tokens_by_set}
+        torch = need("torch")
+        self.held_out = {
+            name: [self._with_logits(torch.from_numpy(window[None].astype("int64"))) for window in held_out]
+            for name, held_out in windows.held_out.items()
+        }
         self._logits: dict[tuple[int, int], Tensor] = {}
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
@@ -79,16 +81,11 @@ class Teacher:
         tokens = self.windows.batch(self.recipe, seed, step)
         key = seed, step
         if key not in self._logits:
-            self._logits = {old: tensor for old, tensor in self._logits.items() if step - old[1] < self.recipe.every}
+            self._logits = {
+                cached: tensor for cached, tensor in self._logits.items() if step - cached[1] < self.recipe.every
+            }
             self._logits[key] = self._with_logits(tokens)[1]
         return tokens, self._logits[key]
-
-    def _held_out_tokens(self) -> list[tuple[str, list[Tensor]]]:
-        torch = need("torch")
-        return [
-            (name, [torch.from_numpy(window[None].astype("int64")) for window in windows])
-            for name, windows in self.windows.held_out.items()
-        ]
 
     def _with_logits(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the tokens and the teacher's logits for them."""
@@ -116,7 +113,7 @@ class Student:
     Raises
     ------
     ModelError
-        If the checkpoint is damaged, or belongs to a training run with other facts, which the message names.
+        If the checkpoint is damaged, or belongs to a run with other facts; the message names these.
     """
 
     def __init__(
@@ -149,14 +146,16 @@ class Student:
             self._evaluate()
 
     def train_to(self, until: int) -> None:
-        """Train to a step, evaluate, and write a checkpoint."""
+        """Train up to step `until`, evaluate, and write a checkpoint."""
         torch, recipe = need("torch"), self.recipe
-        total, start = 0.0, self.step
+        loss_sum, start = 0.0, self.step
         while self.step < until:
             tokens, teacher_logits = self.teacher.batch(self.seed, self.step)
             loss = divergence(logits(self.model, tokens, recipe.precision), teacher_logits)
             if not torch.isfinite(loss):
-                raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
+                raise ModelError(
+                    f"distillation, {self.arm}: no finite loss at step {self.step + 1}; use a recipe with a lower rate"
+                )
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
             for group in self.adam.param_groups:
@@ -164,9 +163,9 @@ class Student:
             self.adam.step()
             self.model.zero_grad(set_to_none=True)
             self.step += 1
-            total += loss.item()
+            loss_sum += loss.item()
         if self.step > start:
-            self._add_row("trained", "train_kl", total / (self.step - start), (self.step - start) * recipe.tokens)
+            self._add_row("trained", "train_kl", loss_sum / (self.step - start), (self.step - start) * recipe.tokens)
             self._evaluate()
             self.save_checkpoint()
 
@@ -186,17 +185,17 @@ class Student:
         self.model.train(False)
         with torch.no_grad():
             for name, pairs in self.teacher.held_out.items():
-                sums: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
+                means: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
                 gaps: list[float] = []
                 for tokens, teacher_logits in pairs:
                     student_logits = logits(self.model, tokens, recipe.precision)
-                    sums["kl"] += divergence(student_logits, teacher_logits).item() / len(pairs)
-                    sums["loss"] += next_token_loss(student_logits, tokens).item() / len(pairs)
-                    sums["teacher_loss"] += next_token_loss(teacher_logits, tokens).item() / len(pairs)
+                    means["kl"] += divergence(student_logits, teacher_logits).item() / len(pairs)
+                    means["loss"] += next_token_loss(student_logits, tokens).item() / len(pairs)
+                    means["teacher_loss"] += next_token_loss(teacher_logits, tokens).item() / len(pairs)
                     if self.step == 0 and len(gaps) < 2:
                         exact_loss = next_token_loss(logits(self.model, tokens, "fp32"), tokens)
                         gaps.append(abs(exact_loss - next_token_loss(student_logits, tokens)).item())
-                for metric, value in sums.items():
+                for metric, value in means.items():
                     self._add_row(name, metric, max(0.0, value), len(pairs) * (recipe.length - (metric != "kl")))
                 if gaps:
                     self._add_row(name, "rounding", max(gaps), len(gaps))

@@ -29,7 +29,7 @@ class Windows:
     train : ndarray of int32, shape (windows, length)
         Consecutive windows of each document; a remainder shorter than a window is dropped.
     held_out : dict of str to ndarray of int32, shape (windows, length)
-        By set, windows spread evenly over the set.
+        Windows spread evenly over each set, by the set's name.
     digest : str
         Hash of all windows.
     """
@@ -45,12 +45,8 @@ class Windows:
         rows = []
         for position in range(step * recipe.rows, (step + 1) * recipe.rows):
             epoch, index = divmod(position, len(self.train))
-            rows.append(self.train[_shuffled_order(len(self.train), seed, epoch)[index]])
+            rows.append(self.train[np.random.default_rng([seed, epoch]).permutation(len(self.train))[index]])
         return torch.from_numpy(np.stack(rows).astype(np.int64))
-
-
-def _shuffled_order(count: int, seed: int, epoch: int) -> IDS:
-    return np.random.default_rng([seed, epoch]).permutation(count).astype(np.int32)
 
 
 def read_windows(recipe: DistilRecipe, tokenizer: Any) -> Windows:
@@ -79,6 +75,7 @@ def _cut_windows(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, lea
     windows = np.concatenate(cuts) if cuts else np.zeros((0, recipe.length), dtype=np.int32)
     if len(windows) < least:
         raise DataError(
-            f"{name}:{part} has {len(windows)} windows of {recipe.length} tokens, but needs {least}; use shorter ones"
+            f"{name}:{part} has {len(windows)} windows of {recipe.length} tokens, but needs {least}; "
+            "use a recipe with shorter windows"
         )
     return windows

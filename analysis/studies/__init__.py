@@ -1,1 +1,1 @@
-"""Studies: each public function here is a step and makes the result that bears its name."""
+"""Studies: each public function here is a step that makes the result of the same name."""

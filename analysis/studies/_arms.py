@@ -1,7 +1,7 @@
 """Read the stored shares of right answers to the four tasks, and the numbers of answers that each share allows.
 
-Cities and sports ask for yes or no. They count only answers that say either, so a share determines only a range for
-the number of counted answers. IMDB and passkey count every item.
+The tasks cities and sports ask for yes or no and count no other answers, so a share determines only a range for the
+number of counted answers. IMDB and passkey count every item.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from boundpaper.statistics.denominators import PossibleCounts, Unread, possible_
 
 CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 YES_NO = ("cities", "sports")
-# whether a share of 0 means that no answer was counted, by the way in which it was stored
+# by the way a share is stored: how sure it is that a share of 0 means that no answer was counted
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
-# one script has its shares as constants with three decimals
+# for the script that stores its shares as constants with three decimals
 HALF_UNIT = 0.0005
 
 Key = tuple[str, str, str]

@@ -56,10 +56,10 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
             method(rows[name], rows[score], names=(name, score), **labels[name]) for name, rows in samples.items()
         ]
     for name, rows in samples.items():
-        metric, scores, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
+        metric, scores, sizes = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
         tests += [
             correlation.leave_one_out(metric, scores, units=list(rows["display_name"]), **labels[name]),
-            covariate.partial(metric, scores, size, covariate_name="log parameters", **labels[name]),
+            covariate.partial(metric, scores, sizes, covariate_name="log parameters", **labels[name]),
             covariate.within_family(metric, scores, list(rows["family"]), **labels[name]),
         ]
     estimates = corrected(tests, test_families, study)
@@ -84,7 +84,7 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":
         settings["scores"] = "ruler_origin"
-    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # tables with measured models
+    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # if models of this project are included
     settings |= {setting: column for setting, column in origins.items() if column in models.columns}
     notes = [f"{len(models)} models of {models['family'].nunique()} families", *further]
     protocols = {
@@ -94,8 +94,8 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
     return SEPARATOR.join([*notes, *guards.mixed_protocol(protocols)])
 
 
-def guarded(row: Estimate, family: int) -> Estimate:
-    """Add the guard for the least possible p if no outcome can be significant after Holm over `family` tests.
+def guarded(row: Estimate, family_size: int) -> Estimate:
+    """Add the guard for the least possible p if no outcome can be significant after Holm over `family_size` tests.
 
     Of the n! relabelings, at least one reaches the largest |r|, and two (the order of ranks and its reverse) the
     largest |rho| or |tau|.
@@ -104,4 +104,4 @@ def guarded(row: Estimate, family: int) -> Estimate:
         return row
     relabelings = math.factorial(row.n)
     extreme = 1 if row.test == "pearson" else min(2, relabelings)
-    return with_note(row, *guards.smallest_p(extreme / relabelings, family=family))
+    return with_note(row, *guards.smallest_p(extreme / relabelings, family=family_size))

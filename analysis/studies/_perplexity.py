@@ -39,7 +39,7 @@ class PerplexityRatio:
 
 
 def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
-    """Return the effect from the rows of two perplexities (`value`, `low`, `high`): the baseline and the ablated."""
+    """Return the effect of an ablation from two rows (`value`, `low`, `high`) with the perplexities."""
     return PerplexityRatio(
         float(ablated["value"]) / float(baseline["value"]),
         ratio(Interval(ablated["low"], ablated["high"]), Interval(baseline["low"], baseline["high"])),

@@ -1,4 +1,4 @@
-"""Recompute a printed difference from its two printed ends."""
+"""Recompute a printed difference from the two printed numbers."""
 
 import pandas as pd
 
@@ -14,9 +14,9 @@ def recomputed_difference(name: str, minuend: pd.Series, subtrahend: pd.Series, 
     name : str
         Prefix of the columns `NAME_recomputed`, `NAME_low`, `NAME_high`, `NAME_rounded` and `NAME_agreement`.
     minuend, subtrahend, drop : Series
-        Rows of a source (`value`, `low`, `high`, `decimals`): both ends, and the printed difference.
+        Rows of a source (`value`, `low`, `high`, `decimals`) with the two numbers and their printed difference.
     """
-    interval = difference(*(Interval(end["low"], end["high"]) for end in (minuend, subtrahend)))
+    interval = difference(*(Interval(row["low"], row["high"]) for row in (minuend, subtrahend)))
     # subtract as decimals: floats would turn halves into near-halves
     exact, digits = finite(minuend["value"]) - finite(subtrahend["value"]), int(drop["decimals"])
     return {

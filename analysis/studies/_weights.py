@@ -16,6 +16,6 @@ def twins(published_facts: pd.DataFrame) -> tuple[str, str]:
 
 
 def shared_text_weights(models: Sequence[str], published_facts: pd.DataFrame) -> Notes:
-    """Return the guard for units that share text weights; it fires if both twins are among them."""
+    """Return notes on units that share text weights: empty unless both twins are among `models`."""
     pair = twins(published_facts)
     return dependent_units(models, [pair[1] if model in pair else None for model in models], "text weights")

@@ -1,4 +1,4 @@
-"""Delta P by layer for planted statements known to pretrained models, by which part decides the truth."""
+"""Delta P by layer in pretrained models, for planted statements decided by their beginning or by their end."""
 
 import pandas as pd
 
@@ -25,8 +25,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
             series += delta_p_series(rows, "layer", group, label, "", 0.3 if group == "answer" else -0.3)
         last, strips = int(curves["layer"].max()), full_attention(curves, pretrained_heads)
         rules = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
-        for rule in rules[:1]:
-            notes += f" Both groups fall in the first layer of full attention of {display(model)} ({rule.at:.0f})."
+        if rules:
+            notes += f" Both groups fall in the first layer of full attention of {display(model)} ({rules[0].at:.0f})."
         panels.append(
             Panel(
                 title=display(model),

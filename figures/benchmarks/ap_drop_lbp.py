@@ -14,8 +14,7 @@ def figure(
     lbp_correlations_extended: pd.DataFrame,
 ) -> Figure:
     """Plot one point per matched model and two fitted lines."""
-    source = ap_drop_fit[ap_drop_fit["sample"] == "source"]
-    every = ap_drop_fit[ap_drop_fit["sample"] == "all"]
+    source_fit, full_fit = (ap_drop_fit[ap_drop_fit["sample"] == sample] for sample in ("source", "all"))
     points = Points(
         x=matched_models["ap_drop"],
         y=matched_models["lbp"],
@@ -24,16 +23,17 @@ def figure(
         origin="reported",
         legend=False,
     )
-    fewer, more = int(source["n"].iloc[0]), int(every["n"].iloc[0])
+    source_count, count = int(source_fit["n"].iloc[0]), int(full_fit["n"].iloc[0])
+    label = f"{source_count} models of the study"
     fits = [
-        Fit(entity="neutral", label=f"{fewer} models of the study", x=source["x"], y=source["fit"], dash="solid"),
-        Fit(entity="neutral", label=f"all {more} models", x=every["x"], y=every["fit"], dash="dashed"),
+        Fit(entity="neutral", label=label, x=source_fit["x"], y=source_fit["fit"], dash="solid"),
+        Fit(entity="neutral", label=f"all {count} models", x=full_fit["x"], y=full_fit["fit"], dash="dashed"),
     ]
-    added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
+    added_names = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
     tests = (lbp_correlations, lbp_correlations_extended)
-    lines = [
+    phrases = [
         f"$n = {n}$: {correlation_phrase(pick(frame, comparison='ap_drop', test='pearson'))}"
-        for n, frame in zip((fewer, more), tests, strict=True)
+        for n, frame in zip((source_count, count), tests, strict=True)
     ]
     return Figure(
         panels=[
@@ -43,16 +43,16 @@ def figure(
                 y=Axis(label="LongBench Pro, overall", low=10, high=50),
                 annotations=[
                     Annotation(x=0.242, y=y, text=text.partition(", $p")[0], anchor="left")
-                    for y, text in zip((47.5, 44.5), lines, strict=True)
+                    for y, text in zip((47.5, 44.5), phrases, strict=True)
                 ],
             )
         ],
         height=62,
         caption=(
-            f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {more} "
+            f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {count} "
             "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and "
-            f"of three families. {added} is not among the models that the metrics study compares."
+            f"of three families. {added_names} is not among the models that the metrics study compares."
         ),
-        note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(lines)}.",
+        note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(phrases)}.",
         short="LongBench Pro against the plasticity drop",
     )

@@ -48,8 +48,8 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
                 rules=[Rule(at=0, axis="x", dash="solid")],
             )
         )
-    both = pd.concat(list(samples.values()))
-    least = both.loc[both["test"].isin(["pearson", "spearman", "kendall"]), "p_adjusted"].min()
+    tests = pd.concat(list(samples.values()))
+    smallest_p = tests.loc[tests["test"].isin(["pearson", "spearman", "kendall"]), "p_adjusted"].min()
     return Figure(
         panels=panels,
         height=50,
@@ -61,7 +61,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
             f"(b) by rank, over the {counts['total']} models that the study compares or all {counts['every']} with a "
             "score [@shcherb2026; @longbenchpro2026]. Unit: one model. Bars: 95 % intervals (Fisher; Bonett and "
             f"Wright), in numbers for the {counts['total']} models. The smallest exact $p$ after Holm's correction is "
-            f"{least:.2f}."
+            f"{smallest_p:.2f}."
         ),
         short="Correlation of every metric with LongBench Pro",
     )

@@ -19,7 +19,7 @@ OFFSETS = {"thinking": -0.12, "nonthinking": 0.12}  # horizontal offsets of the 
 def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_ordering_tests: pd.DataFrame) -> Figure:
     """Plot one panel per model, and the rank correlation over models at each length."""
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].sort_values("position")
-    absent = ", ".join(matched_models.loc[~matched_models["model"].isin(binned["model"]), "display_name"])
+    unbinned_names = ", ".join(matched_models.loc[~matched_models["model"].isin(binned["model"]), "display_name"])
     panels: list[Panel] = []
     for _, name, rows in by_model(binned):
         near, far = (rows.loc[rows.groupby("position")["lbp"].idxmin()].iloc[end] for end in (0, -1))
@@ -59,7 +59,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
     scores, binned_scores = (
         frame.pivot(index=["model", "mode"], columns="length", values="lbp") for frame in (lbp_lengths, binned)
     )
-    fell, fell_drawn = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, binned_scores))
+    falls, drawn_falls = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, binned_scores))
     return Figure(
         panels=panels,
         columns=COLUMNS,
@@ -67,11 +67,11 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
         letters=True,
         entities={mode: replace(look, label=f"prompts {words('mode')[mode]}") for mode, look in LOOKS.items()},
         caption=(
-            f"From 8K to 128K tokens {fell_drawn} LongBench Pro scores drawn fall, as plasticity does: (a) to (g), a "
-            "mark at each doubling, longer inputs to the left [@shcherb2026; @longbenchpro2026]. (h) That more plastic "
-            f"models score higher at one length is not seen: rank correlation over {count} models with its 95 % "
-            f"interval. Not drawn, as their plasticity is not known: {absent} (with it {fell} scores fall), and 256K. "
-            f"Unit: one model; {lbp_lengths['questions'].iloc[0]} questions per length."
+            f"From 8K to 128K tokens {drawn_falls} LongBench Pro scores drawn fall, as plasticity does: (a) to (g), a "
+            "mark at each doubling, longer inputs to the left [@shcherb2026; @longbenchpro2026]. (h) That more "
+            f"plastic models score higher at one length is not seen: rank correlation over {count} models with its 95 "
+            f"% interval. Not drawn, as their plasticity is not known: {unbinned_names} (with it {falls} scores fall), "
+            f"and 256K. Unit: one model; {lbp_lengths['questions'].iloc[0]} questions per length."
         ),
         short="LongBench Pro against plasticity, by input length",
     )

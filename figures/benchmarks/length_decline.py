@@ -8,7 +8,7 @@ from boundpaper.store.paper_vocabulary import words
 from boundpaper.typeset.numbers import pvalue
 from boundpaper.typeset.wording import correlation_phrase, listed
 
-SIGN = ", $p"  # the coefficient and its interval precede this text
+P_START = ", $p"  # where p begins in the phrase on a correlation
 
 
 def figure(
@@ -17,16 +17,17 @@ def figure(
     """Plot one panel per prompt mode, with one point per model and two fitted lines."""
     panels, correlations, p = [], [], pvalue()
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
-    least, in_source = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
-    added = listed(list(length_decline.loc[~in_source, "display_name"].unique()))
+    smallest_p, in_source = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
+    added_names = listed(list(length_decline.loc[~in_source, "display_name"].unique()))
     for mode, label in words("mode").items():
         rows = length_decline[length_decline["mode"] == mode]
         fits = length_decline_fit[length_decline_fit["mode"] == mode]
-        source, every = (fits[fits["sample"] == name] for name in ("source", "all"))
-        fewer, more = int(source["n"].iloc[0]), int(every["n"].iloc[0])
+        source_fit, full_fit = (fits[fits["sample"] == sample] for sample in ("source", "all"))
+        source_count, count = int(source_fit["n"].iloc[0]), int(full_fit["n"].iloc[0])
+        source_label = f"{source_count} models of the study"
         series = [
-            Fit(entity="neutral", label=f"{fewer} models of the study", x=source["x"], y=source["fit"], dash="solid"),
-            Fit(entity="neutral", label=f"all {more} models", x=every["x"], y=every["fit"], dash="dashed"),
+            Fit(entity="neutral", label=source_label, x=source_fit["x"], y=source_fit["fit"], dash="solid"),
+            Fit(entity="neutral", label=f"all {count} models", x=full_fit["x"], y=full_fit["fit"], dash="dashed"),
             Points(
                 x=rows["ap_drop"],
                 y=100 * rows["decline"],
@@ -36,9 +37,10 @@ def figure(
                 legend=False,
             ),
         ]
-        tests_by_n = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (fewer, more)}
+        tests_by_n = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (source_count, count)}
         texts = [
-            f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ " + p.show(test["p_adjusted"], "plain")
+            f"$n = {n}$: {correlation_phrase(test).partition(P_START)[0]}, Holm $p$ "
+            f"{p.show(test['p_adjusted'], 'plain')}"
             for n, test in tests_by_n.items()
         ]
         panels.append(
@@ -62,9 +64,9 @@ def figure(
         caption=(
             "Models whose plasticity drops more lose a larger share of their LongBench Pro score from 8K to 128K "
             "tokens, but from family to family, and no single test is significant after correction: the smallest $p$ "
-            f"after Holm's over {len(length_decline_tests)} tests is {least:.3f}. Inside a family (colour) no relation "
-            "is seen. Unit: one model. Scores published [@longbenchpro2026], drop as printed [@shcherb2026]. Least "
-            f"squares; dashed: with {added}."
+            f"after Holm's over {len(length_decline_tests)} tests is {smallest_p:.3f}. Inside a family (colour) no "
+            "relation is seen. Unit: one model. Scores published [@longbenchpro2026], drop as printed [@shcherb2026]. "
+            f"Least squares; dashed: with {added_names}."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval, and exact $p$ after Holm's correction; before it $p$ "

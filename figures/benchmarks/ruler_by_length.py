@@ -11,49 +11,41 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
     """Plot the scores of all models, and the plasticity where it is known."""
     tokens = dict(zip(ruler_lengths["length"], ruler_lengths["tokens"], strict=True))
-    x = Axis(
-        label="input length (tokens)",
-        scale="log",
-        base=2,
-        ticks={tokens[length]: length.upper() for length in LENGTHS[1::2]},
-    )
+    ticks = {tokens[length]: length.upper() for length in LENGTHS[1::2]}
+    axis = Axis(label="input length (tokens)", scale="log", base=2, ticks=ticks)
+    x = [tokens[length] for length in LENGTHS]
     scores = [
-        Line(
-            entity=row["model"],
-            x=[tokens[length] for length in LENGTHS],
-            y=[row[length] for length in LENGTHS],
-            origin="reported",
-            direct=True,
-        )
+        Line(entity=row["model"], x=x, y=[row[length] for length in LENGTHS], origin="reported", direct=True)
         for _, row in ruler_summary.iterrows()
     ]
-    measured = ruler_lengths[ruler_lengths["plasticity"].notna()]
+    known_lengths = ruler_lengths[ruler_lengths["plasticity"].notna()]
     plasticity = [
         Line(entity=str(model), x=rows["tokens"], y=rows["plasticity"], origin="reported", direct=True)
-        for model, rows in measured.groupby("model", sort=False)
+        for model, rows in known_lengths.groupby("model", sort=False)
     ]
     threshold = ruler_summary["threshold"].iloc[0]
-    both = listed(list(measured["display_name"].unique()))
-    short = ruler_summary[ruler_summary["captured_context"] < ruler_summary["captured_context"].max()]
+    names = listed(list(known_lengths["display_name"].unique()))
+    short_models = ruler_summary[ruler_summary["captured_context"] < ruler_summary["captured_context"].max()]
     return Figure(
         panels=[
             Panel(
                 series=scores,
-                x=x,
+                x=axis,
                 y=Axis(label="RULER score", low=0, high=100),
                 rules=[Rule(at=threshold, dash="solid")],
                 annotations=[Annotation(x=tokens["4k"], y=threshold, text=f"{threshold:g}", anchor="below right")],
                 title="Score",
             ),
-            Panel(series=plasticity, x=x, y=Axis(label="plasticity"), title="Plasticity at that length"),
+            Panel(series=plasticity, x=axis, y=Axis(label="plasticity"), title="Plasticity at that length"),
         ],
         letters=True,
         caption=(
             f"RULER falls with the input length, most where a model has seen no positions: (a) {len(ruler_summary)} "
-            f"captured models [@hsieh2024; @qwen2025], (b) plasticity at the same lengths for {both} [@shcherb2026]. "
+            f"captured models [@hsieh2024; @qwen2025], (b) plasticity at the same lengths for {names} [@shcherb2026]. "
             f"Unit: one model; all values as reported (hollow marks), without uncertainty. Grey: {threshold:g}, the "
-            f"score that an effective length must exceed. {listed(list(short['display_name']))} was captured over "
-            f"{whole(short['captured_context'].max())} tokens only, so nothing is known of its plasticity beyond."
+            f"score that an effective length must exceed. {listed(list(short_models['display_name']))} was captured "
+            f"over {whole(short_models['captured_context'].max())} tokens only, so nothing is known of its plasticity "
+            "beyond."
         ),
         short="RULER and plasticity by input length",
     )

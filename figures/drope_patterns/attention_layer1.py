@@ -17,11 +17,11 @@ def figure(
 ) -> Figure:
     """Plot the attention of Experiment 7, then the share of sink heads by the definition of each experiment."""
     layer = attention_layers.set_index("layer").loc[1]
-    printed = drope_attention_layer1.set_index(["metric", "positional"])["value"]
+    printed_values = drope_attention_layer1.set_index(["metric", "positional"])["value"]
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()
     sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"].set_index(["layers", "experiment"])
-    shown = (("layer 1", 4), ("all layers", 4), ("all layers", 7))
-    names = [f"{layers}, Exp. {number}" for layers, number in shown]
+    sink_keys = (("layer 1", 4), ("all layers", 4), ("all layers", 7))
+    names = [f"{layers}, Exp. {number}" for layers, number in sink_keys]
     panels = [
         Panel(
             title="attention in layer 1",
@@ -32,7 +32,7 @@ def figure(
                     y=[layer[f"{kind}_{entity}"] for kind in KINDS],
                     values=True,
                     decimals=1,
-                    reported=[printed[(metric, model)] for metric, _ in KINDS.values()],
+                    reported=[printed_values[(metric, model)] for metric, _ in KINDS.values()],
                     reported_label="as printed",
                 )
                 for entity, model in MODELS.items()
@@ -43,7 +43,7 @@ def figure(
         Panel(
             title="sink heads",
             series=[
-                Bars(entity=entity, x=names, y=[sinks[entity][key] for key in shown], values=True, decimals=0)
+                Bars(entity=entity, x=names, y=[sinks[entity][key] for key in sink_keys], values=True, decimals=0)
                 for entity in MODELS
             ],
             y=Axis(label="share of heads, %", low=0, high=115),

@@ -1,5 +1,7 @@
 """Passkey retrieval by context length, one protocol per panel (Figures H and 24 of the report)."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points, Shade, Style
@@ -11,14 +13,14 @@ PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt f
 
 def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     """Plot points with Wilson intervals, shaded beyond the training length; hollow points of the report lack data."""
-    known = context_cells[context_cells["share"].notna()]
+    known_cells = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
-    plotted = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
-    unprinted = plotted[plotted["x"].astype(int) == trained]
-    longest = known["context"].max()
+    plotted_values = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
+    unprinted = plotted_values[plotted_values["x"].astype(int) == trained]
+    longest = known_cells["context"].max()
     panels = []
     for protocol, title in PANELS.items():
-        rows = known[known["protocol"] == protocol]
+        rows = known_cells[known_cells["protocol"] == protocol]
         positions = {context: float(number) for number, context in enumerate(sorted(set(rows["context"])))}
         series: list[Points] = []
         for entity, model in MODELS.items():
@@ -27,17 +29,18 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
                 if model == "RoPE" and prompt == "simple":
                     continue  # the report prints one value for both formats
                 cells = model_rows[model_rows["format"] == prompt]
-                series.append(
-                    Points(
-                        entity="drope-simple" if prompt == "simple" else entity,
-                        label="DroPE, simple prompt" if prompt == "simple" else model,
-                        legend=protocol == "lengths" or prompt == "simple",
-                        x=cells["context"].map(positions) + OFFSETS["simple" if prompt == "simple" else model],
-                        y=cells["share"],
-                        y_low=cells["ci_low"],
-                        y_high=cells["ci_high"],
-                    )
+                points = Points(
+                    entity=entity,
+                    label=model,
+                    legend=protocol == "lengths",
+                    x=cells["context"].map(positions) + OFFSETS["simple" if prompt == "simple" else model],
+                    y=cells["share"],
+                    y_low=cells["ci_low"],
+                    y_high=cells["ci_high"],
                 )
+                if prompt == "simple":
+                    points = replace(points, entity="drope-simple", label="DroPE, simple prompt", legend=True)
+                series.append(points)
         if protocol == "lengths":
             series.append(
                 Points(
@@ -70,11 +73,11 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         height=36,
         entities={"drope-simple": Style(color="okvermillion!60!black", mark="diamond*")},
         caption=(
-            f"At 8K tokens DroPE finds {_cell_text(known, 'lengths', longest)} passkeys in one protocol and "
-            f"{_cell_text(known, 'errors', longest)} in another: three of Section 11 of the report [@africa2026], (a) "
-            "Section 11.2, (b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. Bars: 95 % Wilson "
-            "intervals; lengths in their order, points of one length side by side. Grey: beyond the training length. "
-            "Unit: trial, unseeded."
+            f"At 8K tokens DroPE finds {_cell_text(known_cells, 'lengths', longest)} passkeys in one protocol and "
+            f"{_cell_text(known_cells, 'errors', longest)} in another: three of Section 11 of the report "
+            "[@africa2026], (a) Section 11.2, (b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. Bars: "
+            "95 % Wilson intervals; lengths in their order, points of one length side by side. Grey: beyond the "
+            "training length. Unit: trial, unseeded."
         ),
         short="Passkey accuracy by context length",
         note=(

@@ -15,10 +15,10 @@ def figure(
 ) -> Figure:
     """Plot the published shares, and on the same scale the values read off the report's figure."""
     points = figure_g_layers[figure_g_layers["layer"] >= 2]
-    plotted = figure_g_layers.pivot(index="layer", columns="positional", values="drawn")
+    plotted_values = figure_g_layers.pivot(index="layer", columns="positional", values="drawn")
     shares_by_title = {
         "published values": {entity: balance_layers.set_index("layer")[f"share_{entity}"] for entity in MODELS},
-        "as the report draws them": {entity: plotted[name] for entity, name in MODELS.items()},
+        "as the report draws them": {entity: plotted_values[name] for entity, name in MODELS.items()},
     }
     summary = balance_summary.set_index("layers").loc["2-31"]
     panels = [

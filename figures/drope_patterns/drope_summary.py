@@ -25,14 +25,17 @@ def figure(
     average = drope_sink_rates[drope_sink_rates["layers"] == "average"].set_index("positional")["value"]
     heads = drope_attention[drope_attention["metric"] == "sink_heads"].set_index("positional")["value"]
     bos = drope_bos_mlp[drope_bos_mlp["metric"] == "ppl_ratio"].set_index("positional")["value"]
-    layer1 = drope_layer1_perplexity[drope_layer1_perplexity["metric"] == "ppl_ratio"].set_index(
-        ["condition", "positional"]
-    )["value"]
+    ratios = drope_layer1_perplexity[drope_layer1_perplexity["metric"] == "ppl_ratio"]
+    layer1 = ratios.set_index(["condition", "positional"])["value"]
     shares = content_layers[content_layers["layer"] == 1].set_index(["scope", "positional"])["share"]
-    beyond = context_cells[(context_cells["multiple"] == 2) & context_cells["share"].notna()].set_index(
-        ["protocol", "positional"]
-    )
+    beyond = context_cells[(context_cells["multiple"] == 2) & context_cells["share"].notna()]
+    beyond = beyond.set_index(["protocol", "positional"])
     protocols = {"lengths": "11.2", "errors": "11.5"}
+    retrieval = []
+    for entity, model in MODELS.items():
+        cells = beyond.loc[[(protocol, model) for protocol in protocols]]
+        x, y, low, high = list(protocols.values()), cells["share"], cells["ci_low"], cells["ci_high"]
+        retrieval.append(Bars(entity=entity, x=x, y=y, low=low, high=high))
     ablations = {"layer1_mlp": "MLP", "layer1_attn": "attn", "layer1_bos_only": "BOS"}
     scopes = {"content tokens": "content", "BOS": "BOS"}
     panels = [
@@ -48,7 +51,7 @@ def figure(
             "perplexity",
             ["before", "after"],
             lambda _, model: [disruption[(model, f"{name}_ppl")] for name in ("baseline", "massive_zeroed")],
-            log=(1, 5000),
+            log_range=(1, 5000),
         ),
         _bar_panel(
             "sink heads", "share of heads, %", ["Exp. 4", "Exp. 7"], lambda _, model: [average[model], heads[model]]
@@ -58,7 +61,7 @@ def figure(
             "perplexity ratio",
             ["BOS-MLP", *ablations.values()],
             lambda _, model: [bos[model], *(layer1[(condition, model)] for condition in ablations)],
-            log=(0.5, 5000),
+            log_range=(0.5, 5000),
         ),
         _bar_panel(
             "attention in layer 1",
@@ -68,17 +71,7 @@ def figure(
         ),
         Panel(
             title="passkey at 8K",
-            series=[
-                Bars(
-                    entity=entity,
-                    x=list(protocols.values()),
-                    y=cells["share"],
-                    low=cells["ci_low"],
-                    high=cells["ci_high"],
-                )
-                for entity, model in MODELS.items()
-                for cells in [beyond.loc[[(protocol, model) for protocol in protocols]]]
-            ],
+            series=retrieval,
             x=Axis(label="section"),
             y=Axis(label="accuracy, %", low=0, high=100),
         ),
@@ -105,7 +98,7 @@ def _bar_panel(
     names: list[str],
     heights: Callable[[str, str], Sequence[float] | pd.Series],
     spread: Callable[[str], pd.Series] | None = None,
-    log: tuple[float, float] | None = None,
+    log_range: tuple[float, float] | None = None,
 ) -> Panel:
     bars = []
     for entity, model in MODELS.items():
@@ -113,6 +106,8 @@ def _bar_panel(
         sd = spread(entity).to_numpy() if spread else None
         ends = {} if sd is None else {"low": y - sd, "high": y + sd}
         bars.append(Bars(entity=entity, x=names, y=y, **ends))
-    axis = Axis(label=label, scale="log", low=log[0], high=log[1]) if log else Axis(label=label, zero=True)
-    rules = [Rule(at=1)] if log and log[0] < 1 else []
-    return Panel(title=title, series=bars, y=axis, rules=rules)
+    if log_range is None:
+        return Panel(title=title, series=bars, y=Axis(label=label, zero=True))
+    low, high = log_range
+    axis = Axis(label=label, scale="log", low=low, high=high)
+    return Panel(title=title, series=bars, y=axis, rules=[Rule(at=1)] if low < 1 else [])

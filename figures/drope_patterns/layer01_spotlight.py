@@ -11,9 +11,9 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
     """Plot the shares of single layers and the mean of later layers, then attention and MLP norms of layers 0 and 1."""
     later = balance_summary[balance_summary["layers"] == "2-31"].iloc[0]
     farthest = int(later["largest_difference_layer"])
-    chosen = balance_layers.set_index("layer").loc[[0, 1, 2, farthest]]
-    labels = [*(f"{layer}" for layer in chosen.index), "mean 2–31"]
-    first = balance_layers.set_index("layer").loc[[0, 1]]
+    layers = balance_layers.set_index("layer").loc[[0, 1, 2, farthest]]
+    labels = [*(f"{layer}" for layer in layers.index), "mean 2–31"]
+    first_layers = layers.loc[[0, 1]]
     names = [f"{component}, layer {layer}" for layer in (0, 1) for component in ("attention", "MLP")]
     panels = [
         Panel(
@@ -22,7 +22,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
                 Bars(
                     entity=entity,
                     x=labels,
-                    y=[*chosen[f"share_{entity}"], later[f"mean_{entity}"]],
+                    y=[*layers[f"share_{entity}"], later[f"mean_{entity}"]],
                     values=True,
                     decimals=0,
                 )
@@ -38,7 +38,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
                 Bars(
                     entity=entity,
                     x=names,
-                    y=[first[f"{component}_{entity}"][layer] for layer in (0, 1) for component in ("attention", "mlp")],
+                    y=first_layers[[f"attention_{entity}", f"mlp_{entity}"]].to_numpy().ravel(),
                     values=True,
                 )
                 for entity in MODELS
@@ -46,7 +46,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
             y=Axis(label="L2 norm", scale="log", low=0.5, high=1000),
         ),
     ]
-    zero = first.loc[0]
+    layer0 = layers.loc[0]
     return Figure(
         panels=panels,
         letters=True,
@@ -59,7 +59,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
         ),
         short="The first layers against the later ones",
         note=(
-            f"In layer 0 DroPE's attention writes {zero['attention_ratio']:.1f} times as much as RoPE's; its share "
-            f"falls because the MLP writes {zero['mlp_ratio']:.0f} times as much. It is the larger part in both."
+            f"In layer 0 DroPE's attention writes {layer0['attention_ratio']:.1f} times as much as RoPE's; its share "
+            f"falls because the MLP writes {layer0['mlp_ratio']:.0f} times as much. It is the larger part in both."
         ),
     )

@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Bars, Figure, Panel, Rule
 
-SCOPES = {"all tokens": "all tokens", "content tokens": "content tokens", "BOS": "BOS"}
+SCOPES = ("all tokens", "content tokens", "BOS")
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
 COMPONENTS = ("Attention", "MLP")
 
@@ -12,13 +12,15 @@ COMPONENTS = ("Attention", "MLP")
 def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Plot one panel per kind of token; diamonds mark the values in the report's figure."""
     shares = content_layers[content_layers["layer"] == 1].set_index(["positional", "scope"])["share"]
-    drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
+    values = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
     panels = []
-    for scope, title in SCOPES.items():
+    for scope in SCOPES:
         bars = []
         for entity, model in MODELS.items():
             share = float(shares[(model, scope)])
-            reported = [float(drawn[(model, component)]) for component in COMPONENTS] if scope == "all tokens" else None
+            reported = (
+                [float(values[(model, component)]) for component in COMPONENTS] if scope == "all tokens" else None
+            )
             bars.append(
                 Bars(
                     entity=entity,
@@ -30,7 +32,7 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
                     reported_label="as drawn in the report",
                 )
             )
-        panels.append(Panel(title=title, series=bars, rules=[Rule(at=50)], y=Axis(label="share, %", low=0, high=115)))
+        panels.append(Panel(title=scope, series=bars, rules=[Rule(at=50)], y=Axis(label="share, %", low=0, high=115)))
     return Figure(
         panels=panels,
         letters=True,

@@ -10,7 +10,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Plot one panel per layer on a logarithmic axis."""
-    plotted = drope_figures[drope_figures["figure"] == "F"].set_index(["series", "x"])["value"]
+    plotted_values = drope_figures[drope_figures["figure"] == "F"].set_index(["series", "x"])["value"]
     panels = []
     for layer in (0, 1, 2):
         rows = layer_norms[layer_norms["layer"] == layer].set_index("tensor").loc[list(TENSORS)]
@@ -22,7 +22,7 @@ def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protoco
                         entity=entity,
                         x=list(TENSORS),
                         y=rows[f"mean_{entity}"],
-                        reported=[plotted.get((model, tensor.capitalize())) for tensor in TENSORS]
+                        reported=[plotted_values.get((model, tensor.capitalize())) for tensor in TENSORS]
                         if layer == 1
                         else None,
                         reported_label="as drawn in the report",

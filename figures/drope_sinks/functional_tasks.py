@@ -15,10 +15,10 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
     counts = functional_shares.drop_duplicates("task").set_index("task")["items"]
     for task, name in TASKS.items():
         rows = functional_shares[functional_shares["task"] == task].set_index(["positional", "condition"])
-        counted = rows["low"].notna()
+        is_counted = rows["low"].notna()
         rows["share"] = rows["share"].fillna(0)
-        rows["low"] = rows["low"].where(counted, rows["right_low"])
-        rows["high"] = rows["high"].where(counted, rows["share"])
+        rows["low"] = rows["low"].where(is_counted, rows["right_low"])
+        rows["high"] = rows["high"].where(is_counted, rows["share"])
         bars = [
             Bars(entity=entity, x=list(CONDITIONS.values()), y=cells["share"], low=cells["low"], high=cells["high"])
             for entity, model in MODELS.items()

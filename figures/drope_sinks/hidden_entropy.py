@@ -9,17 +9,10 @@ def figure(phase_layers: pd.DataFrame, drope_protocols: pd.DataFrame, drope_capt
     """Plot one panel on a logarithmic axis, with standard deviations over prompts."""
     protocol = drope_protocols.set_index("section")
     printed = drope_captions.set_index("statement")["printed"]["fig_15_all_layers"]
-    series = [
-        Line(
-            entity=model,
-            x=phase_layers["layer"],
-            y=phase_layers[f"entropy_{model}"],
-            low=phase_layers[f"entropy_{model}"] - phase_layers[f"entropy_sd_{model}"],
-            high=phase_layers[f"entropy_{model}"] + phase_layers[f"entropy_sd_{model}"],
-            marks=True,
-        )
-        for model in ("rope", "drope")
-    ]
+    series = []
+    for model in ("rope", "drope"):
+        mean, sd = phase_layers[f"entropy_{model}"], phase_layers[f"entropy_sd_{model}"]
+        series.append(Line(entity=model, x=phase_layers["layer"], y=mean, low=mean - sd, high=mean + sd, marks=True))
     lower = phase_layers.loc[phase_layers["more_entropy"] == "RoPE", "layer"]
     return Figure(
         panels=[

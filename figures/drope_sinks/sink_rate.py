@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule, Shade
 
-SEPARATE = 4  # layers drawn separately: in later layers of both models nearly all heads are sinks
+SEPARATE_LAYERS = 4  # later layers are drawn together: nearly all their heads are sinks, in both models
 MIDDLE, LAST = 4.5, 5.5  # positions on the x axis, right of the axis break
 
 
@@ -14,7 +14,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
     prompts = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
     longest = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()
     first, later = (
-        sink_rate_layers[mask] for mask in (sink_rate_layers["layer"] < SEPARATE, sink_rate_layers["layer"] >= SEPARATE)
+        sink_rate_layers[(sink_rate_layers["layer"] >= SEPARATE_LAYERS) == is_later] for is_later in (False, True)
     )
     middle, end = later.iloc[:-1], later.iloc[-1]
     series = []
@@ -38,7 +38,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
                 title="heads that are sinks",
                 series=series,
                 x=Axis(label="layer", low=-0.4, high=LAST + 0.4, ticks=ticks),
-                annotations=[Annotation(x=(SEPARATE - 1 + MIDDLE) / 2, y=0, text="$/\\!/$", anchor="center")],
+                annotations=[Annotation(x=(SEPARATE_LAYERS - 1 + MIDDLE) / 2, y=0, text="$/\\!/$", anchor="center")],
                 y=Axis(label="sink heads, %", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             ),
             Panel(

@@ -17,17 +17,11 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
         for entity, name in SERIES.items():
             rows = knowledge_categories[knowledge_categories["positional"] == name].set_index("category")
             rows = rows.loc[list(CATEGORIES)]
-            bars.append(
-                Bars(
-                    entity=entity,
-                    x=list(CATEGORIES),
-                    y=rows[column],
-                    low=rows[f"{column}_low"].fillna(rows[column]),
-                    high=rows[f"{column}_high"].fillna(rows[column]).clip(lower=rows[column]),
-                )
-            )
+            y = rows[column]
+            low, high = rows[f"{column}_low"].fillna(y), rows[f"{column}_high"].fillna(y).clip(lower=y)
+            bars.append(Bars(entity=entity, x=list(CATEGORIES), y=y, low=low, high=high))
         panels.append(Panel(title=title, series=bars, y=Axis(label="mean share lost, %", zero=True)))
-    used = knowledge_categories.set_index(["positional", "category"])["tasks_above_chance"]
+    task_counts = knowledge_categories.set_index(["positional", "category"])["tasks_above_chance"]
     return Figure(
         panels=panels,
         letters=True,
@@ -37,8 +31,8 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
             "Mean degradation by category under disruption, from the accuracies of the report's Section 4.2 "
             "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks per category, as the "
             "report counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
-            f"{used[('RoPE', 'parametric')]} parametric, {used[('RoPE', 'contextual')]} contextual. Error bars are 95 "
-            "% intervals over items; a bare dash marks an accuracy of an unknown number of answers."
+            f"{task_counts[('RoPE', 'parametric')]} parametric, {task_counts[('RoPE', 'contextual')]} contextual. "
+            "Error bars are 95 % intervals over items; a bare dash marks an accuracy of an unknown number of answers."
         ),
         short="Degradation by category of knowledge",
     )

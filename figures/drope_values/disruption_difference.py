@@ -16,8 +16,8 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
     nats = disruption_by_text.pivot(index="text", columns="positional", values="mr_nats")
     sets = list(dict.fromkeys(disruption_by_text["text"]))
     nats = nats.loc[sets]
-    chosen = set(disruption_by_text.loc[disruption_by_text["selected"], "text"])
-    names = [f"{name} (chosen on)" if name in chosen else str(name) for name in sets]
+    selection_sets = set(disruption_by_text.loc[disruption_by_text["selected"], "text"])
+    names = [f"{name} (chosen on)" if name in selection_sets else str(name) for name in sets]
     tests = disruption_tests[disruption_tests["unit"] == "text set"].set_index("comparison")
     models: list[Forest] = [
         _forest_series(entity, names, nats[name], tests.T[f"{name}: massive against random"])
@@ -40,7 +40,7 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
             f"Zeroing massive dimensions costs RoPE {least:.1f} to {largest:.1f} nats per token more than DroPE, "
             "beyond what random ones cost: increase of the mean log-perplexity, as published [@africa2026]. Unit: text "
             f"set, one value each without a spread; below, the mean over {len(sets)} sets with Student's 95 % "
-            f"interval. The massive dimensions were chosen on the {' and '.join(sorted(chosen))} set."
+            f"interval. The massive dimensions were chosen on the {' and '.join(sorted(selection_sets))} set."
         ),
         short="Massive minus random disruption by text set",
     )

@@ -13,16 +13,16 @@ CATEGORIES = {"parametric": "parametric", "contextual": "contextual"}
 
 def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> Figure:
     """Plot categories beside the values of Jin et al., then the change of every task in Experiments 3 and 4."""
-    stated = drope_stated.set_index("statement")["value"]
-    jin = [float(stated[f"s4_1_jin_{category}"]) for category in CATEGORIES]
+    statements = drope_stated.set_index("statement")["value"]
+    jin = [float(statements[f"s4_1_jin_{category}"]) for category in CATEGORIES]
 
     def bars(rows: pd.DataFrame, key: str, names: dict[str, str], columns: tuple[str, str, str]) -> list[Bars]:
-        series = []  # an unknown interval end is drawn at the value
+        series = []
         for entity, name in SERIES.items():
             cells = rows[rows["positional"] == name].set_index(key).loc[list(names)]
             value, low, high = (cells[column] for column in columns)
             reported = jin if entity == "rope" and names is CATEGORIES else None
-            low, high = (end.fillna(value) for end in (low, high))
+            low, high = (end.fillna(value) for end in (low, high))  # an unknown end is drawn at the value
             bars_of_model = Bars(entity=entity, x=list(names.values()), y=value, low=low, high=high, reported=reported)
             series.append(replace(bars_of_model, reported_label="Jin et al."))
         return series

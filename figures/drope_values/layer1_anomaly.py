@@ -11,13 +11,13 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     """Plot published counts as bars, and the values read off the report's Figure B as diamonds."""
     layer = massive_layers[massive_layers["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
-    plotted = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["value"]
+    plotted_values = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["value"]
     bars = [
         Bars(
             entity=entity,
             x=list(TENSORS),
             y=layer[entity],
-            reported=[plotted[(name, tensor.capitalize())] for tensor in TENSORS],
+            reported=[plotted_values[(name, tensor.capitalize())] for tensor in TENSORS],
             reported_label="plotted in the report's Figure B",
         )
         for entity, name in SERIES.items()

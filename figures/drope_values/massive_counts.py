@@ -10,9 +10,9 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 def figure(massive_counts: pd.DataFrame) -> Figure:
     """Plot bars with one standard deviation; diamonds mark the totals of the second run."""
-    runs = {bool(deviation): rows for deviation, rows in massive_counts.groupby(massive_counts["rope_sd"].notna())}
-    reported = runs[True].set_index("tensor").loc[list(TENSORS)]
-    layers = runs[False].set_index("tensor").loc[list(TENSORS)]
+    has_deviation = massive_counts["rope_sd"].notna()
+    runs = (massive_counts[mask].set_index("tensor") for mask in (has_deviation, ~has_deviation))
+    reported, layers = (run.loc[list(TENSORS)] for run in runs)
     first, second = reported.iloc[0], layers.iloc[0]
     bars = [
         Bars(

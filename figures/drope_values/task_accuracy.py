@@ -16,8 +16,8 @@ def figure(knowledge_tasks: pd.DataFrame) -> Figure:
         rows = knowledge_tasks[knowledge_tasks["positional"] == model].set_index("task").loc[list(TASKS)]
         for arm in ARMS:
             # if the denominator is unknown, the interval reaches down to the lowest possible share of all items
-            fewest = rows[arm] * rows[f"{arm}_n_low"] / rows["n"]
-            rows[f"{arm}_low"] = rows[f"{arm}_low"].fillna(fewest)
+            lowest_share = rows[arm] * rows[f"{arm}_n_low"] / rows["n"]
+            rows[f"{arm}_low"] = rows[f"{arm}_low"].fillna(lowest_share)
             rows[f"{arm}_high"] = rows[f"{arm}_high"].fillna(rows[arm])
         bars = [
             Bars(entity=name, x=list(TASKS.values()), y=rows[arm], low=rows[f"{arm}_low"], high=rows[f"{arm}_high"])

@@ -11,7 +11,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     """Plot relative degradation as bars with intervals, and the values read off the report's Figure D as diamonds."""
-    plotted = drope_figures[drope_figures["figure"] == "D"].set_index(["series", "x"])["value"]
+    plotted_values = drope_figures[drope_figures["figure"] == "D"].set_index(["series", "x"])["value"]
     bars = []
     for entity, name in SERIES.items():
         rows = knowledge_tasks[knowledge_tasks["positional"] == name].set_index("task").loc[list(TASKS)]
@@ -22,7 +22,7 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
                 y=rows["degradation"],
                 low=rows["degradation_low"].fillna(rows["degradation"]),
                 high=rows["degradation_high"].fillna(rows["degradation"]).clip(lower=rows["degradation"]),
-                reported=[-plotted[(name, PLOTTED[task])] for task in TASKS],
+                reported=[-plotted_values[(name, PLOTTED[task])] for task in TASKS],
                 reported_label="plotted in the report's Figure D, sign reversed",
             )
         )

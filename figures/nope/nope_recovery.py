@@ -22,7 +22,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
     ]
     gap = (printed["reported"] - printed["recovery"]).abs().max()
     widest = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
-    short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
+    short_names = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
     return Figure(
         panels=[
             Panel(
@@ -57,7 +57,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         note=(
             f"The rounding of the deciles leaves up to {widest:.3f} open, less than the marks cover; the differences "
             f"that the layer study prints for {len(printed)} models lie within {gap:.4f} of those in (a). "
-            f"{' and '.join(short)} was captured over a quarter of the context."
+            f"{' and '.join(short_names)} was captured over a quarter of the context."
         ),
         short="Recovery and largest rise by model",
     )

@@ -15,7 +15,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
     """Return the figure: the control arm at the primary base, queries at one position within the training length."""
     keys = ["base", "arm", "quantity", "estimator", "width", "weights", "low"]
     levels = retrained_levels.set_index(keys)["value"]
-    content, position, swayed = (
+    content, position, sway = (
         float(levels.loc[(BASE, ARM, name, "aligned_full", 1, "all", 0)])
         for name in ("content_part", "position_part", "sway")
     )
@@ -31,8 +31,8 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
     )
     panels, leads = [positions], [step / 20 for step in range(-60, 81)]
     for sign, name in zip((1, -1), KEYS, strict=True):
-        normal, changed = NormalDist(content + sign * position, 1), 2 * sign * position
-        low, high = sorted((0, changed))
+        normal, edge = NormalDist(content + sign * position, 1), 2 * sign * position
+        low, high = sorted((0, edge))  # leads at which the winner changes
         xs = [low + step * (high - low) / 20 for step in range(21)]
         share, ys = normal.cdf(high) - normal.cdf(low), list(map(normal.pdf, xs))
         panels.append(
@@ -47,7 +47,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 shades=[Shade(low=None, high=0)],
                 rules=[Rule(at=normal.mean, axis="x", label="mean")],
                 annotations=[
-                    Annotation(x=-1.4, y=0.15, text="sway", anchor="left", entity="sway", target=(changed / 2, 0.15)),
+                    Annotation(x=-1.4, y=0.15, text="sway", anchor="left", entity="sway", target=(edge / 2, 0.15)),
                     Annotation(x=-1.4, y=0.09, text=f"{100 * share:.0f} %", anchor="left", entity="sway"),
                     *(
                         Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
@@ -68,7 +68,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
             f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
             "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; blue, sway: queries "
             "whose winner changes. Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: "
-            f"over all measured pairs sway is {100 * swayed:.0f} % (arm {ARM}, base {BASE}, training length)."
+            f"over all measured pairs sway is {100 * sway:.0f} % (arm {ARM}, base {BASE}, training length)."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

@@ -36,12 +36,12 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
                 rules=[Rule(at=normal.mean, axis="x")],
             )
         )
-    curve = [HIGHEST * step / 50 for step in range(51)]
+    grid = [HIGHEST * step / 50 for step in range(51)]
     panels.append(
         Panel(
             title="plasticity of the pair",
             series=[
-                Line(x=curve, y=[plasticity(ratio) for ratio in curve], marks=False, entity="neutral"),
+                Line(x=grid, y=[plasticity(ratio) for ratio in grid], marks=False, entity="neutral"),
                 Points(
                     x=ratios,
                     y=[plasticity(ratio) for ratio in ratios],

@@ -8,7 +8,7 @@ from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Ru
 
 TURN = 0.9  # rotation of the sketched pair of dimensions, in radians, from the first to the last position of the bin
 CONTENTS = 15  # number of queries sketched at each position; no two have the same content
-PLACES = {"first": (-0.5, "triangle*"), "middle": (0.0, "square"), "last": (0.5, "*")}  # turn, and mark
+PLACES = {"first": (-0.5, "triangle*"), "middle": (0.0, "square"), "last": (0.5, "*")}  # share of TURN, and mark
 
 
 def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figure:
@@ -16,7 +16,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
     model, name = pretrained_competition[["model", "display_name"]].iloc[0]
     rows = bin_kept[(bin_kept["model"] == model) & (bin_kept["low"] > 0)]
     rows = rows[rows["low"] == rows["low"].min()].sort_values("width")
-    panels = [cloud("as captured", 1.0), cloud("aligned", 0.0)]
+    panels = [cloud_panel("as captured", 1.0), cloud_panel("aligned", 0.0)]
     panels.append(
         Panel(
             title="plasticity, measured",
@@ -50,7 +50,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
     )
 
 
-def cloud(title: str, fraction: float) -> Panel:
+def cloud_panel(title: str, fraction: float) -> Panel:
     """Return a panel of the bin's queries at three positions, rotated by a fraction of their angle."""
     series = []
     for index, (name, (share, _)) in enumerate(PLACES.items()):

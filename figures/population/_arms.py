@@ -42,14 +42,14 @@ def bases(rows: pd.DataFrame) -> list[int]:
     return trained
 
 
-def seeds(rows: pd.DataFrame) -> str:
+def seeds_phrase(rows: pd.DataFrame) -> str:
     """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
     seeds_by_arm = {key: group["seed"].nunique() for key, group in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
-    counted = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
+    models_phrase = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
     if len(set(seeds_by_arm.values())) == 1:
-        return f"{next(iter(seeds_by_arm.values()))} seeds of each arm; {counted}"
+        return f"{next(iter(seeds_by_arm.values()))} seeds of each arm; {models_phrase}"
     phrases = [
         f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in seeds_by_arm.items()
     ]
-    return f"seeds: {', '.join(phrases)}; {counted}"
+    return f"seeds: {', '.join(phrases)}; {models_phrase}"

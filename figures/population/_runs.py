@@ -20,18 +20,9 @@ def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True, e
     series: list[Series] = []
     for arm, group in rows.groupby("arm"):
         table = group.pivot(index="seed", columns="place", values="value")
-        name = str(arm)
-        series.append(
-            Bundle(
-                entity=name,
-                label=f"{name}: {ARMS[name]}{ending}",
-                legend=legend,
-                x=list(table.columns),
-                lines=factor * table,
-                band=False,
-                origin="measured",
-            )
-        )
+        x, lines, label = list(table.columns), factor * table, f"{arm}: {ARMS[str(arm)]}{ending}"
+        bundle = Bundle(entity=str(arm), label=label, legend=legend, x=x, lines=lines, band=False, origin="measured")
+        series.append(bundle)
     return series
 
 

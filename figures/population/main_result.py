@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Panel
-from figures.population._arms import LOOKS, seeds
+from figures.population._arms import LOOKS, seeds_phrase
 from figures.population._runs import BEYOND, seed_bundles, seeds_sentence
 
 ARMS = ("B", "C")
@@ -17,18 +17,10 @@ def figure(
     population_outcomes: pd.DataFrame, retrained_points: pd.DataFrame, population_members: pd.DataFrame
 ) -> Figure:
     """Return the figure for the two arms that continue from the same model, at the primary base."""
-    keys = population_outcomes[
-        (population_outcomes["outcome"] == "keys_far")
-        & (population_outcomes["encoding"] == "own")
-        & (population_outcomes["base"] == BASE)
-        & population_outcomes["arm"].isin(ARMS)
-    ].rename(columns={"multiple": "place"})
-    retrained = retrained_points[
-        (retrained_points["weights"] == "all")
-        & (retrained_points["estimator"] == "aligned_full")
-        & (retrained_points["base"] == BASE)
-        & retrained_points["arm"].isin(ARMS)
-    ]
+    arms = "base == @BASE and arm in @ARMS"
+    keys = population_outcomes.query(f"outcome == 'keys_far' and encoding == 'own' and {arms}")
+    keys = keys.rename(columns={"multiple": "place"})
+    retrained = retrained_points.query(f"weights == 'all' and estimator == 'aligned_full' and {arms}")
     length = Axis(label="× trained length", scale="log", base=2, ticks=LENGTHS)
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
     panels = [
@@ -46,18 +38,19 @@ def figure(
         cells = retrained[retrained["quantity"] == quantity]
         varies = cells[cells.groupby("arm")["value"].transform("max") > 0]  # of the other arms it is 0 by construction
         lines = seed_bundles(varies, factor, legend=False)
-        note = [Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")] if len(varies) < len(cells) else []
-        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=note))
+        below_axis = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
+        annotations = [below_axis] if len(varies) < len(cells) else []
+        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=annotations))
     return Figure(
         panels=panels,
         letters=True,
         height=31,
         entities=LOOKS,
         caption=(
-            "Trained further without rotation (C), models find passkeys beyond the trained distance that those with it "
-            f"(B) lose, though their plasticity is lower. (a) First run: {seeds(keys)}, so this is post hoc. (b, "
-            "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
-            "of keys whose winner changes when they exchange positions (0 in C, by construction). "
+            "Trained further without rotation (C), models find passkeys beyond the trained distance that those with "
+            f"it (B) lose, though their plasticity is lower. (a) First run: {seeds_phrase(keys)}, so this is post hoc. "
+            "(b, c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of "
+            "pairs of keys whose winner changes when they exchange positions (0 in C, by construction). "
             f"{seeds_sentence(retrained, population_members)} Thin, solid: single seeds, the unit; thick: their mean."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",

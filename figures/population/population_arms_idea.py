@@ -14,8 +14,8 @@ def figure(population_record: pd.DataFrame) -> Figure:
     """Return the figure for the arms at the primary base and the arm without a base."""
     steps = population_record[population_record["base"].isin([0, BASE])].groupby("arm")["steps"]
     shortest, longest = steps.min().to_dict(), steps.max().to_dict()
-    branch = [Line(x=[longest["A"]] * 2, y=[2, 5], entity="neutral", marks=False, dash="solid", legend=False)]
-    series, annotations = branch, []
+    series = [Line(x=[longest["A"]] * 2, y=[2, 5], entity="neutral", marks=False, dash="solid", legend=False)]
+    annotations = []
     for row, (arm, source) in enumerate(SOURCES.items()):
         height, start = float(len(SOURCES) - row), longest[source] if source else 0.0
         least, most = start + shortest[arm], start + longest[arm]
@@ -23,9 +23,10 @@ def figure(population_record: pd.DataFrame) -> Figure:
         if most > least:
             series.append(Line(x=[least, most], y=[height, height], entity=arm, marks=False, dash="densely dotted"))
     for (upper, lower), text in BETWEEN.items():
-        top, low, x = *(len(SOURCES) - list(SOURCES).index(arm) for arm in (upper, lower)), longest["A"] + 400
-        series.append(Line(x=[x, x], y=[low + 0.15, top - 0.15], entity="total", marks=False, legend=False))
-        annotations.append(Annotation(x=x + 50, y=(top + low) / 2, text=text, anchor="right"))
+        x = longest["A"] + 400
+        high, low = (len(SOURCES) - list(SOURCES).index(arm) for arm in (upper, lower))
+        series.append(Line(x=[x, x], y=[low + 0.15, high - 0.15], entity="total", marks=False, legend=False))
+        annotations.append(Annotation(x=x + 50, y=(high + low) / 2, text=text, anchor="right"))
     panel = Panel(
         series=series,
         x=Axis(label="steps of training", low=0, high=10_500, ticks=[0, 2000, 4000, 6000, 8000, 10_000]),

@@ -3,16 +3,16 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Panel, Points
-from figures.population._arms import bases, seeds
+from figures.population._arms import bases, seeds_phrase
 
-SHOWN = ("A", "B", "C")
+ARMS = ("A", "B", "C")
 
 
 def figure(population_ablations: pd.DataFrame) -> Figure:
     """Return the figure: one row per arm and one column per layer; each panel shows both rotation bases."""
-    rows = population_ablations[population_ablations["arm"].isin(SHOWN)]
+    rows = population_ablations[population_ablations["arm"].isin(ARMS)]
     layers = sorted(rows["layer"].unique())
-    cells = [(arm, layer, rows[(rows["arm"] == arm) & (rows["layer"] == layer)]) for arm in SHOWN for layer in layers]
+    cells = [(arm, layer, rows[(rows["arm"] == arm) & (rows["layer"] == layer)]) for arm in ARMS for layer in layers]
     return Figure(
         panels=[
             Panel(
@@ -38,8 +38,8 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
         share_y=True,
         caption=(
             "What passkeys lose when one head is removed, in nats each at the training length, against that head's "
-            f"plasticity ({seeds(rows)}): A with rotation, B trained further with it, C without it. Each point is "
-            "one head of one model. The vertical axis is linear below a tenth of a nat and logarithmic above."
+            f"plasticity ({seeds_phrase(rows)}): A with rotation, B trained further with it, C without it. Each point "
+            "is one head of one model. The vertical axis is linear below a tenth of a nat and logarithmic above."
         ),
         short="Cost of removing a head against its plasticity",
     )

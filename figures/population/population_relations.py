@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Panel, Points
 from boundpaper.typeset.numbers import signed
-from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds
+from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds_phrase
 
 METRICS = {
     "ap_last_20": ("late plasticity", 1.0),
@@ -64,7 +64,7 @@ def figure(
         entities=LOOKS,
         caption=(
             "Loss of keys from one to four training lengths against what was measured in the heads of the same models "
-            f"({seeds(rows)}); each point is one model, its value the mean over its heads. In the "
+            f"({seeds_phrase(rows)}); each point is one model, its value the mean over its heads. In the "
             "panels: the rank correlation within a seed, averaged over seeds, whose models differ in their arm alone, "
             "with its 95 % interval over seeds."
         ),

@@ -9,7 +9,7 @@ from figures.population._arms import LOOKS, bases
 from figures.population._runs import BEYOND, seed_bundles, seeds_sentence
 
 PARTS = (-0.3, 0, 0.3)
-SHOWN = (
+PANELS = (
     ("plasticity", "plasticity", Axis(label="plasticity", low=0.2, high=0.9, ticks=[0.2, 0.4, 0.6, 0.8])),
     ("sway", "sway", Axis(label="% of pairs", low=45, high=70, ticks=[50, 60, 70])),
     ("position_part", "position", Axis(label="lead of nearer key", low=-0.6, high=0.4, ticks=PARTS)),
@@ -27,19 +27,20 @@ def figure(
     rows = rows[rows["estimator"] == "aligned_full"]
     rows = rows.assign(value=rows["value"] * rows["quantity"].map({"sway": 100.0}).fillna(1.0))
     panels: list[Panel] = []
-    rotated = bases(rows)
-    for base in rotated:
-        for quantity, title, axis in SHOWN:
+    for base in bases(rows):
+        for quantity, title, axis in PANELS:
             cells = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
             first, continued = cells[cells["arm"] == "A"].groupby("place")["value"].mean(), cells[cells["arm"] != "A"]
             varies = continued[continued.groupby("arm")["value"].transform(lambda values: values.abs().max()) > 0]
-            low = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
-            label = low if quantity == "sway" else replace(low, x=2.6, y=0.11, text="C: 0")
-            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=not panels)]
+            label = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
+            if quantity != "sway":
+                label = replace(label, x=2.6, y=0.11, text="C: 0")
+            mean = Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=not panels)
+            means = [mean] if len(first) else []  # the seeds of A would hide those of B
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[*seed_bundles(varies, legend=not panels), *mean[: len(first)]],  # A's seeds would hide B
+                    series=[*seed_bundles(varies, legend=not panels), *means],
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
@@ -59,8 +60,7 @@ def figure(
             f"{words['second_bin']} words; (b, e) sway, the share of pairs whose winner changes when two keys exchange "
             "positions; (c, f) position part, the lead in spreads that position gives to the nearer key, below 0 to "
             "the farther one; of C it is 0 by construction. Mean over heads. Thin, solid: seeds of B and C; thick: "
-            "their mean; points: "
-            f"mean of A. {seeds_sentence(rows, population_members)} Unit: one training seed."
+            f"their mean; points: mean of A. {seeds_sentence(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import by_model
+from boundpaper.figures import Axis, Figure, Panel
+from figures.pretrained._models import by_model, layer_line
 
 PARTS = ("mlp", "attention")
 
@@ -12,21 +12,7 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
     """Plot one panel per model and one line per removed part."""
     panels = []
     for _, name, rows in by_model(pretrained_ablations):
-        lines = []
-        for part in PARTS:
-            selected = rows[rows["part"] == part]
-            lines.append(
-                Line(
-                    entity=part,
-                    x=selected["layer"],
-                    y=selected["value"],
-                    low=selected["low"],
-                    high=selected["high"],
-                    uncertainty="band",
-                    origin="measured",
-                    marks=True,
-                )
-            )
+        lines = [layer_line(rows[rows["part"] == part], part) for part in PARTS]
         panels.append(Panel(series=lines, title=name, x=Axis(label="layer"), y=Axis(label="nats per token")))
     return Figure(
         panels=panels,

@@ -12,8 +12,8 @@ TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 def figure(pretrained_map: pd.DataFrame) -> Figure:
     """Plot one panel per model."""
     panels = []
-    low, most = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
-    high = most + 0.2 * (most - low)  # data end at green: yellow is too near to the white of no pairs
+    low, largest = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
+    high = largest + 0.2 * (largest - low)  # the data end at green, since yellow resembles the white of missing cells
     for _, name, cells in by_model(pretrained_map):
         table = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
         values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in table.to_numpy()]

@@ -20,7 +20,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         rows = pretrained_retrieval[pretrained_retrieval["task"] == task]
         if rows.empty:
             continue
-        lines = [
+        points = [
             Points(
                 entity=entity,
                 label=name,
@@ -37,7 +37,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         chance = float(rows["chance"].iloc[0])
         panels.append(
             Panel(
-                series=lines,
+                series=points,
                 title=title,
                 rules=[Rule(at=100 * chance, label="a guess")] if chance else [],
                 x=Axis(

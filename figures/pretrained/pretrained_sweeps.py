@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel
-from figures.pretrained._models import by_model
+from boundpaper.figures import Axis, Figure, Panel
+from figures.pretrained._models import by_model, layer_line
 
 PANELS = {"mlp": "MLP output zeroed", "values": "values zeroed"}
 
@@ -13,20 +13,8 @@ def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
     names = ", ".join(dict.fromkeys(pretrained_sweeps["display_name"]))
     panels = []
     for part, title in PANELS.items():
-        lines = [
-            Line(
-                entity=entity,
-                label=name,
-                x=rows["layer"],
-                y=rows["value"],
-                low=rows["low"],
-                high=rows["high"],
-                uncertainty="band",
-                origin="measured",
-                marks=True,
-            )
-            for entity, name, rows in by_model(pretrained_sweeps[pretrained_sweeps["part"] == part])
-        ]
+        models = by_model(pretrained_sweeps[pretrained_sweeps["part"] == part])
+        lines = [layer_line(rows, entity, name) for entity, name, rows in models]
         panels.append(Panel(series=lines, title=title, x=Axis(label="layer"), y=Axis(label="nats per token")))
     return Figure(
         panels=panels,

@@ -17,15 +17,15 @@ TICKS = {512: "512", 4096: "4K", 32768: "32K"}
 
 def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Figure:
     """Plot one panel per horizontal axis and one line per checkpoint."""
-    known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
-    known = known.assign(name=[_checkpoint_in_words(row) for _, row in known.iterrows()])
-    names = list(dict.fromkeys(known["name"]))
-    phases = known.drop_duplicates("name").set_index("name")["phase"]
-    start = known.iloc[0]  # the first phase is named there, since other curves surround its end
-    last = set(phases[phases != start["phase"]].drop_duplicates(keep="last").index)
+    bins = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
+    bins = bins.assign(name=[_checkpoint_in_words(row) for _, row in bins.iterrows()])
+    names = list(dict.fromkeys(bins["name"]))
+    phases = bins.drop_duplicates("name").set_index("name")["phase"]
+    start = bins.iloc[0]  # the first phase is named there, since other curves surround its end
+    last_names = set(phases[phases != start["phase"]].drop_duplicates(keep="last").index)
     label, x = f"{names[0].replace(', ', ', from ')} steps", start["middle"]
     first_name = Annotation(x=x, y=0.715, text=label, entity=names[0], target=(x, start["plasticity"]))
-    bins = f", {len(known)} bins, not independent"
+    bin_note = f", {len(bins)} bins, not independent"
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -43,16 +43,18 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                         y=rows["plasticity"],
                         entity=str(name),
                         origin="reported",
-                        direct=PHASES[rows["phase"].iloc[0]] if name in last and column == "middle" else False,
+                        direct=PHASES[rows["phase"].iloc[0]] if name in last_names and column == "middle" else False,
                         legend=False,
                     )
-                    for name, rows in known.groupby("name", sort=False)
+                    for name, rows in bins.groupby("name", sort=False)
                 ],
                 title=f"by {name}",
                 x=axis,
                 y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.73),
                 annotations=[
-                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}${bins}", anchor="right"),
+                    Annotation(
+                        x=bins[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}${bin_note}", anchor="right"
+                    ),
                     *([first_name] if column == "middle" else []),
                 ],
             )
@@ -68,9 +70,9 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
             "the position of the query, (b) against the bias per token times that position."
         ),
         note=(
-            f"Points are the middles of the {len(known)} bins of Tables 6 and 7, a line for each checkpoint, later "
-            "phases darker. Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. Unit: "
-            "mean over heads; the study gives no uncertainty."
+            f"Points are the middles of the {len(bins)} bins of Tables 6 and 7, a line for each checkpoint, "
+            "later phases darker. Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. "
+            "Unit: mean over heads; the study gives no uncertainty."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",
     )

@@ -14,28 +14,23 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
     first, last = int(rows["order"].min()), int(rows["order"].max())
     phase_ends = rows.groupby("phase", sort=False)["order"].agg(["min", "max"])
     labels = list(rows["display_name"].str.split().str[-1])
-    axis = Axis(
-        label="checkpoint, by training steps",
-        low=first - 0.5,
-        high=last + 0.5,
-        ticks=dict(zip(rows["order"].astype(float), labels, strict=True)),
-        grid=False,
-    )
+    ticks = dict(zip(rows["order"].astype(float), labels, strict=True))
+    axis = Axis(label="checkpoint, by training steps", low=first - 0.5, high=last + 0.5, ticks=ticks, grid=False)
     origins: tuple[Origin, ...] = ("reported", "recomputed", "reported")
     panels = (
         ("bias_token", "bias per token", Axis(label="bias ($10^{-3}$)", low=0, high=24, ticks=(0, 10, 20))),
         ("bias_window", "bias per window, recomputed", Axis(label="bias", low=0, high=160, ticks=(0, 50, 100))),
         ("ap_drop", "plasticity drop", Axis(label="drop", low=0, high=0.24, ticks=(0, 0.05, 0.1, 0.15))),
     )
-    data = rows.assign(bias_token=1e3 * rows["bias_strength"])
-    annealed, end = data[data["phase"] == "Anneal"].iloc[-1], data.iloc[-1]
+    rows = rows.assign(bias_token=1e3 * rows["bias_strength"])
+    annealed, end = rows[rows["phase"] == "Anneal"].iloc[-1], rows.iloc[-1]
     heights = {name: float(end[name]) + 0.07 * (scale.high or 0) for name, _, scale in panels}
     low, high = int(rows["context"].min()), int(rows["context"].max())
     return Figure(
         panels=[
             Panel(
                 series=[
-                    Line(x=data["order"], y=data[name], entity="smollm3-3b", origin=origin, legend=False, dash="solid")
+                    Line(x=rows["order"], y=rows[name], entity="smollm3-3b", origin=origin, legend=False, dash="solid")
                 ],
                 title=title,
                 x=axis,

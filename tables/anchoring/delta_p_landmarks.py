@@ -21,12 +21,12 @@ def table(
     delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
 ) -> Table:
     """Return the table: reported models, then measured models; small models come in the order of `subjects`."""
-    reported = _reported_rows(delta_p_landmarks, models)
+    reported_rows = _reported_rows(delta_p_landmarks, models)
     own_rows = _measured_rows(anchoring_landmarks)
     order = {model: index for index, model in enumerate(subjects["model"])}
     own_rows = own_rows.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     return Table(
-        rows=pd.concat([reported, own_rows], ignore_index=True),
+        rows=pd.concat([reported_rows, own_rows], ignore_index=True),
         columns=[
             Column("anchored", "Anchored", repeat=False),
             Column("words", "Landmark"),
@@ -75,10 +75,10 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "data", "group"]
     highest = answer[answer["landmark"] == "highest"].set_index(keys)
     band = answer[answer["landmark"] == "lowest"].set_index(keys)
-    ends = highest["delta_p"].map(_tenths) + " to " + band["delta_p"].map(_tenths)
+    ends = highest["delta_p"].map(_one_decimal) + " to " + band["delta_p"].map(_one_decimal)
     band = band.assign(landmark="band", delta_p_text=ends)
     points = question.assign(
-        layers_text=question["layer"].astype(str), delta_p_text=[_with_ends(row) for _, row in question.iterrows()]
+        layers_text=question["layer"].astype(str), delta_p_text=[_with_interval(row) for _, row in question.iterrows()]
     )
     rows = pd.concat([points, band.reset_index()], ignore_index=True).rename(
         columns={"group": "anchoring", "data": "data_set"}
@@ -88,12 +88,12 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     return _in_print_order(rows).assign(series=lambda frame: frame["data_set"])
 
 
-def _tenths(value: float) -> str:
+def _one_decimal(value: float) -> str:
     return fixed(1).show(value, "plain").replace("-", "−")
 
 
-def _with_ends(row: pd.Series) -> str:
-    return f"{_tenths(row['delta_p'])} [{_tenths(row['delta_p_low'])}, {_tenths(row['delta_p_high'])}]"
+def _with_interval(row: pd.Series) -> str:
+    return f"{_one_decimal(row['delta_p'])} [{_one_decimal(row['delta_p_low'])}, {_one_decimal(row['delta_p_high'])}]"
 
 
 def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
@@ -102,10 +102,10 @@ def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
 
 
-def _range_text(row: pd.Series, single: str, columns: tuple[str, str]) -> str:
+def _range_text(row: pd.Series, column: str, columns: tuple[str, str]) -> str:
     number = integer()
-    if pd.notna(row[single]):
-        return number.show(row[single], "plain").replace("-", "−")
+    if pd.notna(row[column]):
+        return number.show(row[column], "plain").replace("-", "−")
     if pd.isna(row[columns[0]]):
         return ""
     return " to ".join(number.show(row[end], "plain").replace("-", "−") for end in columns)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
+from tables._house import ends, range_phrase
 
 SUFFIXES = {"question_share": "share", "control": "control", "filler": "filler"}
 
@@ -19,10 +20,10 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
         columns=[
             Column("layer", "Layer"),
             Column("auroc", "AUROC", fixed(2), mark="blind"),
-            Column("question", "$\\Delta P$", fixed(1), ci=_end_columns("question"), group="needs the question"),
+            Column("question", "$\\Delta P$", fixed(1), ci=ends("question"), group="needs the question"),
             Column("question_share", "flips", fixed(0), group="needs the question"),
             Column("question_control", "other", fixed(1), group="needs the question"),
-            Column("answer", "$\\Delta P$", fixed(1), ci=_end_columns("answer"), group="answer alone tells"),
+            Column("answer", "$\\Delta P$", fixed(1), ci=ends("answer"), group="answer alone tells"),
             Column("answer_share", "flips", fixed(0), group="answer alone tells"),
             Column("answer_control", "other", fixed(1), group="answer alone tells"),
         ],
@@ -32,7 +33,7 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
             "$\\Delta P$ of planted statements in three small models, in percentage points, by what the truth of a "
             f"statement needs: arms A, B and C of the population, seed {', '.join(map(str, seeds))}. The groups are "
             "made by design, not by the outcome. Brackets: 95 % bootstrap intervals. Unit: one of "
-            f"{_range_text(planted.loc[planted['split'] == 'all', 'n'])} names that statements are about."
+            f"{range_phrase(planted.loc[planted['split'] == 'all', 'n'])} names that statements are about."
         ),
         short="$\\Delta P$ of planted statements in small models",
         note=(
@@ -63,12 +64,3 @@ def _side_by_side(planted: pd.DataFrame, lab: pd.DataFrame) -> pd.DataFrame:
     table["blind"] = ["" if above_chance else "blind" for above_chance in table["above_chance"].astype(bool)]
     order = {model: index for index, model in enumerate(labels.index)}
     return table.sort_values(["model", "layer"], key=lambda column: column.map(order).fillna(column), ignore_index=True)
-
-
-def _range_text(counts: pd.Series) -> str:
-    low, high = int(counts.min()), int(counts.max())
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _end_columns(name: str) -> tuple[str, str]:
-    return f"{name}_low", f"{name}_high"

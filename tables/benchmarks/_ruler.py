@@ -95,7 +95,7 @@ def _footnote_text(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any
     ]
     if intervals:
         sentences.append(f". 95 % intervals: {', '.join(intervals)}")
-    missing = scores.loc[scores["score"].isna(), "length"]
-    if len(missing):
-        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in missing)}")
+    lengths = scores.loc[scores["score"].isna(), "length"]
+    if len(lengths):
+        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in lengths)}")
     return "".join(sentences)

@@ -16,16 +16,15 @@ def table(
     """Return one row per matched model."""
     longest = matched_models["captured_context"].max()
     is_half = matched_models["ap_drop_rounded"] != matched_models["ap_drop"]
-    added = ~matched_models["in_source"].astype(bool)
+    is_new = ~matched_models["in_source"].astype(bool)
     marks = model_marks(matched_models, longest)
     rows = matched_models.assign(
-        mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
+        mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, is_new, strict=True)],
         half=["half" if tied else "" for tied in is_half],
     )
-    half_rows = rows[is_half]
-    names = [
+    half_drops = [
         f"{fixed(4).show(row['ap_drop_recomputed'], 'plain')} of {row['display_name']}"
-        for _, row in half_rows.iterrows()
+        for _, row in rows[is_half].iterrows()
     ]
     return Table(
         rows=rows,
@@ -42,8 +41,9 @@ def table(
             **model_footnotes(rows, longest),
             "added": "Captured and scored, but not among the models that the study compares.",
             "half": (
-                f"The difference of the printed ends, {' and '.join(names)}, lies halfway between two printed drops; "
-                "the study rounds it down, rounding halves up would print the next one. Both agree with the ends."
+                f"The difference of the printed ends, {' and '.join(half_drops)}, lies halfway between two printed "
+                "drops; the study rounds it down, rounding halves up would print the next one. Both agree with the "
+                "ends."
             ),
         },
         caption=(
@@ -62,12 +62,9 @@ def _correlations_sentence(tests: pd.DataFrame) -> str:
     ]
     test = pick(tests, comparison="ap_drop", test="pearson")
     ranks = correlation_phrase(pick(tests, comparison="ap_drop", test="spearman"))
+    family_size = str(test["adjustment"]).split(" over ")[1].split(" ")[0]
     return (
         f"Correlation with LBP over $n = {test['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
-        f"Holm's correction over {_family_size(test)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
+        f"Holm's correction over {family_size} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
         f"Spearman for the drop: {ranks}."
     )
-
-
-def _family_size(row: pd.Series) -> str:
-    return str(row["adjustment"]).split(" over ")[1].split(" ")[0]

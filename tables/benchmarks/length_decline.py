@@ -20,7 +20,7 @@ def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured
     count = len(rows)
     # scores on other questions do not measure the benchmark's decline
     is_benchmark = measured_decline["data"] == BENCHMARK
-    scored, outside = measured_decline[is_benchmark], measured_decline[~is_benchmark]
+    scored, off_benchmark = measured_decline[is_benchmark], measured_decline[~is_benchmark]
     rows = pd.concat([rows.assign(reason=""), _measured_rows(scored)], ignore_index=True)
     rows["first_measured"] = rows.index == count
     scores = measured_lbp_lengths[measured_lbp_lengths["model"].isin(scored["model"])]
@@ -48,7 +48,7 @@ def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured
             + (" Below the rule: measured by this project, in no test." if len(scored) else "")
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
-        note=[_models_off_benchmark(outside)] if len(outside) else [],
+        note=[_models_off_benchmark(off_benchmark)] if len(off_benchmark) else [],
     )
 
 

@@ -11,10 +11,7 @@ def table(
     length_decline_tests: pd.DataFrame, length_ordering_tests: pd.DataFrame, lbp_length_steps: pd.DataFrame
 ) -> Table:
     """Return one row per comparison, in three blocks: declines, orderings at one length, and steps."""
-    declines = _by_comparison(length_decline_tests).assign(
-        group="Decline of the score from 8K to 128K against the drop"
-    )
-    orderings = _by_comparison(length_ordering_tests).assign(group="Score at one length against plasticity in its bin")
+    declines, orderings = (_by_comparison(tests) for tests in (length_decline_tests, length_ordering_tests))
     steps = lbp_length_steps.assign(
         pearson_estimate=lbp_length_steps["estimate"],
         pearson_p_value=lbp_length_steps["p_value"],
@@ -23,10 +20,12 @@ def table(
         label="all steps",
         group="Change of the score against change of plasticity, step by step",
     )
-    declines[["metric", "mode"]] = [_parts_of_comparison(text)[:2] for text in declines["comparison"]]
-    orderings[["length", "mode"]] = [_parts_of_comparison(text)[:2] for text in orderings["comparison"]]
-    declines = declines.assign(label=declines["metric"].map(words("metric")), mode=declines["mode"].map(words("mode")))
-    orderings = orderings.assign(label=orderings["length"].str.upper(), mode=orderings["mode"].map(words("mode")))
+    declines = declines.assign(
+        label=declines["first"].map(words("metric")), group="Decline of the score from 8K to 128K against the drop"
+    )
+    orderings = orderings.assign(
+        label=orderings["first"].str.upper(), group="Score at one length against plasticity in its bin"
+    )
     rows = pd.concat([declines, orderings, steps], ignore_index=True)
     columns = [
         Column("label", "Compared"),
@@ -39,9 +38,9 @@ def table(
         Column("pearson_p_adjusted", "Holm", pvalue(), group="Pearson"),
     ]
     for test, symbol, title in (("spearman", "$\\rho$", "Spearman"), ("kendall", "$\\tau_b$", "Kendall")):
-        for value, heading, show in (("estimate", symbol, fixed(2)), ("p_value", "$p$", pvalue())):
+        for name, heading, style in (("estimate", symbol, fixed(2)), ("p_value", "$p$", pvalue())):
             columns.append(
-                Column(f"{test}_{value}", heading, show, group=title, missing="only Pearson's coefficient is computed")
+                Column(f"{test}_{name}", heading, style, group=title, missing="only Pearson's coefficient is computed")
             )
     changes = str(lbp_length_steps["note"].iloc[0]).split(",")[0]
     return Table(
@@ -65,9 +64,8 @@ def table(
 
 
 def _by_comparison(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per comparison, with the metric or length (`first`) and the mode that its name gives."""
     counts = tests.drop_duplicates("comparison")[["comparison", "n"]]
-    return spread_tests(tests).merge(counts, on="comparison")
-
-
-def _parts_of_comparison(comparison: str) -> list[str]:
-    return comparison.split(", ")
+    rows = spread_tests(tests).merge(counts, on="comparison")
+    parts = rows["comparison"].str.split(", ")
+    return rows.assign(first=parts.str[0], mode=parts.str[1].map(words("mode")))

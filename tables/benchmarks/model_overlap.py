@@ -50,5 +50,5 @@ def table(
     )
 
 
-def _checkpoints_by_model(published: pd.DataFrame, name: str) -> pd.DataFrame:
-    return published[["model", "scored_checkpoint"]].drop_duplicates().rename(columns={"scored_checkpoint": name})
+def _checkpoints_by_model(scores: pd.DataFrame, name: str) -> pd.DataFrame:
+    return scores[["model", "scored_checkpoint"]].drop_duplicates().rename(columns={"scored_checkpoint": name})

@@ -17,9 +17,8 @@ def table(measured_ruler: pd.DataFrame, measured_ruler_lengths: pd.DataFrame, pr
     """Return one row per model and length: the share found in each task, and the mean over tasks."""
     means = measured_ruler_lengths[measured_ruler_lengths["data"] == DATA]
     tasks = measured_ruler[(measured_ruler["data"] == DATA) & (measured_ruler["slice"] == "task")]
-    by_task = tasks.pivot_table(index=["model", "length"], columns="key", values="value").reindex(
-        columns=[key for key, _ in TASKS]
-    )
+    by_task = tasks.pivot_table(index=["model", "length"], columns="key", values="value")
+    by_task = by_task.reindex(columns=[key for key, _ in TASKS])
     rows = means.merge(by_task, on=["model", "length"], how="left")
     names = dict(zip(pretrained_models["model"], pretrained_models["display_name"], strict=True))
     rows["display_name"] = rows["model"].map(names).fillna(rows["display_name"])

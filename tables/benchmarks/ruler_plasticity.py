@@ -15,10 +15,10 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
     rows = ruler_lengths.assign(
         shown=ruler_lengths["length"].str.upper(), mark=["differs" if flag else "" for flag in ruler_lengths["differs"]]
     )
-    shortest = rows["position"] == 0
+    is_shortest = rows["position"] == 0
     for name in ("ruler_change", "plasticity_change"):
-        rows[name] = rows[name].where(~shortest)
-    rows["note"] = ["the shortest length has none" if start else BEYOND for start in shortest]
+        rows[name] = rows[name].where(~is_shortest)
+    rows["note"] = ["the shortest length has none" if flag else BEYOND for flag in is_shortest]
     differing = rows[rows["differs"].astype(bool)]
     differences = [
         f"the study prints {score.show(printed, 'plain')}, the benchmark {score.show(published, 'plain')}"

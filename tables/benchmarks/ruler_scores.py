@@ -1,5 +1,7 @@
 """RULER by length for the captured models: published scores, then the scores of models measured by this project."""
 
+from typing import Any
+
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
@@ -7,6 +9,8 @@ from tables._house import model_footnotes, model_marks
 from tables.benchmarks._ruler import measured_footnotes, measured_rows
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
+UNSTATED = "stated for published scores only"
+AVERAGES = {"average": "plain", "weighted_longer": "longer", "weighted_shorter": "shorter"}
 
 
 def table(
@@ -18,10 +22,10 @@ def table(
     """Return one row per model, published scores first."""
     longest = ruler_summary["captured_context"].max()
     score = fixed(1)
-    reported = ruler_summary["origin"].str.startswith("self-reported")
+    is_self_reported = ruler_summary["origin"].str.startswith("self-reported")
     marks = [
         ",".join(filter(None, (mark, "self" if is_own else "")))
-        for mark, is_own in zip(model_marks(ruler_summary, longest), reported, strict=True)
+        for mark, is_own in zip(model_marks(ruler_summary, longest), is_self_reported, strict=True)
     ]
     rows = ruler_summary.assign(
         mark=marks,
@@ -43,10 +47,11 @@ def table(
         for _, row in differing.iterrows()
     ]
     threshold = score.show(rows["threshold"].iloc[0], "plain")
-    published = len(rows)
-    measured = measured_rows(measured_ruler_lengths, measured_ruler_models, LENGTHS)
+    published_count = len(rows)
+    effective: dict[str, Any] = {"group": "Effective length", "align": "right"}
+    own_rows = measured_rows(measured_ruler_lengths, measured_ruler_models, LENGTHS)
     return Table(
-        rows=pd.concat([rows, measured], ignore_index=True),
+        rows=pd.concat([rows, own_rows], ignore_index=True),
         columns=[
             Column("display_name", "Model", mark="mark"),
             *(
@@ -62,27 +67,10 @@ def table(
             ),
             *(
                 Column(name, title, fixed(1), group="Average", missing="needs the 13 tasks at all six lengths")
-                for name, title in (
-                    ("average", "plain"),
-                    ("weighted_longer", "longer"),
-                    ("weighted_shorter", "shorter"),
-                )
+                for name, title in AVERAGES.items()
             ),
-            Column(
-                "effective_shown",
-                "rule",
-                group="Effective length",
-                align="right",
-                missing="defined for the mean of the 13 tasks",
-            ),
-            Column(
-                "stated_shown",
-                "stated",
-                mark="stated_mark",
-                group="Effective length",
-                align="right",
-                missing="stated for published scores only",
-            ),
+            Column("effective_shown", "rule", **effective, missing="defined for the mean of the 13 tasks"),
+            Column("stated_shown", "stated", mark="stated_mark", **effective, missing=UNSTATED),
         ],
         groups="group",
         size="footnotesize",
@@ -94,7 +82,7 @@ def table(
             **measured_footnotes(measured_ruler_lengths, measured_ruler_models),
         },
         caption=(
-            f"RULER by input length, {published} captured models that it scored, in falling order at 128K "
+            f"RULER by input length, {published_count} captured models that it scored, in falling order at 128K "
             "[@hsieh2024]; completes Table 8 of the study [@shcherb2026]. Unit: one model, mean over tasks. Below: "
             "measured by this project, not published."
         ),

@@ -9,12 +9,12 @@ from tables._house import model_footnotes, model_marks, rounded_bias
 
 def table(matched_models: pd.DataFrame) -> Table:
     """Return one row per matched model, those that the study compares first."""
-    compared = matched_models["in_source"].astype(bool)
-    rows = matched_models.assign(added=~compared).sort_values(["added", "lbp"], ascending=[True, False])
+    is_compared = matched_models["in_source"].astype(bool)
+    rows = matched_models.assign(added=~is_compared).sort_values(["added", "lbp"], ascending=[True, False])
     longest = rows["captured_context"].max()
     first_added = rows["added"] & ~rows["added"].shift(fill_value=False)
     rows = rows.assign(rule=first_added, mark=model_marks(rows, longest), bias_token=1e4 * rows["bias_strength"])
-    added = listed(list(rows.loc[rows["added"], "display_name"]))
+    added_names = listed(list(rows.loc[rows["added"], "display_name"]))
     return Table(
         rows=rows,
         columns=[
@@ -32,9 +32,10 @@ def table(matched_models: pd.DataFrame) -> Table:
         rule_before="rule",
         marks=model_footnotes(rows, longest),
         caption=(
-            f"LongBench Pro (LBP) beside rotation and plasticity metrics of the {int(compared.sum())} models that the "
-            f"study compares, its Tables 1 and 9 [@shcherb2026]. Below the rule {added}, captured by the study and "
-            "scored by the benchmark but absent from that comparison. Unit: one model; metrics are means over heads."
+            f"LongBench Pro (LBP) beside rotation and plasticity metrics of the {int(is_compared.sum())} models that "
+            f"the study compares, its Tables 1 and 9 [@shcherb2026]. Below the rule {added_names}, captured by the "
+            "study and scored by the benchmark but absent from that comparison. Unit: one model; metrics are means "
+            "over heads."
         ),
         short="LongBench Pro beside rotation and plasticity metrics",
         note=(

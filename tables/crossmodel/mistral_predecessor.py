@@ -6,7 +6,7 @@ from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer
 from boundpaper.typeset.wording import listed, whole
 
-OLD = "mistral-v0.2-7b"
+PREDECESSOR = "mistral-v0.2-7b"
 
 
 def table(
@@ -18,7 +18,7 @@ def table(
     rows = rows.assign(
         token=1e4 * rows["bias_strength"],
         window=rows["bias_strength"] * rows["captured_context"].astype(float),
-        later=rows["model"] != OLD,
+        later=rows["model"] != PREDECESSOR,
     )
     rows["rule"] = rows["later"] & ~rows["later"].shift(fill_value=False)
     shared = int(facts["captured_context"].min())

@@ -12,12 +12,12 @@ NULL = "random-llama"
 def table(captured_models: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
     """Return one row per captured model, then one per measured model."""
     longest, shared = captured_models["captured_context"].max(), bool(_shared_estimator(measured_models))
-    reported = captured_models.assign(mark=model_marks(captured_models, longest, scored=False))
+    reported_rows = captured_models.assign(mark=model_marks(captured_models, longest, scored=False))
     marks = [f"measured {model}" for model in measured_models["model"]]
     own_rows = measured_models.assign(mark=marks)
-    columns = [name for name in own_rows.columns if name in reported.columns]
-    rows = pd.concat([reported[columns], own_rows[columns]], ignore_index=True)
-    rows["first_measured"] = rows.index == len(reported)
+    columns = [name for name in own_rows.columns if name in reported_rows.columns]
+    rows = pd.concat([reported_rows[columns], own_rows[columns]], ignore_index=True)
+    rows["first_measured"] = rows.index == len(reported_rows)
     rows["bias_token"] = 1e4 * rows["bias_strength"]
     return Table(
         rows=rows,
@@ -37,8 +37,8 @@ def table(captured_models: pd.DataFrame, measured_models: pd.DataFrame) -> Table
             **{f"measured {row['model']}": _measured_footnote(row, shared) for _, row in measured_models.iterrows()},
         },
         caption=(
-            f"Plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. Unit: one "
-            "model. Plasticity and bias per token as printed in the all-models table of the study [@shcherb2026]. "
+            f"Plasticity and bias of all {len(reported_rows)} captured models, in falling order of plasticity. Unit: "
+            "one model. Plasticity and bias per token as printed in the all-models table of the study [@shcherb2026]. "
             "Below the rule: measured by this project, not reported."
         ),
         short="Plasticity and bias of all captured models",

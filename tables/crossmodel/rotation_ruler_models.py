@@ -6,14 +6,14 @@ from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed
 from boundpaper.typeset.wording import whole
 
-TOKEN, SLOPE = 1e4, 1e4
+SCALE = 1e4  # of bias and slope
 
 
 def table(reported_rotation_ruler: pd.DataFrame, captured_models: pd.DataFrame) -> Table:
     """Return one row per model."""
     facts = captured_models[["model", "display_name", "captured_context", "bias_window"]]
     rows = wide(reported_rotation_ruler, by=["model"]).merge(facts, on="model")
-    rows = rows.assign(token=TOKEN * rows["bias_strength"], slope=SLOPE * rows["alpha_k"])
+    rows = rows.assign(token=SCALE * rows["bias_strength"], slope=SCALE * rows["alpha_k"])
     windows = " and ".join(whole(length) for length in rows["captured_context"])
     return Table(
         rows=rows,

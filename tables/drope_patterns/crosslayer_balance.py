@@ -28,8 +28,7 @@ def table(
             row[column] = cells.get(key, "")
         rows.append(row)
     test = pick(balance_tests, comparison="layers 2-31", test="paired_t")
-    later, first = summary.loc["2-31"], summary.loc["0-1"]
-    zero = summary.loc["0"]
+    layer0, first_layers, later_layers = (summary.loc[band] for band in ("0", "0-1", "2-31"))
     unprinted = "The report prints no such band."
     return Table(
         rows=pd.DataFrame(rows),
@@ -57,14 +56,14 @@ def table(
             (
                 f"Over layers 2 to 31 the difference is {test['estimate']:.1f} points (paired $t$ over {test['n']} "
                 f"layers, 95 % interval {test['ci_low']:.1f} to {test['ci_high']:.1f}; layers are not independent "
-                f"units); {later['layers_above_five_points']} layers differ by more than five points. Layers 0 and 1 "
-                f"hold {first['total_share']:.0f} % of the summed absolute differences of all layers and "
-                f"{first['total_share_squared']:.0f} % of the squared ones."
+                f"units); {later_layers['layers_above_five_points']} layers differ by more than five points. Layers 0 "
+                f"and 1 hold {first_layers['total_share']:.0f} % of the summed absolute differences of all layers and "
+                f"{first_layers['total_share_squared']:.0f} % of the squared ones."
             ),
             (
                 "Ratios of norms are geometric means over layers. In layer 0 attention writes "
-                f"{zero['attention_ratio']:.1f} times "
-                f"as much in DroPE; its share falls since the MLP writes {zero['mlp_ratio']:.0f} times as much."
+                f"{layer0['attention_ratio']:.1f} times as much in DroPE; its share falls since the MLP writes "
+                f"{layer0['mlp_ratio']:.0f} times as much."
             ),
         ],
     )

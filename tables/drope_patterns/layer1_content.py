@@ -59,8 +59,8 @@ def table(
             "mark": "",
         }
     )
-    spread = token_concentration[(token_concentration["layer"] == 1) & (token_concentration["component"] == "mlp")]
-    spread = spread.set_index("positional")
+    is_mlp = (token_concentration["layer"] == 1) & (token_concentration["component"] == "mlp")
+    concentration = token_concentration[is_mlp].set_index("positional")
     ratio = ratios.loc["attention_contribution"]
     unprinted = "The report prints no such share."
     return Table(
@@ -88,9 +88,9 @@ def table(
         ),
         short="What attention and MLP write in layer 1",
         note=(
-            f"The mean norm of the MLP rests on few tokens: of about {spread['tokens'].mean():.0f} tokens of a text, "
-            f"{spread['effective_tokens']['RoPE']:.1f} in RoPE and {spread['effective_tokens']['DroPE']:.1f} in "
-            "DroPE would give "
-            "its mean and standard deviation if they shared the norm evenly (from means over texts, approximate)."
+            f"The mean norm of the MLP rests on few tokens: of about {concentration['tokens'].mean():.0f} tokens of a "
+            f"text, {concentration['effective_tokens']['RoPE']:.1f} in RoPE and "
+            f"{concentration['effective_tokens']['DroPE']:.1f} in DroPE would give its mean and standard deviation if "
+            "they shared the norm evenly (from means over texts, approximate)."
         ),
     )

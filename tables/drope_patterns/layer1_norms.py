@@ -11,11 +11,11 @@ TENSORS = ("query", "key", "value")
 def table(drope_layer1_norms: pd.DataFrame, layer_norms: pd.DataFrame, attention_gain: pd.DataFrame) -> Table:
     """Return one row per layer and tensor."""
     cells = drope_layer1_norms.set_index(["metric", "positional"])["printed"]
-    published = {(row["layer"], row["tensor"]): row for row in layer_norms.to_dict("records")}
+    published_rows = {(row["layer"], row["tensor"]): row for row in layer_norms.to_dict("records")}
     rows = []
     for layer in (1, 0, 2):
         for tensor in TENSORS:
-            row = {**published[(layer, tensor)], "group": f"Layer {layer}"}
+            row = {**published_rows[(layer, tensor)], "group": f"Layer {layer}"}
             if layer == 1 and tensor != "value":
                 row |= {f"printed_{model.lower()}": cells[(f"{tensor}_norm", model)] for model in PAIR}
                 row["printed_ratio"] = cells[(f"{tensor}_norm_ratio_to_rope", "DroPE")]

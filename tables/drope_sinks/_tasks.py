@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.tables.spec import Column
+from tables._house import ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,14 +23,17 @@ NONE_READ = "No answer could be read, so there is no share; the stored and print
 
 
 def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str, str]) -> pd.DataFrame:
-    """Return one row per model and condition: `TASK`, `TASK_low`, `TASK_high`, `TASK_of`, `TASK_p` and `TASK_mark`.
+    """Return one row per model and condition, with the share of right answers in the column `TASK`.
+
+    Further columns are the ends of its interval (`TASK_low`, `TASK_high`), the number of answers (`TASK_of`), the
+    adjusted p (`TASK_p`), a footnote (`TASK_mark`), and the reason for an empty share (`TASK_why`).
 
     Parameters
     ----------
     shares : DataFrame
         Accuracy in percent per condition, model and task, with its interval or the number of answers.
     tests : DataFrame
-        Tests of each condition against the baseline, where possible; `TASK_p` is the adjusted p.
+        Tests of each condition against the baseline, where possible.
     conditions : mapping of str to str
         Printed name of each condition key, in order.
     """
@@ -44,9 +48,9 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
             for task in TASKS:
                 cell = cells[model, condition, task]
                 row |= {task: cell["share"], f"{task}_low": cell["low"], f"{task}_high": cell["high"]}
-                fewest, largest = int(cell["n_low"]), int(cell["n_high"])
-                row[f"{task}_of"] = str(largest) if fewest == largest else f"{fewest}-{largest}"
-                row[f"{task}_why"] = NONE_READ if largest == 0 else UNREAD
+                fewest, most = int(cell["n_low"]), int(cell["n_high"])
+                row[f"{task}_of"] = str(most) if fewest == most else f"{fewest}-{most}"
+                row[f"{task}_why"] = NONE_READ if most == 0 else UNREAD
                 row[f"{task}_mark"] = "below" if cell["against_chance"] == "below" else ""
                 contrast = f"{model}, {task}, {condition} against {BASELINE}"
                 row[f"{task}_p"] = adjusted.get(contrast)
@@ -68,15 +72,7 @@ def task_columns() -> list[Column]:
             ]
             continue
         columns.append(
-            Column(
-                task,
-                name,
-                integer(),
-                ci=(f"{task}_low", f"{task}_high"),
-                p=f"{task}_p",
-                mark=f"{task}_mark",
-                group="Accuracy, %",
-            )
+            Column(task, name, integer(), ci=ends(task), p=f"{task}_p", mark=f"{task}_mark", group="Accuracy, %")
         )
     return columns
 

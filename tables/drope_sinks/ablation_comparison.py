@@ -21,7 +21,7 @@ def table(bos_ablations: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame) -> 
         printed_rope=bos_ablation_contrasts["ablation"].map(printed_ratio["RoPE"]),
         printed_drope=bos_ablation_contrasts["ablation"].map(printed_ratio["DroPE"]),
         mark=["compared" if is_compared[name] else "" for name in bos_ablation_contrasts["ablation"]],
-        group=["Same layers in both models" if same else "Other layers" for same in bos_ablation_contrasts["matched"]],
+        group=bos_ablation_contrasts["matched"].map({True: "Same layers in both models", False: "Other layers"}),
     ).sort_values("matched", kind="stable")
     return Table(
         rows=rows,

@@ -4,6 +4,7 @@ import pandas as pd
 
 from analysis.vocabulary import PAIR
 from boundpaper.tables import Column, Table, fixed, integer, printed
+from tables._house import ends
 
 NAMES = {
     "layer1_mlp": "MLP",
@@ -29,13 +30,7 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
             Column("name", "Removed in layer 1"),
             Column("ablated_printed", "Perplexity", printed()),
             Column("ratio_printed", "printed", printed(), group="Ratio to baseline", mark="mark"),
-            Column(
-                "ratio",
-                "recomputed",
-                fixed(2, thousands=True),
-                ci=("ratio_low", "ratio_high"),
-                group="Ratio to baseline",
-            ),
+            Column("ratio", "recomputed", fixed(2, thousands=True), ci=ends("ratio"), group="Ratio to baseline"),
             Column("nats", "Nats", fixed(2)),
             Column("share_of_both", "% of both", integer()),
         ],

@@ -19,7 +19,7 @@ def table(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame, fun
     rows = task_rows(layer1_task_shares, layer1_task_tests, CONDITIONS)
     keys = ["condition", "positional", "task", "printed_text"]
     baseline = functional_shares[functional_shares["condition"] == "baseline"][keys]
-    equal = len(baseline.merge(layer1_task_shares[keys]))
+    equal_count = len(baseline.merge(layer1_task_shares[keys]))
     return Table(
         rows=rows,
         columns=[Column("name", "Layer 1"), *task_columns()],
@@ -35,6 +35,6 @@ def table(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame, fun
         short="Four tasks without parts of layer 1",
         note=(
             *task_note(layer1_task_shares, layer1_task_tests),
-            f"{equal} of {len(baseline)} baseline cells equal those of the report's Section 5.5.",
+            f"{equal_count} of {len(baseline)} baseline cells equal those of the report's Section 5.5.",
         ),
     )

@@ -41,9 +41,8 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group_title(quantity)}
         row["unit"] = "count" if digits == 0 else row["group"] if "ratio" not in quantity else "ratio"
         for model in ("rope", "drope"):
-            published = fixed(digits).show(cells[model], "plain")
-            row |= {f"printed_{model}": cells[f"{model}_printed"], f"published_{model}": published}
-            printed_text = cells[f"{model}_printed"]
+            published, printed_text = fixed(digits).show(cells[model], "plain"), cells[f"{model}_printed"]
+            row |= {f"printed_{model}": printed_text, f"published_{model}": published}
             differs = quantity.startswith("spike") and printed_text and float(printed_text) != cells[model]
             row[f"mark_{model}"] = "other" if differs else ""
         rows.append(row)

@@ -13,8 +13,8 @@ def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_proto
         cells = sink_rate_bands[sink_rate_bands["positional"] == model].set_index("layers")
         for name in ("printed_text", "mean", "smallest", "largest"):
             rows[f"{name}_{model}"] = rows["layers"].map(cells[name])
-        wrong = cells["agreement"] == "contradicted"
-        rows[f"mark_{model}"] = ["wrong" if wrong[layers] else "" for layers in rows["layers"]]
+        is_wrong = cells["agreement"] == "contradicted"
+        rows[f"mark_{model}"] = ["wrong" if is_wrong[layers] else "" for layers in rows["layers"]]
     value = sink_summary.set_index("quantity")["value"]
     prompts = drope_protocols.set_index("section")["items"]["5 (sinks)"]
     return Table(

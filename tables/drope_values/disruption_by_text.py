@@ -6,7 +6,7 @@ from analysis.vocabulary import PAIR
 from boundpaper.tables import Column, Table, fixed, integer, printed, significant
 from boundpaper.typeset.wording import listed
 
-CLOSE = 0.05  # share of the printed value
+CLOSE = 0.05  # relative difference below which values agree
 
 
 def table(
@@ -14,12 +14,12 @@ def table(
 ) -> Table:
     """Return one row per text set: printed and published increases of both models, their ratio and difference."""
     cells = drope_disruption_texts_reported.set_index(["text", "positional"])["printed"]
-    published = disruption_by_text.set_index(["text", "positional"])
+    published_rows = disruption_by_text.set_index(["text", "positional"])
     rows = []
     for _, ratio in disruption_ratios.iterrows():
         row = {"text": ratio["text"], "mark": ""}
         for model in PAIR:
-            cell = published.loc[(ratio["text"], model)]
+            cell = published_rows.loc[(ratio["text"], model)]
             row |= {
                 f"printed_{model}": cells[(ratio["text"], model)],
                 f"increase_{model}": cell["massive_increase"],

@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue
 
-SEEDS = {
+PRINTED_P = {  # comparison: statistic and comparison in the report
     "RoPE: massive against random": ("paired_t_p", "RoPE"),
     "DroPE: massive against random": ("paired_t_p", "DroPE"),
     "RoPE against DroPE: massive minus random": ("independent_t_p", "RoPE against DroPE"),
@@ -19,16 +19,16 @@ TESTS = {"paired_t": "paired t", "student_t": "pooled t"}
 
 def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFrame) -> Table:
     """Return the tests over seeds, then the tests over text sets."""
-    bounds = drope_disruption_statistics.set_index(["statistic", "comparison"])["printed"]
-    seed_tests = disruption_tests[(disruption_tests["unit"] == "seed") & disruption_tests["comparison"].isin(SEEDS)]
+    printed_cells = drope_disruption_statistics.set_index(["statistic", "comparison"])["printed"]
+    seed_tests = disruption_tests[(disruption_tests["unit"] == "seed") & disruption_tests["comparison"].isin(PRINTED_P)]
     seed_tests = seed_tests.assign(
         heading="Over seeds, as in the report",
-        bound=[bounds[SEEDS[comparison]] for comparison in seed_tests["comparison"]],
+        bound=[printed_cells[PRINTED_P[comparison]] for comparison in seed_tests["comparison"]],
         what=[TESTS[test] for test in seed_tests["test"]],
         mark="copied",
     )
     text_tests = disruption_tests[disruption_tests["unit"] == "text set"]
-    text_tests = text_tests[text_tests["comparison"].isin(SEEDS)]
+    text_tests = text_tests[text_tests["comparison"].isin(PRINTED_P)]
     text_tests = text_tests.assign(heading="Over text sets", bound=None, what="Student's t", mark="floor")
     suffixes = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
     rows = pd.concat(
@@ -71,7 +71,7 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
         short="Massive minus random disruption, over seeds and over text sets",
         note=(
             "Text sets: Student's intervals and p over sets, not corrected. The ratio of the percent increases is "
-            f"{ratio['effect']:.0f} from the mean nats, and {bounds[('reliance_ratio', 'RoPE against DroPE')]} in the "
-            "source, from the literary set alone. The massive dimensions were chosen on the literary set."
+            f"{ratio['effect']:.0f} from the mean nats, and {printed_cells[('reliance_ratio', 'RoPE against DroPE')]} "
+            "in the source, from the literary set alone. The massive dimensions were chosen on the literary set."
         ),
     )

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer, printed
+from tables._house import ends
 from tables.drope_values.knowledge_tasks import UNKNOWN
 
 
@@ -13,8 +14,8 @@ def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.Dat
     rows = knowledge_categories.assign(
         printed=[cells[(model, f"{category}_average")] for model, category in keys],
         mark=[
-            "one" if used < tasks else ""
-            for used, tasks in knowledge_categories[["tasks_above_chance", "tasks"]].to_numpy().tolist()
+            "one" if usable < tasks else ""
+            for usable, tasks in knowledge_categories[["tasks_above_chance", "tasks"]].to_numpy().tolist()
         ],
     )
     ratio = cells[("RoPE", "contextual_over_parametric")]
@@ -26,19 +27,14 @@ def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.Dat
             Column("category", "Category"),
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
-                "degradation",
-                "recomputed, %",
-                fixed(1),
-                ci=("degradation_low", "degradation_high"),
-                group="Degradation",
-                missing=UNKNOWN,
+                "degradation", "recomputed, %", fixed(1), ci=ends("degradation"), group="Degradation", missing=UNKNOWN
             ),
-            Column("loss", "Loss, points", fixed(1), ci=("loss_low", "loss_high"), missing=UNKNOWN),
+            Column("loss", "Loss, points", fixed(1), ci=ends("loss"), missing=UNKNOWN),
             Column(
                 "above_chance",
                 "Degradation\nabove chance, %",
                 integer(),
-                ci=("above_chance_low", "above_chance_high"),
+                ci=ends("above_chance"),
                 mark="mark",
                 missing=UNKNOWN,
             ),

@@ -3,9 +3,10 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue, sentences
+from tables._house import ends
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
-NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance can be lost."
+NO_EXCESS = "The baseline's interval reaches chance or lies below it: nothing above chance can be lost."
 UNKNOWN = "The number of answers behind the shares is not stored."
 
 
@@ -16,7 +17,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
     rows = rows.assign(
         name=rows["task"].map(TASKS),
         answers=_possible_counts(rows),
-        above_why=[UNKNOWN if pd.notna(value) else NOTHING for value in rows["above_chance"]],
+        above_why=[UNKNOWN if pd.notna(value) else NO_EXCESS for value in rows["above_chance"]],
         base_mark=["below" if is_low else "" for is_low in rows["base_high"] < rows["chance"]],
         disrupted_mark=["below" if is_low else "" for is_low in rows["disrupted_high"] < rows["chance"]],
     )
@@ -27,31 +28,20 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             Column("name", "Task"),
             Column("answers", "Answers", sentences, align="right", blank=True),
             Column(
-                "base",
-                "baseline",
-                fixed(1),
-                ci=("base_low", "base_high"),
-                group="Accuracy, %",
-                mark="base_mark",
-                missing=UNKNOWN,
+                "base", "baseline", fixed(1), ci=ends("base"), group="Accuracy, %", mark="base_mark", missing=UNKNOWN
             ),
             Column(
                 "disrupted",
                 "disrupted",
                 fixed(1),
-                ci=("disrupted_low", "disrupted_high"),
+                ci=ends("disrupted"),
                 group="Accuracy, %",
                 mark="disrupted_mark",
                 missing=UNKNOWN,
             ),
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
-                "above_chance",
-                "excess, %",
-                integer(),
-                ci=("above_chance_low", "above_chance_high"),
-                group="Degradation",
-                reason="above_why",
+                "above_chance", "excess, %", integer(), ci=ends("above_chance"), group="Degradation", reason="above_why"
             ),
             Column("p_holm", "Fisher", pvalue(), group="$p$", missing=UNKNOWN),
             Column("p_mcnemar_high", "McNemar", pvalue(), group="$p$", missing=UNKNOWN),
@@ -85,6 +75,6 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 
 def _possible_counts(rows: pd.DataFrame) -> list[str]:
     """Return the possible denominators of both shares, each a number or a range; empty if all items count in both."""
-    ends = rows[["base_n_low", "base_n_high", "disrupted_n_low", "disrupted_n_high"]].to_numpy().tolist()
-    texts = [[str(high) if low == high else f"{low}-{high}" for low, high in (row[:2], row[2:])] for row in ends]
+    counts = rows[["base_n_low", "base_n_high", "disrupted_n_low", "disrupted_n_high"]].to_numpy().tolist()
+    texts = [[str(high) if low == high else f"{low}-{high}" for low, high in (row[:2], row[2:])] for row in counts]
     return [", ".join(pair) if "-" in "".join(pair) else "" for pair in texts]

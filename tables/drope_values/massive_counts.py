@@ -20,17 +20,17 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
         heading=[f"{run}: {texts} texts, {precision}" for run, texts, precision in protocol],
     )
     n = int(massive_counts.loc[is_reported, "texts"].iloc[0])
-    absent = "The published counts are means over the texts, without deviations; the report prints no change for them."
+    reason = "The published counts are means over the texts, without deviations; the report prints no change for them."
     return Table(
         rows=rows,
         columns=[
             Column("name", "Tensor"),
-            Column("rope_mean", "RoPE", fixed(1), uncertainty="rope_sd", missing=absent),
-            Column("drope_mean", "DroPE", fixed(1), uncertainty="drope_sd", missing=absent),
-            Column("printed", "printed", printed(), group="Change, %", missing=absent),
+            Column("rope_mean", "RoPE", fixed(1), uncertainty="rope_sd", missing=reason),
+            Column("drope_mean", "DroPE", fixed(1), uncertainty="drope_sd", missing=reason),
+            Column("printed", "printed", printed(), group="Change, %", missing=reason),
             Column("change", "recomputed", signed(1), group="Change, %"),
-            Column("effect", "Hedges' $g$", fixed(1), missing=absent),
-            Column("p_adjusted", "Holm $p$", pvalue(), missing=absent),
+            Column("effect", "Hedges' $g$", fixed(1), missing=reason),
+            Column("p_adjusted", "Holm $p$", pvalue(), missing=reason),
         ],
         groups="heading",
         caption=(

@@ -20,12 +20,12 @@ def table(
     """Return one row per tensor for layer 1, then one row per tensor for the later layers."""
     summary = {str(row["tensor"]): row for row in massive_layer_summary.to_dict("records")}
     cells = drope_layer1_massive.set_index(["layers", "positional", "metric"])["printed"]
-    plotted = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["printed"]
-    later = int(summary[TENSORS[0]]["later_layers"])
+    plotted_values = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["printed"]
+    later_layers = int(summary[TENSORS[0]]["later_layers"])
     rows: list[dict[str, Any]] = []
     for layers, prefix, heading in (
         ("1", "layer1", "Layer 1"),
-        ("2-31", "later", f"Layers 2 to 31, mean over {later} layers"),
+        ("2-31", "later", f"Layers 2 to 31, mean over {later_layers} layers"),
     ):
         for tensor in TENSORS:
             mean = "" if prefix == "layer1" else "mean_"
@@ -35,12 +35,11 @@ def table(
                 row |= {f"printed_{model}": cells[(layers, model, "count")] for model in PAIR}
                 row["printed_change"] = cells[(layers, "DroPE", "change_from_rope")]
             if prefix == "layer1":
-                row |= {f"plotted_{model}": plotted[(model, tensor.capitalize())] for model in PAIR}
+                row |= {f"plotted_{model}": plotted_values[(model, tensor.capitalize())] for model in PAIR}
             rows.append(row)
     one_tensor = "The report's table names no tensor; its values are those of the queries."
     one_layer = "Its figure shows layer 1 only."
-    query = summary["query"]
-    key = summary["key"]
+    query, key = summary["query"], summary["key"]
     counts = [f"{int(summary[tensor]['layers_drope_more'])} for the {tensor}" for tensor in TENSORS]
     texts = int(massive_counts["texts"].min())
     return Table(
@@ -65,8 +64,8 @@ def table(
         short="Massive values in layer 1 and in the later layers",
         note=(
             f"Massive query values fall by {-query['later_change']:.1f} % over layers 2 to 31, by the stated share "
-            f"or more in {int(query['later_layers_fallen_by_stated'])} of these {later} layers. Of all {later + 2} "
-            f"layers, DroPE has more massive values than RoPE in {listed(counts)}. Layer 1 holds "
+            f"or more in {int(query['later_layers_fallen_by_stated'])} of these {later_layers} layers. Of all "
+            f"{later_layers + 2} layers, DroPE has more massive values than RoPE in {listed(counts)}. Layer 1 holds "
             f"{query['layer1_share_drope']:.1f} % of DroPE's massive query values and "
             f"{key['layer1_share_drope']:.1f} % of its massive key values."
         ),

@@ -22,12 +22,12 @@ FAILURES: Mapping[str, str] = {
 
 SIGNS: Mapping[str, str] = {"contradicted": r"$\times$", "not supported": r"$\circ$"}
 CLAIM = re.compile(r"(?<![\w/])(?:c\d{3}|thesis)_[\w.-]*\w")
-BARE = re.compile(r"-?(?<!\d)\d++\.\d{4,}")
+UNROUNDED = re.compile(r"-?(?<!\d)\d++\.\d{4,}")
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
 UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
 
 
-def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsewhere: set[str]) -> pd.DataFrame:
+def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], excluded: set[str]) -> pd.DataFrame:
     """Return the statements that are contradicted or not supported, by kind of failure.
 
     Parameters
@@ -38,7 +38,7 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
         Severity of the statements to return.
     names : mapping of str to str
         Display names by key.
-    elsewhere : set of str
+    excluded : set of str
         Claims already printed in another table of the ledger.
 
     Returns
@@ -48,7 +48,7 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
         `claim` and `entry`; sorted by kind, then by document.
     """
     is_listed = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
-    rows = claims[is_listed & claims["verdict"].isin(FAILED) & ~claims["claim"].isin(elsewhere)].copy()
+    rows = claims[is_listed & claims["verdict"].isin(FAILED) & ~claims["claim"].isin(excluded)].copy()
     sections = dict(zip(claims["claim"], claims["section"], strict=True))
     rows["values"] = [values(row) for _, row in rows.iterrows()]
     for field in ("statement", "values", "reason"):
@@ -66,9 +66,9 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
 
 
 def _section_number(section: str) -> str:
-    """Return a section's number, `4.4` for `4.4 Key Findings and 4.6 Interpretation`; its title if it has no number.
+    """Return a section's number, `4.4` for `4.4 Key Findings and 4.6 Interpretation`, or else its title.
 
-    A title joined to another section or figure is also returned whole.
+    A title loses a reference to a further section, figure or table.
     """
     numbered = re.match(r"\d+(?:\.\d+)*", section)
     return numbered[0] if numbered else re.split(r" and (?=\d|Figure|Table)", section)[0]
@@ -82,12 +82,12 @@ def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> di
 
 
 def place_links(text: str, places: Mapping[str, str]) -> str:
-    """Replace claim function names in a text by the sections of the claims' statements."""
+    """Return `text` with names of claim functions replaced by the sections of their statements."""
     return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
 
 
 def values(row: Mapping[str, Any] | pd.Series) -> str:
-    """Return the printed and the recomputed value; a number of unknown unit appears only in the reason."""
+    """Return the printed and the recomputed value, or "" for a number without a unit, which the reason explains."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
     result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):
@@ -98,7 +98,7 @@ def values(row: Mapping[str, Any] | pd.Series) -> str:
 def measured_text(value: Any, printed: str) -> str:
     """Return the recomputed value with the document's unit: four digits beside a printed number, else three."""
     result = str(value) if pd.notna(value) else ""
-    if BARE.fullmatch(result):
+    if UNROUNDED.fullmatch(result):
         result = significant(4 if printed else 3).show(float(result), "plain")
     unit = UNIT.search(printed)
     return result + unit["unit"].replace("x", "×") if unit and NUMBER.fullmatch(result) else result

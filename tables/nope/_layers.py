@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boundpaper.tables import Column, Table, fixed, integer, signed
+from tables._house import ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,9 +15,8 @@ WINDOWS = {"d01": "0–20", "d45": "40–60", "d67": "60–80", "d89": "80–100
 
 def layers_table(rows: pd.DataFrame, model: str, exhibit: str, columns: tuple[Column, ...], note: str) -> Table:
     """Return the table of one model's five layers: plasticity in four windows, printed and recomputed recovery."""
-    is_rounding = rows["agreement"] == "holds after rounding"
     rows = rows.assign(
-        mark=["rounding" if flag else "" for flag in is_rounding],
+        mark=["rounding" if agreement == "holds after rounding" else "" for agreement in rows["agreement"]],
         floor=["" if flag else "level" for flag in rows["below_dip"].astype(bool)],
     )
     return Table(
@@ -35,9 +35,7 @@ def layers_table(rows: pd.DataFrame, model: str, exhibit: str, columns: tuple[Co
                 for name, title in WINDOWS.items()
             ),
             Column("recovery", "printed", signed(3), mark="mark", group="Recovery"),
-            Column(
-                "recovery_recomputed", "recomputed", signed(3), ci=("recovery_low", "recovery_high"), group="Recovery"
-            ),
+            Column("recovery_recomputed", "recomputed", signed(3), ci=ends("recovery"), group="Recovery"),
         ],
         space=0,
         caption=(

@@ -4,6 +4,7 @@ import pandas as pd
 
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer, pvalue, signed
+from tables._house import ends
 
 GROUPS = {"after": "directly after a cross-attention layer", "before": "directly before one", "far": "neither"}
 
@@ -16,20 +17,17 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
     rows = rows.assign(
         words=rows["group"].map(GROUPS), note=["reference" if group == "far" else "" for group in rows["group"]]
     )
-    names = ("difference", "difference_low", "difference_high", "statistic_at_most", "p_at_least")
-    for name in names:
+    for name in ("difference", "difference_low", "difference_high", "statistic_at_most", "p_at_least"):
         rows[name] = contrasts.map(bounds[name]).astype(float)
-    pair, groups = bounds.loc["adjacent - far"], bounds.loc["after, before, far"]
-    two = fixed(2)
+    adjacent, groups = bounds.loc["adjacent - far"], bounds.loc["after, before, far"]
+    number = fixed(2)
     return Table(
         rows=rows,
         columns=[
             Column("words", "Self-attention layers"),
             Column("layers", "$n$", integer()),
             Column("mean_recovery", "Mean recovery", signed(3)),
-            Column(
-                "difference", "Less the last row", signed(3), ci=("difference_low", "difference_high"), reason="note"
-            ),
+            Column("difference", "Less the last row", signed(3), ci=ends("difference"), reason="note"),
             Column("statistic_at_most", "$|t|$ at most", fixed(2), reason="note"),
             Column("p_at_least", "$p$ at least", pvalue(), reason="note"),
         ],
@@ -43,9 +41,10 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
             "In brackets what the rounding of both means leaves open. The study prints no standard deviations, so no "
             "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of the "
             "five layers that are printed singly, every other layer taken to lie where it adds least to the spread.",
-            f"Both adjacent groups against the others: ${signed(3).show(pair['difference'], 'plain')}$, $|t| \\leq "
-            f"{two.show(pair['statistic_at_most'], 'plain')}$, $p \\geq {two.show(pair['p_at_least'], 'plain')}$; the "
-            f"three groups: $F \\leq {two.show(groups['statistic_at_most'], 'plain')}$, $p \\geq "
-            f"{two.show(groups['p_at_least'], 'plain')}$.",
+            f"Both adjacent groups against the others: ${signed(3).show(adjacent['difference'], 'plain')}$, $|t| \\leq "
+            f"{number.show(adjacent['statistic_at_most'], 'plain')}$, $p \\geq "
+            f"{number.show(adjacent['p_at_least'], 'plain')}$; the three groups: $F \\leq "
+            f"{number.show(groups['statistic_at_most'], 'plain')}$, $p \\geq "
+            f"{number.show(groups['p_at_least'], 'plain')}$.",
         ],
     )

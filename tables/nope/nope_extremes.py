@@ -4,6 +4,7 @@ import pandas as pd
 
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer
+from tables._house import ends
 
 SLOPE_UNIT = 1e-6  # one step of the last printed digit
 
@@ -32,11 +33,7 @@ def table(
             Column("beta_scaled", "$\\|\\beta\\|$", integer(), unit="$10^{-6}$"),
             Column("r2_pos", "$R^2$ of\nposition", fixed(3)),
             Column(
-                "twin",
-                f"Same layer in\n{names['llama3.1-8b']}",
-                fixed(3),
-                ci=("overall_low", "overall_high"),
-                reason="twin_reason",
+                "twin", f"Same layer in\n{names['llama3.1-8b']}", fixed(3), ci=ends("overall"), reason="twin_reason"
             ),
             Column("category", "The study's category", width=0.26),
         ],

@@ -4,6 +4,7 @@ import pandas as pd
 
 from boundpaper.store.frames import wide
 from boundpaper.tables import Column, Table, fixed, integer, signed
+from tables._house import ends
 
 
 def table(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Table:
@@ -25,14 +26,8 @@ def table(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> 
             Column("dip", "dip", fixed(3), group="Printed"),
             Column("recovery_level", "level after", fixed(3), group="Printed"),
             Column("recovery", "recovery", signed(3), group="Printed"),
-            Column(
-                "recovery_recomputed",
-                "recovery",
-                signed(3),
-                ci=("recovery_low", "recovery_high"),
-                group="From the deciles",
-            ),
-            Column("draw_up", "draw-up", signed(3), ci=("draw_up_low", "draw_up_high"), group="From the deciles"),
+            Column("recovery_recomputed", "recovery", signed(3), ci=ends("recovery"), group="From the deciles"),
+            Column("draw_up", "draw-up", signed(3), ci=ends("draw_up"), group="From the deciles"),
         ],
         caption=(
             "Dip and recovery of plasticity with and without cross-attention layers, which have no position encoding: "

@@ -4,15 +4,13 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
 
-WHOSE = {"model": "model's", "capture": "capture's"}
+SCALED_BY = {"model": "model's", "capture": "capture's"}
 
 
 def table(capture_heads: pd.DataFrame) -> Table:
     """Return one row per captured model."""
-    unscaled = capture_heads["scaling"] == "none"
-    rows = capture_heads.assign(
-        whose=["" if plain else WHOSE[str(by)] for plain, by in zip(unscaled, capture_heads["scaled_by"], strict=True)]
-    )
+    whose = capture_heads["scaled_by"].map(SCALED_BY).where(capture_heads["scaling"] != "none", "")
+    rows = capture_heads.assign(whose=whose)
     counts = sorted(set(rows["drawn"]))
     fewer = rows[rows["sampled"] < rows["drawn"]]
     left = " and ".join(f"{row['sampled']} of {row['display_name']}" for _, row in fewer.iterrows())

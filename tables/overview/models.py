@@ -18,7 +18,7 @@ def table(models: pd.DataFrame) -> Table:
         mark=[names.get(text, "") for text in remarks],
     )
     captured = rows[rows["subject"] == "captured"]
-    same = int((captured["checkpoint_match"] == "same checkpoint").sum())
+    same_count = int((captured["checkpoint_match"] == "same checkpoint").sum())
     scored = int((captured["scored_checkpoint"] != "").sum())
     return Table(
         rows=rows,
@@ -47,7 +47,8 @@ def table(models: pd.DataFrame) -> Table:
         marks={name: text for text, name in names.items()},
         caption=(
             f"Models and checkpoints. Of {len(captured)} captured models {scored} have a score in LongBench Pro or "
-            f"RULER; of {same} the captured checkpoint is the scored one. From public configurations and model cards."
+            f"RULER; of {same_count} the captured checkpoint is the scored one. From public configurations and model "
+            "cards."
         ),
         note=(
             "Headings name each family's position encoding, with the base $\\theta$ of its rotation. Size: parameters "

@@ -30,10 +30,10 @@ ROWS = (
 )
 
 
-def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
-    """Return one row per outcome and one column per chosen arm: mean and range over seeds."""
+def arms_table(population_outcomes: pd.DataFrame, letters: str, title: str, base: int = BASE) -> Table:
+    """Return one row per outcome and one column per arm of `letters`: mean and range over seeds."""
     outcomes = population_outcomes[population_outcomes["base"].isin([0, base])]
-    outcomes = outcomes[(outcomes["encoding"] == "own") & outcomes["arm"].isin(list(chosen))]
+    outcomes = outcomes[(outcomes["encoding"] == "own") & outcomes["arm"].isin(list(letters))]
     arms = sorted(outcomes["arm"].unique())
     rows = []
     for outcome, multiple, label, factor, digits in ROWS:

@@ -14,10 +14,10 @@ OUTCOMES = {
     "bias_strength": ("bias per token", 1, 2),
     "bias_window": ("bias over the window", 1, 0),
 }
-"""Words, factor and digits after the point of an outcome."""
+"""Words, factor of the unit, and number of decimals of an outcome."""
 
-TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
-"""How an arm's rotation or softmax is changed beyond the training length, in words."""
+TREATMENTS = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
+"""Changes of an arm's rotation or softmax beyond the training length, in words."""
 
 
 def with_names(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
@@ -42,4 +42,4 @@ def arms_of_contrast(first: str, second: str) -> str:
 def _arm_name(name: str) -> str:
     """Return an arm's name as printed in chapters, with its treatment beyond the training length."""
     arm, _, treatment = name.partition(":")
-    return f"{arm}, {TREATED[treatment]}" if treatment else arm
+    return f"{arm}, {TREATMENTS[treatment]}" if treatment else arm

@@ -44,14 +44,14 @@ def items_table(
     rows["shown"] = [f"base {int(base):,}" for base in rows["base"].astype(str)]
     rows["order"] = rows["base"].astype(int)
     rows = rows.sort_values("order", kind="stable", ignore_index=True)
-    asked_items, has_seeds = len(rows), rows["seeds"] > 0
+    count, has_seeds = len(rows), rows["seeds"] > 0
     decided = int((rows["outcome"] != "open").sum())
-    waiting = [name for name, group in has_seeds.groupby(rows["shown"]) if not group.any()]
-    rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
-    rows["shown"] += rows["shown"].map({name: _seeds_sentence(group) for name, group in rows.groupby("shown")})
-    left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
+    unmeasured = [name for name, group in has_seeds.groupby(rows["shown"]) if not group.any()]
+    rows = rows[~rows["shown"].isin(unmeasured)].reset_index(drop=True)
+    rows["shown"] += rows["shown"].map({name: _seeds_phrase(group) for name, group in rows.groupby("shown")})
+    left_out = f" Not measured yet, and left out: every item at {' and '.join(unmeasured)}." if unmeasured else ""
     addition = " (permutations within seeds of a relation)" if "relations" in " ".join(families) else ""
-    seed_phrase = "" if has_seeds.all() else f"{int(has_seeds.sum())} have a seed, and "
+    opening = "" if has_seeds.all() else f"{int(has_seeds.sum())} have a seed, and "
     return Table(
         rows=rows,
         columns=[
@@ -67,7 +67,7 @@ def items_table(
         size="footnotesize",
         column_space=4,
         caption=(
-            f"{caption}; {seed_phrase}{decided} of {asked_items} are decided. "
+            f"{caption}; {opening}{decided} of {count} are decided. "
             "Unit: one training seed; Student's intervals, which decide nothing."
         ),
         short=short,
@@ -80,12 +80,12 @@ def items_table(
 
 
 def _margins(rows: pd.DataFrame) -> str:
-    """Return a phrase with the equivalence margins: for changes along a text or with width, and for arm differences."""
-    tested = rows.dropna(subset="margin")
-    is_gap = tested["first"].str[0] != tested["second"].str[0]
+    """Return a phrase with the margins of equivalence for changes within an arm, and for differences between arms."""
+    rows_with_margin = rows.dropna(subset="margin")
+    is_gap = rows_with_margin["first"].str[0] != rows_with_margin["second"].str[0]
     groups = (
-        ("changes and widths", tested.loc[~is_gap, "margin"]),
-        ("gaps between arms", tested.loc[is_gap, "margin"]),
+        ("changes and widths", rows_with_margin.loc[~is_gap, "margin"]),
+        ("gaps between arms", rows_with_margin.loc[is_gap, "margin"]),
     )
     phrases = [
         f"{' or '.join(fixed(2).show(margin, 'plain') for margin in sorted(set(margins)))} for {label}"
@@ -95,7 +95,7 @@ def _margins(rows: pd.DataFrame) -> str:
     return f" ({', '.join(phrases)})" if phrases else ""
 
 
-def _seeds_sentence(rows: pd.DataFrame) -> str:
+def _seeds_phrase(rows: pd.DataFrame) -> str:
     """Return a phrase: how many of the planned seeds the items of one base have."""
     fewest, most = rows["seeds"].min(), rows["seeds"].max()
     return f", {'' if fewest == most else f'{fewest} to '}{most} of {rows['planned'].max()} seeds"

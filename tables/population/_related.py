@@ -1,6 +1,6 @@
 """Printed names of the metrics in tables of relations."""
 
-WHAT = {
+METRICS = {
     "h1_plasticity": "late plasticity",
     "h3_bias": "bias per token",
     "h3_bias_window": "bias over the window",

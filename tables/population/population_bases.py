@@ -12,13 +12,13 @@ SCALED = ("difference", "low", "high")
 
 def table(population_bases: pd.DataFrame) -> Table:
     """Return one row per contrast."""
-    by_base = {of: group.set_index("item") for of, group in population_bases.groupby("of")}
+    by_base = {base: group.set_index("item") for base, group in population_bases.groupby("of")}
     rows = by_base[LARGER].reset_index()
     for name in NAMES:
         rows[f"less_{name}"] = rows["item"].map(by_base[DIFFERENCE][name])
     rows["less_note"] = rows["less_note"].fillna("no difference of bases")
     rows["less_note"] = [
-        "" if defined else note for note, defined in zip(rows["less_note"], rows["less_low"].notna(), strict=True)
+        "" if is_known else note for note, is_known in zip(rows["less_note"], rows["less_low"].notna(), strict=True)
     ]
     rows = with_names(rows, (*SCALED, *(f"less_{name}" for name in SCALED)))
     return Table(

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
+from tables._house import ends, range_phrase
 from tables.population._contrasts import with_names
 
 
@@ -17,7 +18,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
         rows[f"every_{name}"] = rows["item"].map(all_models[name])
     rows = with_names(rows, ("every_difference", "every_low", "every_high"))
-    seeds, smallest = _range_text(rows["seeds"]), fixed(3).show(rows["p_holm"].min(), "plain")
+    seeds, smallest = range_phrase(rows["seeds"]), fixed(3).show(rows["p_holm"].min(), "plain")
     count = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
@@ -26,14 +27,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             Column("arms", "Arms"),
             Column("base", "Base"),
             Column("multiple", "At", fixed(0)),
-            Column(
-                "every_difference",
-                "Difference",
-                fixed(1),
-                digits="digits",
-                ci=("every_low", "every_high"),
-                reason="every_note",
-            ),
+            Column("every_difference", "Difference", fixed(1), digits="digits", ci=ends("every"), reason="every_note"),
             Column("every_p_holm", "$p$", fixed(3), reason="every_note"),
         ],
         space="family",
@@ -41,7 +35,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         marks={"primary": "The primary contrast."},
         caption=(
             f"Contrasts of the population's plan, asked of all trained models, {count} of {len(rows)} measured: "
-            f"means over {_range_text(all_models['seeds'])} seeds, first arm minus second. Unit: one training seed."
+            f"means over {range_phrase(all_models['seeds'])} seeds, first arm minus second. Unit: one training seed."
         ),
         short="Planned contrasts of the population",
         note=(
@@ -52,12 +46,6 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             f"arms missed the criterion. By the plan {seeds} seeds count; the smallest corrected $p$ is {smallest}."
         ),
     )
-
-
-def _range_text(counts: pd.Series) -> str:
-    """Return the smallest and largest of `counts` as text; one number if they are equal."""
-    least, most = int(counts.min()), int(counts.max())
-    return str(least) if least == most else f"{least} to {most}"
 
 
 def _base_text(base: str, first: str, second: str) -> str:

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed
 
 ARMS = ("kept", "dropped")
 DIGITS = 2
-"""Decimals at most: so few seeds do not determine a third."""
+"""Greatest number of decimals: so few seeds do not determine a third."""
 OUTCOMES = {
     "yes": "As reported",
     "opposite": "The opposite",

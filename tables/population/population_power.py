@@ -10,25 +10,25 @@ BASES = ("400", "10000")
 
 def table(population_power: pd.DataFrame) -> Table:
     """Return one row per contrast, with one group of columns per base."""
-    by_base = {of: group.set_index("item") for of, group in population_power.groupby("of")}
+    by_base = {base: group.set_index("item") for base, group in population_power.groupby("of")}
     rows = by_base[BASES[0]].reset_index()
-    for of in BASES:
+    for base in BASES:
         for name in ("seeds", "detectable", "note"):
-            rows[f"{name}_{of}"] = rows["item"].map(by_base[of][name])
-    rows = with_names(rows, tuple(f"detectable_{of}" for of in BASES))
+            rows[f"{name}_{base}"] = rows["item"].map(by_base[base][name])
+    rows = with_names(rows, tuple(f"detectable_{base}" for base in BASES))
     columns = [Column("what", "Outcome"), Column("arms", "Arms"), Column("multiple", "At", fixed(0))]
-    for of in BASES:
-        group = f"Base {int(of):,}"
+    for base in BASES:
+        group = f"Base {int(base):,}"
         columns += [
-            Column(f"seeds_{of}", "seeds", integer(), group=group),
-            Column(f"detectable_{of}", "detectable", fixed(1), digits="digits", reason=f"note_{of}", group=group),
+            Column(f"seeds_{base}", "seeds", integer(), group=group),
+            Column(f"detectable_{base}", "detectable", fixed(1), digits="digits", reason=f"note_{base}", group=group),
         ]
     powers = population_power[population_power["of"].isin(BASES)]
-    deviations, corrected = powers["deviations"].dropna(), powers["corrected"].dropna()
+    deviations, corrected_deviations = powers["deviations"].dropna(), powers["corrected"].dropna()
     sizes = (
         f"At .05 that is {deviations.min():.2f} standard deviations over the most seeds there are, corrected for the "
-        f"tests of a family {corrected.min():.2f} to {corrected.max():.2f}. "
-        if len(corrected)
+        f"tests of a family {corrected_deviations.min():.2f} to {corrected_deviations.max():.2f}. "
+        if len(corrected_deviations)
         else ""
     )
     return Table(

@@ -19,7 +19,7 @@ def table(population_record: pd.DataFrame) -> Table:
         seeds = ", ".join(str(seed) for seed in untrained)
         records.append({"base": base_text, "arm": arm, "what": ARMS[str(arm)], **states, "seeds": seeds})
     rows = pd.DataFrame(records)
-    extra = [Column("seeds", "Seeds not trained yet")] if rows["seeds"].any() else []
+    seed_columns = [Column("seeds", "Seeds not trained yet")] if rows["seeds"].any() else []
     per_row = population_record.groupby(["arm", "base"]).size().max()
     trained = int((population_record["status"] != "not trained").sum())
     return Table(
@@ -30,7 +30,7 @@ def table(population_record: pd.DataFrame) -> Table:
             Column("base", "Base"),
             Column("counted", "Counted", integer(), group="Models"),
             Column("excluded", "Excluded", integer(), group="Models"),
-            *extra,
+            *seed_columns,
         ],
         caption=(
             f"The plan of the population and its record: {trained} of {len(population_record)} models are trained and "
@@ -41,7 +41,7 @@ def table(population_record: pd.DataFrame) -> Table:
             "Excluded: missed the criterion of convergence, or starts from one that did."
             + (
                 " Models that are not trained yet stay in the plan, whose command trains them in order."
-                if extra
+                if seed_columns
                 else ""
             )
         ),

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
-from tables.population._related import WHAT
+from tables.population._related import METRICS
 
 GROUPS = {
     "relations": "Of a model, against its loss of passkeys from one to four training lengths",
@@ -20,7 +20,7 @@ def table(
     """Return one row per planned question, for all trained models and for the models that the plan counts."""
     rows = pd.concat([population_relations_every, population_head_damage_every], ignore_index=True)
     planned = pd.concat([population_relations, population_head_damage]).set_index("item")
-    rows["what"] = rows["item"].map(WHAT)
+    rows["what"] = rows["item"].map(METRICS)
     rows["group"] = rows["family"].map(GROUPS)
     for name in ("rho", "seeds", "p_holm", "note"):
         rows[f"counted_{name}"] = rows["item"].map(planned[name])

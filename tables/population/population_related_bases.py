@@ -3,7 +3,7 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
-from tables.population._related import WHAT
+from tables.population._related import METRICS
 
 GROUPS = {
     "10000": "Of a model of base 10,000, against its loss of passkeys from one to four training lengths",
@@ -16,7 +16,7 @@ GROUPS = {
 def table(population_relations_bases: pd.DataFrame, population_head_damage_bases: pd.DataFrame) -> Table:
     """Return one row per question and group of models."""
     rows = pd.concat([population_relations_bases, population_head_damage_bases.assign(of="heads")], ignore_index=True)
-    rows = rows.assign(what=rows["item"].map(WHAT), group=rows["of"].map(GROUPS))
+    rows = rows.assign(what=rows["item"].map(METRICS), group=rows["of"].map(GROUPS))
     return Table(
         rows=rows.sort_values("of", key=lambda of: of.map(list(GROUPS).index), kind="stable", ignore_index=True),
         columns=[

@@ -23,9 +23,9 @@ def table(
     levels = retrained_levels[retrained_levels["width"] == width].query(condition)
     places = {int(retrained_levels["low"].min()): "first", int(retrained_levels["low"].max()): "last"}
     longest = int(retrained_levels["high"].max())
-    limited = retrained_distances[retrained_distances["apart_high"] < longest]
-    limited = limited[(limited["away_low"] == 0) & (limited["away_high"] == longest)]
-    values = pd.concat([levels.assign(apart_low=0, apart_high=longest), limited], ignore_index=True)
+    by_distance = retrained_distances[retrained_distances["apart_high"] < longest]
+    by_distance = by_distance[(by_distance["away_low"] == 0) & (by_distance["away_high"] == longest)]
+    values = pd.concat([levels.assign(apart_low=0, apart_high=longest), by_distance], ignore_index=True)
     values = values[(values["base"].astype(str) == base) & values["arm"].isin(ARMS)]
     values = values[values["quantity"].isin(QUANTITIES) & values["low"].isin(places)]
     cells = ["arm", "apart_low", "apart_high"]
@@ -38,7 +38,7 @@ def table(
     ]
     rows["part"] = "Arm " + rows["arm"]
     null = null_levels[(null_levels[list(NULL)] == pd.Series(NULL)).all(axis=1) & (null_levels["quantity"] == "sway")]
-    level, seeds = null.set_index("place")["value"], int(limited["seeds"].max())
+    null_levels_by_place, seeds = null.set_index("place")["value"], int(by_distance["seeds"].max())
     columns = [
         Column(
             f"{quantity} {place} value", place, fixed(2), group=name,
@@ -47,7 +47,7 @@ def table(
         for quantity, name in QUANTITIES.items()
         for place in places.values()
     ]  # fmt: skip
-    random = [fixed(2).show(level[place], "plain") for place in places.values()]
+    null_sways = [fixed(2).show(null_levels_by_place[place], "plain") for place in places.values()]
     return Table(
         rows=rows,
         columns=[Column("shown", "Keys apart"), *columns],
@@ -62,7 +62,7 @@ def table(
             "Keys before late queries lie farther apart, so the row of any distance mixes distance with position. "
             "Distances that keys of the first training length cannot have are left out. At any distance, of keys "
             f"before the {null_levels['width'].max()} words of a bin and not {width}, networks of this size with "
-            f"random weights have a sway of {random[0]} in the first and {random[1]} in the last "
-            f"({int(null['seeds'].max())} initialisations). Exploratory; intervals: Student's over seeds."
+            f"random weights have a sway of {null_sways[0]} in the first and {null_sways[1]} in the "
+            f"last ({int(null['seeds'].max())} initialisations). Exploratory; intervals: Student's over seeds."
         ),
     )

@@ -25,7 +25,7 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
         ]
         rows[f"{name}_why"] = [_why_missing(note, name) for note in rows["note"]]
     rows["new"] = ~rows["experiment"].duplicated()
-    left_out = [name for name in NAMES if name not in columns]
+    has_students = len(columns) == len(NAMES)
     return Table(
         rows=rows,
         columns=[
@@ -38,7 +38,7 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
         caption=(
             "Experiments of the DroPE report [@africa2026] on one pretrained model with its rotation and with it "
             "removed"
-            + (", and on its students at equal tokens" if not left_out else " and nothing trained")
+            + (", and on its students at equal tokens" if has_students else " and nothing trained")
             + ". All models read the same texts. Unit: one model, so that there are no intervals."
         ),
         short="Experiments on a model with its rotation and without",

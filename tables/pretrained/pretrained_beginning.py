@@ -41,9 +41,9 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
             for key, (label, unit, digits) in quantities.items():
                 row = {"group": group, "label": f"{label} ({unit})" if unit else label, "model": name}
                 for start in STARTS:
-                    found = (key, start) in cells
-                    row[start] = with_interval(cells[(key, start)], fixed(digits)) if found else ""
-                    row[f"why_{start}"] = why_empty(cells[(key, start)]) if found else "No spread over texts, no pairs"
+                    has_cell = (key, start) in cells
+                    row[start] = with_interval(cells[key, start], fixed(digits)) if has_cell else ""
+                    row[f"why_{start}"] = why_empty(cells[key, start]) if has_cell else "No spread over texts, no pairs"
                 rows.append(row)
     frame = pd.DataFrame(rows)
     texts = int(pretrained_beginning["n"].max())

@@ -6,21 +6,22 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 
-SHOWN = {"gap": ("Mean", 1), "spread": ("Spread", 1), "plasticity": ("Plasticity", 2), "sway": ("Sway", 2)}
+QUANTITIES = {"gap": ("Mean", 1), "spread": ("Spread", 1), "plasticity": ("Plasticity", 2), "sway": ("Sway", 2)}
 ENDS = ("first", "last")
 
 
 def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Table:
-    """Return for each capture all pairs and ranges of distances, then in pooled bins the nearest and farthest pairs."""
+    """Return rows by capture and range of distances, then pooled bins for all, the nearest and the farthest pairs."""
     levels = pretrained_exchange_levels.query("weights == 'all' and role != 'own again'")
     cells = ["display_name", "texts", "apart_low", "apart_high"]
     wide = levels.pivot(index=cells, columns="quantity", values=list(ENDS))
     wide = wide.set_axis([f"{column[1]}_{column[0]}" for column in wide.columns], axis=1).reset_index()
-    all_pairs = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
+    is_all_pairs = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
     wide["label"] = [f"{low:,} to {high:,}" for low, high in zip(wide["apart_low"], wide["apart_high"], strict=True)]
-    wide.loc[all_pairs, "label"] = "all pairs"
+    wide.loc[is_all_pairs, "label"] = "all pairs"
     wide["part"] = wide["display_name"] + " on " + wide["texts"] + ", aligned"
-    wide = wide.assign(near=~all_pairs).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
+    wide = wide.assign(is_range=~is_all_pairs)
+    wide = wide.sort_values(["part", "is_range", "apart_low"], ascending=[False, True, True])
     extremes = [rows.iloc[[0, 1, -1]] for _, rows in pretrained_competition.groupby("display_name", sort=False)]
     pooled = pd.concat(extremes).drop_duplicates(["display_name", "distance"])
     label = [f"{distance:,.0f}" if distance else "all pairs" for distance in pooled["distance"]]
@@ -31,7 +32,7 @@ def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.D
             Column("label", "Keys, tokens apart"),
             *(
                 Column(f"{name}_{end}", end, fixed(digits), group=group, missing="not asked")
-                for (name, (group, digits)), end in itertools.product(SHOWN.items(), ENDS)
+                for (name, (group, digits)), end in itertools.product(QUANTITIES.items(), ENDS)
             ),
         ],
         groups="part",

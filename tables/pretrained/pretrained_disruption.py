@@ -33,6 +33,7 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
         for p, flag in zip(frame["p"], is_massive, strict=True)
     ]
     masks, texts = int(frame["masks"].max()), int(frame["texts"].max())
+    names = ", ".join(frame["display_name"].unique())
     return Table(
         rows=frame,
         columns=[
@@ -46,7 +47,7 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
         groups="group",
         size="footnotesize",
         caption=(
-            f"What filling dimensions of queries and keys before the rotation costs {_names(frame)}, in nats per "
+            f"What filling dimensions of queries and keys before the rotation costs {names}, in nats per "
             f"token. Unit: one text, n = {texts}; in brackets Student's 95 % interval of the difference over texts."
         ),
         short="Disrupted dimensions of a pretrained model",
@@ -55,7 +56,3 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
             "on the first texts; the smallest possible is one over the number of masks plus one."
         ),
     )
-
-
-def _names(frame: pd.DataFrame) -> str:
-    return ", ".join(dict.fromkeys(frame["display_name"]))

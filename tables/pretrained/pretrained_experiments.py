@@ -7,7 +7,7 @@ from tables.pretrained._cells import why_empty, with_interval
 
 REFERENCES = ("reported", "small")
 DIGITS = 2
-"""Decimals at most: so few texts and seeds do not determine a third."""
+"""Greatest number of decimals: so few texts and seeds do not determine a third."""
 UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 

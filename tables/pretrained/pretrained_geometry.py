@@ -31,20 +31,20 @@ def table(pretrained_geometry: pd.DataFrame, pretrained_noise: pd.DataFrame, mea
             row: dict[str, object] = {"group": group, "label": label}
             for index, column in enumerate(columns):
                 cell = cells.loc[(metric, column)]
-                unit = 100 if metric == "bias_window" else 1
-                row |= {f"{name}{index}": cell[field] / unit for name, field in FIELDS.items()}
+                scale = 100 if metric == "bias_window" else 1
+                row |= {f"{name}{index}": cell[field] / scale for name, field in FIELDS.items()}
                 row[f"note{index}"] = cell["note"]
             rows.append(row)
     facts: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
-    measured = measured_models[measured_models["model"].isin(columns)].set_index("model")
+    models = measured_models[measured_models["model"].isin(columns)].set_index("model")
     documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     notes = [
         f"{facts.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
         f"{estimator_phrase(row['estimator'], row['pairs'])}"
-        for model, row in measured.iterrows()
+        for model, row in models.iterrows()
     ]
-    reported = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
+    reported_count = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -62,12 +62,11 @@ def table(pretrained_geometry: pd.DataFrame, pretrained_noise: pd.DataFrame, mea
         ],
         groups="group",
         caption=(
-            f"Head geometry of pretrained models measured here, beside up to {reported} reported models and small ones "
-            "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
-            f"the largest, a range and no interval; at most {whole(facts.loc['reported', 'context'])} tokens "
-            f"[@shcherb2026]); small, one training seed, $n = {facts.loc['small', 'n']}$, "
-            f"{whole(facts.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
-            "intervals."
+            f"Head geometry of pretrained models measured here, beside up to {reported_count} reported models and "
+            "small ones (arm A of the population at base 400). Units: reported, one model (the median, in brackets "
+            f"the least and the largest, a range and no interval; at most {whole(facts.loc['reported', 'context'])} "
+            f"tokens [@shcherb2026]); small, one training seed, $n = {facts.loc['small', 'n']}$, "
+            f"{whole(facts.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % intervals."
         ),
         short="Head geometry of pretrained models",
         note=[

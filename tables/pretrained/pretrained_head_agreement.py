@@ -21,9 +21,9 @@ def table(pretrained_head_agreement: pd.DataFrame) -> Table:
     for (model, contrast), cells in pretrained_head_agreement.groupby(["display_name", "contrast"], sort=False):
         group = f"{CONTRASTS[str(contrast)]} ({model})"
         layer_rows = cells[cells["layer"].notna()]
-        third = layer_rows["layer"].astype(int) * THIRDS // len(layer_rows)
-        for index in range(THIRDS):
-            layers = layer_rows[third == index]
+        thirds = layer_rows["layer"].astype(int) * THIRDS // len(layer_rows)
+        for third in range(THIRDS):
+            layers = layer_rows[thirds == third]
             label = f"Layers {layers['layer'].min()} to {layers['layer'].max()}"
             sums: dict[str, Any] = {"why": "Of all layers together."}
             sums |= {column: layers[column].sum() for column in ("heads", "same", "expected")}

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed
 
 WHERE = {"pre": "Before the rotation", "post": "After the rotation"}
 TENSORS = {"query": "queries", "key": "keys", "value": "values"}
-THRESHOLD = 5.0  # the one that the report uses
+THRESHOLD = 5.0  # threshold of the report
 
 
 def table(pretrained_kinds: pd.DataFrame) -> Table:

@@ -18,7 +18,7 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
     frame = pretrained_repeated.copy()
     frame["group"] = frame["fill"].map(FILLS)
     frame["label"] = frame["target"].map(TARGETS)
-    facts = frame.iloc[0]
+    facts, names = frame.iloc[0], ", ".join(frame["display_name"].unique())
     return Table(
         rows=frame,
         columns=[
@@ -30,7 +30,7 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
         groups="group",
         size="footnotesize",
         caption=(
-            f"What filling dimensions of queries and keys before the rotation costs {_names(frame)} on natural text "
+            f"What filling dimensions of queries and keys before the rotation costs {names} on natural text "
             "and on one repeated sentence, in nats per token. Unit: one text, n = "
             f"{int(facts['natural_texts'])} and {int(facts['repeated_texts'])}; in brackets Student's 95 % interval "
             "over texts, of the difference Welch's."
@@ -42,7 +42,3 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
             "texts of the same kind. Source: the texts of the DroPE report are repeated sentences."
         ),
     )
-
-
-def _names(frame: pd.DataFrame) -> str:
-    return ", ".join(dict.fromkeys(frame["display_name"]))

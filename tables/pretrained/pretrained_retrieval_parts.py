@@ -14,7 +14,8 @@ PARTS = {
 }
 RANK = "rank"
 UNASKED = "Not asked at this length."
-WHICH = {
+NO_INTERVAL = "Without an interval; a dash: not asked at this length."
+LABELS = {
     "code": "a code",
     "key": "a key",
     "exact": "the key itself",
@@ -33,12 +34,12 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
     rows = []
     for keys, cells in parts.groupby(["display_name", "part", "which"], sort=False):
         name, part, which = map(str, keys)
-        by = cells.set_index("tokens")
+        by_length = cells.set_index("tokens")
         row = {"model": name, "label": _part_label(part, which), "n": int(cells["n"].min())}
-        reason = UNASKED if part != "shown" else f"Without an interval; a dash: {UNASKED[0].lower()}{UNASKED[1:]}"
-        rows.append(row | {"part": part, "why": reason} | _percent_by_length(by, ("value", "low", "high"), lengths))
-        if part == "shown" and by["auc"].notna().any():
-            rows.append(row | {"part": RANK, "why": reason} | _percent_by_length(by, ("auc",), lengths))
+        row["why"] = UNASKED if part != "shown" else NO_INTERVAL
+        rows.append(row | {"part": part} | _percent_by_length(by_length, ("value", "low", "high"), lengths))
+        if part == "shown" and by_length["auc"].notna().any():
+            rows.append(row | {"part": RANK} | _percent_by_length(by_length, ("auc",), lengths))
     frame = pd.DataFrame(rows)
     many_models = frame["model"].nunique() > 1
     frame["group"] = [
@@ -87,6 +88,6 @@ def _percent_by_length(by_length: pd.DataFrame, columns: Sequence[str], lengths:
 
 def _part_label(part: str, which: str) -> str:
     if part != "depth":
-        return WHICH.get(which, which)
+        return LABELS.get(which, which)
     low, high = (100 * float(end) for end in which.split("-"))
     return f"{low:.0f} to {high:.0f} %"

@@ -14,9 +14,8 @@ def table(pretrained_rotation: pd.DataFrame) -> Table:
     values = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
     values.columns = pd.Index(["_".join(reversed(column)) for column in values.columns])
     order = pretrained_rotation[keys].drop_duplicates()
-    rows = order.merge(values, left_on=keys, right_index=True).assign(
-        label=lambda frame: frame["quantity"].map(QUANTITIES)
-    )
+    rows = order.merge(values, left_on=keys, right_index=True)
+    rows["label"] = rows["quantity"].map(QUANTITIES)
     [uniform] = pretrained_rotation.loc[pretrained_rotation["computed"] == "even", "value"].unique()
     texts = int(pretrained_rotation["n"].max())
     return Table(

@@ -15,8 +15,8 @@ def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame, 
     """Return one row per quantity, grouped by contrast."""
     frame = pretrained_text_tests.copy()
     parts = frame["comparison"].str.split(": ", n=1, expand=True)
-    reported = subjects[(subjects["role"] == "reported") & (subjects["side"] == "rope")]
-    names = dict(zip(reported["pair"], reported["label"], strict=True))
+    rotary_models = subjects[(subjects["role"] == "reported") & (subjects["side"] == "rope")]
+    names = dict(zip(rotary_models["pair"], rotary_models["label"], strict=True))
     names |= dict(zip(pretrained_models["model"], pretrained_models["display_name"], strict=True))
     frame["group"] = [
         f"{CONTRASTS[name]} ({names[model]})" for name, model in zip(parts[0], frame["study"], strict=True)

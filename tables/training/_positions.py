@@ -25,7 +25,7 @@ def position_rows(positions: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, s
     rows = cells.pivot(index=["order", "display_name"], columns="field", values="plasticity")[list(bins)]
     rows = rows.reset_index()
     rows.columns.name = None
-    gaps = cells[cells["plasticity"].isna()]
-    reasons = (gaps["field"] + ": " + gaps["note"]).groupby(gaps["display_name"]).agg("; ".join)
+    empty_cells = cells[cells["plasticity"].isna()]
+    reasons = (empty_cells["field"] + ": " + empty_cells["note"]).groupby(empty_cells["display_name"]).agg("; ".join)
     rows["reason"] = [reasons.get(name, "") for name in rows["display_name"]]
     return rows, {field: title.replace("-", "–") for field, title in bins.items()}

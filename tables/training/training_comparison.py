@@ -19,11 +19,13 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         rule=rows["other"] & ~rows["other"].shift(fill_value=False),
         empty=["drop_same: captured over a shorter window; far_same: captured over a shorter window"] * len(rows),
     )
-    same, in_families = (
+    equal_window, within_families = (
         correlation_phrase(pick(bias_plasticity_tests, comparison="per token, models over the same window", test=test))
         for test in ("pearson", "pearson_within_family")
     )
-    full = correlation_phrase(pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
+    own_window = correlation_phrase(
+        pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
+    )
     count = int(rows["drop_same"].notna().sum())
     return Table(
         rows=rows,
@@ -52,9 +54,10 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
                 "SmolLM3 it is the printed drop. Bias per window: per token times the captured context."
             ),
             (
-                f"Bias per token against the drop over the first {window // 1024}K, {count} models: {same}; inside "
-                f"families: {in_families}. Against the drop over each model's own window, captured models without "
-                f"SmolLM3: {full}. Permutation $p$, no correction; the equal window was chosen after seeing the data."
+                f"Bias per token against the drop over the first {window // 1024}K, {count} models: {equal_window}; "
+                f"inside families: {within_families}. Against the drop over each model's own window, captured models "
+                f"without SmolLM3: {own_window}. Permutation $p$, no correction; the equal window was chosen after "
+                "seeing the data."
             ),
         ],
     )

@@ -9,9 +9,9 @@ from tables.training._positions import position_rows
 
 def table(training_positions: pd.DataFrame) -> Table:
     """Return one row per checkpoint of the extensions, with one column per bin."""
-    late = training_positions[training_positions["extension"].astype(bool)]
-    rows, bins = position_rows(late)
-    windows = listed([whole(context) for context in sorted(set(late["context"]))])
+    extension = training_positions[training_positions["extension"].astype(bool)]
+    rows, bins = position_rows(extension)
+    windows = listed([whole(context) for context in sorted(set(extension["context"]))])
     return Table(
         rows=rows,
         columns=[

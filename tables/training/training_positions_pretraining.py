@@ -9,8 +9,8 @@ from tables.training._positions import position_rows
 
 def table(training_positions: pd.DataFrame) -> Table:
     """Return one row per checkpoint of pre-training, with one column per bin."""
-    early = training_positions[~training_positions["extension"].astype(bool)]
-    rows, bins = position_rows(early)
+    pretraining = training_positions[~training_positions["extension"].astype(bool)]
+    rows, bins = position_rows(pretraining)
     return Table(
         rows=rows,
         columns=[
@@ -19,9 +19,9 @@ def table(training_positions: pd.DataFrame) -> Table:
         ],
         reason="reason",
         caption=(
-            f"Plasticity by position during pre-training of SmolLM3-3B, window of {whole(early['context'].max())} "
-            f"tokens, {len(rows)} checkpoints, Table 6 of the study [@shcherb2026]. Unit: one checkpoint, mean over "
-            "heads."
+            "Plasticity by position during pre-training of SmolLM3-3B, window of "
+            f"{whole(pretraining['context'].max())} tokens, {len(rows)} checkpoints, Table 6 of the study "
+            "[@shcherb2026]. Unit: one checkpoint, mean over heads."
         ),
         short="SmolLM3 in pre-training: plasticity by position",
         note="Bins are positions of the query in tokens, 1K being 1,024.",

@@ -18,7 +18,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         mark=["drop" if flag else "" for flag in is_wrong],
         steps=[name.rpartition(" ")[2] for name in training_trajectory["display_name"]],
     )
-    short, long = (whole(context) for context in (rows["context"].min(), rows["context"].max()))
+    shortest, longest = (whole(context) for context in (rows["context"].min(), rows["context"].max()))
     gaps = ", ".join(f"{gap:.3f}" for gap in rows.loc[is_wrong, "ap_drop_recomputed"])
     pairs = [
         f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['phase']}, {row['steps']})"
@@ -51,8 +51,8 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         },
         caption=(
             f"SmolLM3-3B over {len(rows)} checkpoints of one training run, Table 5 of the study [@shcherb2026]. Per "
-            f"window: per token times the window of the phase, {short} to {long} tokens. Unit: one checkpoint, mean "
-            "over heads."
+            f"window: per token times the window of the phase, {shortest} to {longest} tokens. Unit: one checkpoint, "
+            "mean over heads."
         ),
         short="SmolLM3 in training: rotation and plasticity by checkpoint",
         note=(

@@ -25,11 +25,11 @@ TESTED_SPLITS = ("layer", "half", "design")
 def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return mean Delta P by model, data set, grouping, group and layer, with a 95 % bootstrap interval.
 
-    A model that the sources name has its key and name there. `entity` is a small model's arm, else the model; `depth`
-    is the layer's relative depth in percent. `control` is Delta P with as many other tokens cut in place of the
+    A model in the table of models has its key and name from there. `entity` is a small model's arm, else the model;
+    `depth` is the layer's relative depth in percent. `control` is Delta P with as many other tokens cut in place of the
     question, `filler` with as many filler tokens cut (if there are any), and `excess` the mean Delta P minus the mean
-    control. `above_chance` says whether the interval of the probe's AUROC lies above one half, over the samples that
-    need the question if these are known. `n` counts units.
+    control. `above_chance` says whether the interval of the probe's AUROC lies above one half. The probe is tested on
+    the samples that need the question, or on all where these are unknown. `n` counts units.
     """
     levels = anchoring["condition"].str.split("/", expand=True)
     rows = anchoring.assign(data=levels[0], split=levels[1], group=levels[2])
@@ -72,11 +72,11 @@ def _model_label(model: str) -> str:
 
 
 def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return probe rows by model, data set and layer, over the samples that need the question if these are known."""
-    probes = []
-    for _, layers in rows.groupby(["model", "data"]):
-        probes.append(layers[layers["group"] == ("question" if (layers["group"] == "question").any() else "all")])
-    table = pd.concat(probes).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
+    """Return the probe's scores by model, data set and layer, as `anchoring_curves` describes them."""
+    question = rows["group"] == "question"
+    is_known = question.groupby([rows["model"], rows["data"]]).transform("any")
+    probes = rows[question | ~is_known & (rows["group"] == "all")]
+    table = probes.pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
     names = ["model", "data", "layer", "auroc", "auroc_low", "auroc_high", "accuracy"]
     return table[names].assign(above_chance=table["auroc_low"] > CHANCE)
 

@@ -1,4 +1,4 @@
-"""Count the numbers in the description of Delta P over layers, and compare its two models."""
+"""Count the printed numbers on Delta P over layers, and compare the two models that they describe."""
 
 import pandas as pd
 

@@ -17,7 +17,7 @@ COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
 
 
 class Variant(NamedTuple):
-    """One correlation of drop and loss over the first n models: a function of relabellings, n, and a tie tolerance."""
+    """A correlation of drop and loss over the first `n` models, as a function of relabellings; `tie` is a tolerance."""
 
     coefficient: Callable[[IntArray], FloatArray]
     n: int
@@ -25,7 +25,7 @@ class Variant(NamedTuple):
 
 
 def source_models_first(matched_models: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Return the models, those of source 002 first, and how many these are."""
+    """Return the models with those of source 002 first, and the number of models of source 002."""
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
     return models, int(models["in_source"].astype(bool).sum())
 
@@ -45,26 +45,28 @@ def score_loss(
 
 
 def variants(
-    scores: pd.DataFrame, models: pd.DataFrame, in_source: int, starts: Sequence[str], unit: str = "share"
+    scores: pd.DataFrame, models: pd.DataFrame, source_count: int, starts: Sequence[str], unit: str = "share"
 ) -> list[Variant]:
-    """Return the variants to `END`: by start, mode, drop and set of models, and coefficient."""
-    samples = (("ap_drop", 1, in_source), ("ap_drop", 1, len(models)), ("total_drop", -1, in_source))
-    tested = []
+    """Return one variant per starting length, mode, drop with its models, and coefficient; losses end at `END`."""
+    samples = (("ap_drop", 1, source_count), ("ap_drop", 1, len(models)), ("total_drop", -1, source_count))
+    correlations = []
     for start, mode, (metric, sign, n) in product(starts, MODES, samples):
         loss = score_loss(scores, models, start, END, mode, unit)[:n]
         drop = sign * models[metric].to_numpy(dtype=float)[:n]
-        tested += [Variant(relabelled(drop, loss, name), n, tie_tolerance(drop, loss, name)) for name in COEFFICIENTS]
-    return tested
+        correlations += [
+            Variant(relabelled(drop, loss, name), n, tie_tolerance(drop, loss, name)) for name in COEFFICIENTS
+        ]
+    return correlations
 
 
-def joint_median(tested: Sequence[Variant], count: int, in_source: int) -> tuple[float, PermutationP]:
+def joint_median(correlations: Sequence[Variant], count: int, source_count: int) -> tuple[float, PermutationP]:
     """Return the median coefficient over variants, and its test by exchanging the source models' drops."""
 
     def median(index: IntArray) -> FloatArray:
-        coefficients = [variant.coefficient(index[:, : variant.n]) for variant in tested]
+        coefficients = [variant.coefficient(index[:, : variant.n]) for variant in correlations]
         return np.asarray(np.median(coefficients, axis=0), dtype=np.float64)
 
     observed = float(median(np.arange(count)[None, :])[0])
-    blocks = [block for block in (np.arange(in_source), np.arange(in_source, count)) if block.size]
-    tie = max(variant.tie for variant in tested)
+    blocks = [block for block in (np.arange(source_count), np.arange(source_count, count)) if block.size]
+    tie = max(variant.tie for variant in correlations)
     return observed, permutation_p(observed, median, blocks, tie=tie, cells_per_draw=count**2)

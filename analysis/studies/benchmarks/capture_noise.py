@@ -37,22 +37,22 @@ def capture_noise(
     these r with the opposite sign.
     """
     source = matched_models[matched_models["in_source"].astype(bool)]
-    rows = length_decline[length_decline["mode"] == "nonthinking"]
-    source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
+    declines = length_decline[length_decline["mode"] == "nonthinking"]
+    source = source.assign(decline=source["model"].map(declines.set_index("model")["decline"]))
     table = captured_models.set_index("model")
     pair = twins(published_facts)
-    metrics = []
+    rows = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
             scored = source[source[metric].notna()]
             x, y = (scored[name].to_numpy(dtype=float) for name in (metric, outcome))
             row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(scored)}
             first, second = (float(table[metric].astype(float)[model]) for model in pair)
-            metrics.append({**row, **_noise(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)})
-    return pd.DataFrame(metrics)
+            rows.append({**row, **_noise(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)})
+    return pd.DataFrame(rows)
 
 
-def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: pd.DataFrame) -> Interval | None:
+def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed_values: pd.DataFrame) -> Interval | None:
     """Return the range that rounding allows for the size of two captures' difference.
 
     It is None if a capture has no printed value. A bias is rounded to fewer digits than are printed (`bias_half` in
@@ -64,7 +64,7 @@ def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: p
             value, half = (float(models[name].astype(float)[model]) for name in (metric, "bias_half"))
             ranges.append(Interval(value - half, value + half))
         else:
-            rows = printed[(printed["model"] == model) & (printed["metric"] == metric)]
+            rows = printed_values[(printed_values["model"] == model) & (printed_values["metric"] == metric)]
             ranges += [Interval(float(low), float(high)) for low, high in zip(rows["low"], rows["high"], strict=True)]
     if len(ranges) < 2:
         return None
@@ -82,7 +82,7 @@ def _noise(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray)
     noise = abs(gap) / math.sqrt(2)
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
     reliability = _reliable_share(noise, spread)
-    corrected = r / math.sqrt(reliability) if reliability else math.inf
+    corrected_r = r / math.sqrt(reliability) if reliability else math.inf
     # normal draws as quantiles of uniform draws, which are the same in all numpy versions
     noises = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
     noisy = x + noises - (x + noises).mean(axis=1, keepdims=True)
@@ -95,8 +95,8 @@ def _noise(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray)
         row |= {"reliability_least": _reliable_share(most, spread), "reliability_most": _reliable_share(least, spread)}
     row["reliability"] = reliability
     row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(np.signbit(redrawn) != (r < 0)))}
-    if abs(corrected) <= 1:
-        return {**row, "r_corrected": corrected, "note": ""}
+    if abs(corrected_r) <= 1:
+        return {**row, "r_corrected": corrected_r, "note": ""}
     because = "noise alone would spread the models as far" if not reliability else "it would pass 1"
     return {**row, "r_corrected": None, "note": f"no corrected r: {because}"}
 

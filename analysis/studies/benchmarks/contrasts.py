@@ -23,34 +23,26 @@ def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFr
     tests: list[Estimate] = []
     labels: dict[str, Any] = {"study": "correlation_contrasts", "unit": "model", "note": CAVEAT}
     for models in (matched_models[matched_models["in_source"]], matched_models):
-        names = {pair: f"{pair[0]} - {pair[1]}, n = {len(models)}" for pair in PAIRS}
+        columns_by_name = {
+            f"{first} - {second}, n = {len(models)}": (models["lbp"], models[first], models[second])
+            for first, second in PAIRS
+        }
         for method in ("pearson", "spearman"):
-            for (first, second), name in names.items():
-                columns = (models["lbp"], models[first], models[second])
+            for name, columns in columns_by_name.items():
                 tests.append(correlation_difference(*columns, comparison=name, method=method, **labels))
-        for (first, second), name in names.items():
-            tests.append(
-                dependent_correlations(models["lbp"], models[first], models[second], comparison=name, **labels)
-            )
+        for name, columns in columns_by_name.items():
+            tests.append(dependent_correlations(*columns, comparison=name, **labels))
     return frame(corrected(tests, test_families, "correlation_contrasts"))
 
 
 def family_correlations(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Return the correlation of ap_drop with the score in each family with three or more scored members."""
-    tests: list[Estimate] = []
     source = matched_models[matched_models["in_source"]]
-    for family, rows in source.groupby("family", sort=False):
-        if len(rows) >= 3:
-            for method in (correlation.pearson, correlation.spearman):
-                tests.append(
-                    method(
-                        rows["ap_drop"],
-                        rows["lbp"],
-                        study="family_correlations",
-                        comparison=str(family),
-                        unit="model",
-                        note=CAVEAT,
-                        names=("ap_drop", "lbp"),
-                    )
-                )
+    labels: dict[str, Any] = {"study": "family_correlations", "unit": "model", "note": CAVEAT}
+    tests = [
+        method(rows["ap_drop"], rows["lbp"], comparison=str(family), names=("ap_drop", "lbp"), **labels)
+        for family, rows in source.groupby("family", sort=False)
+        if len(rows) >= 3
+        for method in (correlation.pearson, correlation.spearman)
+    ]
     return frame(corrected(tests, test_families, "family_correlations"))

@@ -29,27 +29,24 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
     median over modes, sets of models, drops and coefficients from 8k to 128k, with p from permuting the source models'
     drops in all variants at once. Raises DataError if a length has no score.
     """
-    models, in_source = source_models_first(matched_models)
+    models, source_count = source_models_first(matched_models)
     scores = scores_by_length(lbp_lengths)
-    if absent := {START, *ENDS} - set(scores.columns):
-        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(absent))}")
+    if missing_lengths := {START, *ENDS} - set(scores.columns):
+        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(missing_lengths))}")
     rows: list[dict[str, Any]] = []
     for unit in UNITS:
         for end in ENDS:
             for mode in MODES:
                 loss = score_loss(scores, models, START, end, mode, unit)
-                for n in sorted({in_source, len(models)}):
-                    test = correlation.pearson(
-                        models["ap_drop"][:n],
-                        pd.Series(loss[:n]),
-                        study="decline_units",
-                        comparison=f"{unit}, {mode}, {end}, n = {n}",
-                        unit="model",
-                        names=("drop", "loss"),
-                    )
+                for n in sorted({source_count, len(models)}):
+                    labels: dict[str, Any] = {"study": "decline_units", "unit": "model", "names": ("drop", "loss")}
+                    name = f"{unit}, {mode}, {end}, n = {n}"
+                    test = correlation.pearson(models["ap_drop"][:n], pd.Series(loss[:n]), comparison=name, **labels)
                     variant = {"unit": unit, "end": end, "mode": mode, "n": n}
                     rows.append({**variant, "estimate": test.estimate, "p": test.p_value})
-        median, outcome = joint_median(variants(scores, models, in_source, (START,), unit), len(models), in_source)
+        median, outcome = joint_median(
+            variants(scores, models, source_count, (START,), unit), len(models), source_count
+        )
         rows.append(
             {"unit": unit, "end": END, "mode": "both", "n": len(models), "estimate": median, "p": outcome.p_value}
         )

@@ -1,5 +1,7 @@
 """Correlate the drop of plasticity with the loss of score: all variants in one joint test, and means of families."""
 
+from typing import Any
+
 import pandas as pd
 
 from analysis.studies.benchmarks._variants import (
@@ -26,12 +28,12 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
     (Simonsohn, Simmons & Nelson 2020); the additional model keeps its drop. `pearson` and `spearman` correlate means
     of model families, which are too few for any p below 0.05.
     """
-    models, in_source = source_models_first(matched_models)
+    models, source_count = source_models_first(matched_models)
     scores = scores_by_length(lbp_lengths)
     tests = []
     for name, starts in (("from 8k", ("8k",)), ("from every start", STARTS)):
-        subset = variants(scores, models, in_source, starts)
-        observed, outcome = joint_median(subset, len(models), in_source)
+        subset = variants(scores, models, source_count, starts)
+        observed, outcome = joint_median(subset, len(models), source_count)
         tests.append(
             Estimate(
                 study=STUDY,
@@ -43,24 +45,17 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
                 p_value=outcome.p_value,
                 note=join_notes(
                     f"{len(subset)} variants",
-                    f"{outcome.note} of the {in_source} models of the source, in all variants at once",
+                    f"{outcome.note} of the {source_count} models of the source, in all variants at once",
                     no("interval", "statistic", "df", "effect", because="a median of dependent coefficients"),
                 ),
             )
         )
+    loss = 1 - scores[END] / scores["8k"]
     for mode in MODES:
-        loss = 1 - scores[END] / scores["8k"]
         rows = models.assign(loss=models["model"].map(loss.xs(mode)))
         means = rows.groupby("family")[["ap_drop", "loss"]].mean()
+        name = f"drop and loss from 8k, means of families, {mode}"
+        labels: dict[str, Any] = {"study": STUDY, "comparison": name, "unit": "family", "names": ("drop", "loss")}
         for method in (correlation.pearson, correlation.spearman):
-            tests.append(
-                method(
-                    means["ap_drop"],
-                    means["loss"],
-                    study=STUDY,
-                    comparison=f"drop and loss from 8k, means of families, {mode}",
-                    unit="family",
-                    names=("drop", "loss"),
-                )
-            )
+            tests.append(method(means["ap_drop"], means["loss"], **labels))
     return frame(corrected(tests, test_families, STUDY))

@@ -44,7 +44,9 @@ def _fit_with_band(x_values: pd.Series, y_values: pd.Series, name: str) -> pd.Da
 
     xs, ys = x_values.to_numpy(dtype=float), y_values.to_numpy(dtype=float)
     if xs.size < 3 or np.ptp(xs) == 0:
-        raise DataError(f"{name}: {xs.size} models with {len(set(xs))} different drops; a line needs three and two")
+        raise DataError(
+            f"{name}: {xs.size} models with {len(set(xs))} different drops; a line needs three models and two drops"
+        )
     model = sm.OLS(ys, sm.add_constant(xs)).fit()
     grid = np.linspace(xs.min(), xs.max(), POINTS)
     band = model.get_prediction(sm.add_constant(grid)).conf_int(alpha=1 - CONFIDENCE)

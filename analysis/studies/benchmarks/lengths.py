@@ -1,5 +1,8 @@
 """Compare LongBench Pro scores with plasticity over input length: by matching bins, and by each model's decline."""
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -33,7 +36,7 @@ def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd
 
 
 def lbp_lengths(published_lbp: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return the LongBench Pro score by model, mode and length, with the plasticity of the bin that ends there."""
+    """Return the LongBench Pro score by model, mode and length, with the plasticity of the bin up to this length."""
     scores = published_lbp[published_lbp["length"].isin(LENGTHS)]
     scores = scores[["model", "mode", "length", "questions", "value"]].rename(columns={"value": "lbp"})
     bins = reported_length_bins[["model", "bin", "value"]].rename(columns={"value": "plasticity"})
@@ -74,22 +77,21 @@ def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFra
     have it, by three coefficients, with Holm over all eighteen.
     """
     tests: list[Estimate] = []
-    for method in METHODS:
-        for mode in MODES:
-            rows = length_decline[length_decline["mode"] == mode]
-            source_rows = rows[rows["in_source"].astype(bool)]
-            for models, metric in ((source_rows, "ap_drop"), (rows, "ap_drop"), (source_rows, "total_drop")):
-                tests.append(
-                    method(
-                        models[metric] * (-1 if metric == "total_drop" else 1),
-                        models["decline"],
-                        study="length_decline_tests",
-                        comparison=f"{metric}, {mode}, n = {len(models)}",
-                        unit="model",
-                        note=caveat(models, "decline"),
-                        names=(metric, "decline"),
-                    )
+    for method, mode in product(METHODS, MODES):
+        rows = length_decline[length_decline["mode"] == mode]
+        source_rows = rows[rows["in_source"].astype(bool)]
+        for models, metric in ((source_rows, "ap_drop"), (rows, "ap_drop"), (source_rows, "total_drop")):
+            tests.append(
+                method(
+                    models[metric] * (-1 if metric == "total_drop" else 1),
+                    models["decline"],
+                    study="length_decline_tests",
+                    comparison=f"{metric}, {mode}, n = {len(models)}",
+                    unit="model",
+                    note=caveat(models, "decline"),
+                    names=(metric, "decline"),
                 )
+            )
     return frame(corrected(tests, test_families, "length_decline_tests"))
 
 
@@ -103,22 +105,12 @@ def length_ordering_tests(
     """
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
     binned = binned.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
+    labels: dict[str, Any] = {"study": "length_ordering_tests", "unit": "model", "names": ("plasticity", "lbp")}
     tests: list[Estimate] = []
-    for method in METHODS:
-        for mode in MODES:
-            for length in BINS:
-                rows = binned[(binned["mode"] == mode) & (binned["length"] == length)]
-                tests.append(
-                    method(
-                        rows["plasticity"],
-                        rows["lbp"],
-                        study="length_ordering_tests",
-                        comparison=f"{length}, {mode}",
-                        unit="model",
-                        note=caveat(rows, "lbp"),
-                        names=("plasticity", "lbp"),
-                    )
-                )
+    for method, mode, length in product(METHODS, MODES, BINS):
+        rows = binned[(binned["mode"] == mode) & (binned["length"] == length)]
+        note = caveat(rows, "lbp")
+        tests.append(method(rows["plasticity"], rows["lbp"], comparison=f"{length}, {mode}", note=note, **labels))
     return frame(corrected(tests, test_families, "length_ordering_tests"))
 
 

@@ -10,7 +10,7 @@ from keyquery.scores.ruler.effective_length import LENGTHS, THRESHOLD
 
 
 def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return published RULER scores, the effective length by the rule and as stated, and both weighted averages.
+    """Return published RULER scores, the effective length by RULER's rule and as stated, and both weighted averages.
 
     `effective` is the longest length whose score is above `threshold`. The weights of `weighted_longer` rise linearly
     from 1 at 4k to 6 at 128k; the weights of `weighted_shorter` fall from 6 to 1.
@@ -24,9 +24,9 @@ def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
     table["weighted_shorter"] = (scores * weights.to_numpy()[::-1]).sum(axis=1) / weights.sum()
     table["threshold"] = THRESHOLD
     table["effective"] = [_effective_length(row) for _, row in scores.iterrows()]
-    stated = published_ruler.drop_duplicates("model")[["model", "effective_reported", "origin"]]
+    stated_lengths = published_ruler.drop_duplicates("model")[["model", "effective_reported", "origin"]]
     facts = models[["model", "display_name", "family", "captured_context", "checkpoint_match"]]
-    table = table.merge(stated, on="model").merge(facts, on="model")
+    table = table.merge(stated_lengths, on="model").merge(facts, on="model")
     return table.sort_values("128k", ascending=False, ignore_index=True)
 
 

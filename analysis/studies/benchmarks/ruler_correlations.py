@@ -20,7 +20,7 @@ def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Return each metric's r with and without the models of shorter context, which may decide its sign.
+    """Return each metric's r with and without the models of shorter context.
 
     `turns` says whether r changes its sign without these models.
     """

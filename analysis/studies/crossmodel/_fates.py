@@ -31,14 +31,16 @@ class ConclusionInputs:
         self.seen_factors["either"] = max(self.seen_factors["along"], self.seen_factors["back"])
         columns = {"ap_overall": "overall", "ap_first_20": "first fifth", "ap_last_20": "last fifth"}
         frames = [captured, trajectory]
-        measured = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
-        table = pd.concat([frame[[*columns]].rename(columns=columns) for frame in (*frames, measured)])
+        measured_models = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
+        table = pd.concat([frame[[*columns]].rename(columns=columns) for frame in (*frames, measured_models)])
         table = table.join(by_model["decile_profiles"][[f"d{number}" for number in range(10)]])
         table = table.join(by_model["bin_profiles"][["0-8K"]])
         table = table.join(by_model["equal_positions"].rename(columns={"mean_32k": "0-32K"})[["0-32K"]])
-        equal = by_model["training_comparison"].rename(index={"smollm3-3b": SMOLLM3})
+        windows = by_model["training_comparison"].rename(index={"smollm3-3b": SMOLLM3})
         table = table.join(
-            pd.DataFrame({"first of 64K": equal["far_same"] + equal["drop_same"], "last of 64K": equal["far_same"]})
+            pd.DataFrame(
+                {"first of 64K": windows["far_same"] + windows["drop_same"], "last of 64K": windows["far_same"]}
+            )
         )
         ranges = {"at_0_1k": "0-1K", "at_1k_2k": "1K-2K", "at_2k_4k": "2K-4K"}
         self.values = table.join(
@@ -72,11 +74,13 @@ class ConclusionInputs:
     def _captures_named(self, row: Any, side: str) -> list[str]:
         names = side.split()
         if set(names) <= CAPTURE_SETS:
-            smollm = self.bounds["family"] == "SmolLM3"
-            groups = {"captured": [*self.bounds.index[~smollm]], "checkpoints": [*self.bounds.index[smollm]]}
-            names = [str(name) for name in (groups | {"scored": self.scored})[names[0]]]
-        if absent := sorted(set(names) - set(self.values.index)):
-            raise DataError(f"bin_conclusions, {row.conclusion}: no capture {absent[0]!r}; see bin_bounds for names")
+            is_smollm3 = self.bounds["family"] == "SmolLM3"
+            sets = {"captured": [*self.bounds.index[~is_smollm3]], "checkpoints": [*self.bounds.index[is_smollm3]]}
+            names = [str(name) for name in (sets | {"scored": self.scored})[names[0]]]
+        if unknown_captures := sorted(set(names) - set(self.values.index)):
+            raise DataError(
+                f"bin_conclusions, {row.conclusion}: no capture {unknown_captures[0]!r}; see bin_bounds for names"
+            )
         return names
 
     def _end_rhos(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -91,8 +95,8 @@ class ConclusionInputs:
     def _level_factor(self, names: Sequence[str]) -> float:
         """Return the largest factor between the shares that the captures keep of the mean query.
 
-        It is the factor for an even mean, times the largest measured error of that estimate. It cannot exceed the
-        factor between full and least possible share, which the captures' own values imply.
+        It is estimated for an even mean, of equal norm in all rotary pairs, and multiplied by the largest measured
+        error of such an estimate. It cannot exceed the factor between a share of 1 and the least possible share.
         """
         bounds = self.bounds.loc[[*names]]
         spread = float(bounds["kept_high"].max() / bounds["kept_low"].min())
@@ -128,23 +132,22 @@ class ConclusionInputs:
         if row.compares == "no relation of levels by length":
             factors = []
             for _, cells in self.lengths[self.lengths["mode"] != "ruler"].groupby(["mode", "length"]):
-                make = functools.partial(_plasticity, agreement(cells["plasticity"]))
-                factors.append(
-                    _least_factor(make, cells["score"].to_numpy(dtype=np.float64), len(cells), True, towards=1.0)
-                )
+                values_for = functools.partial(_plasticity, agreement(cells["plasticity"]))
+                scores = cells["score"].to_numpy(dtype=np.float64)
+                factors.append(_least_factor(values_for, scores, len(cells), True, towards=1.0))
             return min((factor for factor in factors if factor is not None), default=None), self._level_factor(names)
         factors = [self._factor_that_removes(row, side) for side in sides]
         smallest = min((factor for factor in factors if factor is not None), default=None)
         return smallest, self._level_factor(names) if "levels" in row.compares else self.seen_factors["between"]
 
     def _halves_reversed(self, sides: list[list[str]], factor: float) -> bool:
-        """Return whether some choice of kept shares at each place makes the second half fall more than the first."""
+        """Return whether some choice of kept shares makes plasticity fall more in the second half than in the first."""
         rho = agreement(self._deciles(sides[0])[:, [0, 4, 5, 9]])
         a, b, c, d = (_plasticity(rho, _choices(4)[:, None] * np.log(factor))[..., place] for place in range(4))
         return bool((a - b <= c - d).any())
 
     def _straightness_reversed(self, sides: list[list[str]], factor: float) -> bool:
-        """Return whether some choice of kept shares at each place makes the first side as straight as the second.
+        """Return whether some choice of kept shares makes the first side as straight as the second.
 
         A side's straightness is the smallest R squared of a line among its captures.
         """
@@ -157,32 +160,29 @@ class ConclusionInputs:
         return bool(fits[0] >= fits[1])
 
     def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
-        """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
-        rhos_of_sides = [
-            self._end_rhos(row.places, [name for name in side if self._has_values(row.places, name)]) for side in sides
-        ]
+        """Return the least factor between both sides' changes that makes their mean drops equal, or None."""
         if row.compares == "no difference":
             return 1.0  # any factor would create a difference
-        order = np.sign(np.subtract(*(_plasticity_drop(*rhos, 0.0).mean() for rhos in rhos_of_sides)))
+        rhos_of_sides = []
+        for side in sides:
+            complete_names = [name for name in side if np.isfinite(self._end_rhos(row.places, [name])).all()]
+            rhos_of_sides.append(self._end_rhos(row.places, complete_names))
+        sign = np.sign(np.subtract(*(_plasticity_drop(*rhos, 0.0).mean() for rhos in rhos_of_sides)))
 
         def is_reversed(factor: float) -> bool:
             drops = (
                 _plasticity_drop(*rhos, power * np.log(factor)).mean()
                 for rhos, power in zip(rhos_of_sides, (-0.5, 0.5), strict=True)
             )
-            return bool(np.sign(np.subtract(*drops)) != order)
+            return bool(np.sign(np.subtract(*drops)) != sign)
 
         return _least_reversing(is_reversed)
 
-    def _has_values(self, places: str, name: str) -> bool:
-        """Return whether a capture has values at both positions."""
-        return bool(np.isfinite(self._end_rhos(places, [name])).all())
-
     def _factor_that_removes(self, row: Any, names: list[str]) -> float | None:
-        """Return the factor at which some choice of captures removes a relation, or creates an unobserved one.
+        """Return the least factor that removes an observed relation, or creates an unobserved one.
 
-        Each capture's value is multiplied or divided by the root of the factor. For drops, the value is the change of
-        the kept share along the context; for levels, the kept share.
+        Each capture's kept share (for drops: its change along the context) is multiplied or divided by the root of the
+        factor; every choice of captures is tried.
         """
         outcome = self.outcomes[row.outcome].loc[names].to_numpy(dtype=np.float64)
         regressors = [np.ones(len(names))]
@@ -225,9 +225,9 @@ def _least_reversing(is_reversed: Callable[[float], bool]) -> float | None:
     return next((float(factor) for factor in FACTORS if is_reversed(float(factor))), None)
 
 
-def _choices(places: int) -> FloatArray:
-    """Return every choice of exponents -1/2 or 1/2 of a factor at each place, shape (choices, places)."""
-    return np.array(list(itertools.product((-0.5, 0.5), repeat=places)))
+def _choices(count: int) -> FloatArray:
+    """Return every choice of `count` exponents of -1/2 or 1/2, shape (choices, count)."""
+    return np.array(list(itertools.product((-0.5, 0.5), repeat=count)))
 
 
 def _plasticity(rho: FloatArray, powers: FloatArray | float) -> FloatArray:
@@ -244,14 +244,14 @@ def _least_factor(
     values_for: Callable[[FloatArray], FloatArray],
     outcome: FloatArray,
     units: int,
-    absent: bool,
+    is_absent: bool,
     basis: FloatArray | None = None,
     towards: float = 0.0,
 ) -> float | None:
     """Return the least factor that removes a correlation for some choice of units.
 
-    If the correlation is `absent`, return the least factor that creates one: of the sign `towards`, or of either sign
-    if `towards` is 0.
+    If the correlation is absent, return the least factor that creates one: of the sign `towards`, or of either sign if
+    `towards` is 0.
     """
     basis = np.ones((len(outcome), 1)) if basis is None else basis
     df = len(outcome) - basis.shape[1] - 1
@@ -261,7 +261,7 @@ def _least_factor(
     def is_reversed(factor: float) -> bool:
         correlations = _partial_correlations(values_for(_choices(units) * np.log(factor)), outcome, basis)
         signed = correlations * towards if towards else np.abs(correlations)
-        return bool(signed.max() >= critical if absent else (correlations * sign).min() <= 0)
+        return bool(signed.max() >= critical if is_absent else (correlations * sign).min() <= 0)
 
     return _least_reversing(is_reversed)
 

@@ -51,12 +51,13 @@ def frequencies(
     return np.asarray(unscaled * share + unscaled / factor * (1.0 - share))
 
 
-def kept_share(turning: FloatArray, width: float) -> float:
-    """Return the share of the mean query's squared norm left in a bucket of `width` tokens, for equal norms of pairs.
+def kept_share(radians: FloatArray, width: float) -> float:
+    """Return the share of the mean query's squared norm left in a bucket of `width` tokens, if pairs have equal norms.
 
-    The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
+    In a pair that rotates by f radians per token, the mean over the w positions keeps sin(f w / 2) / (f w / 2) of its
+    length.
     """
-    return float((np.sinc(0.5 * turning * width / np.pi) ** 2).mean())
+    return float((np.sinc(0.5 * radians * width / np.pi) ** 2).mean())
 
 
 def agreement(plasticity: npt.ArrayLike) -> FloatArray:

@@ -36,24 +36,19 @@ def bin_bounds(
     captures = pd.concat([captured_models.set_index("model"), training_trajectory.set_index("checkpoint")])
     rows = []
     for row in records(models[models["bucket_tokens"].notna()]):
-        has_base = pd.notna(row.rope_theta)
         setting = settings.loc[row.model]
         scaling: tuple[Any, ...] = ("none",)
         if str(setting["scaling"]) != "none":
             scaling = (str(setting["scaling"]), float(setting["factor"]), float(setting["original_positions"]))
-        bounds = (float(row.rope_theta),) * 2 if has_base else (min(bases), max(bases))
-        labels = {
-            "capture": row.model,
-            "family": row.family,
-            "base": bounds[0] if has_base else None,
-            "scaling": scaling[0],
-        }
-        rows.append(labels | _even_mean(bounds, int(row.head_dim), float(row.bucket_tokens), scaling))
-    heads = models.set_index("model")["head_dim"]
+        base = float(row.rope_theta) if pd.notna(row.rope_theta) else None
+        labels = {"capture": row.model, "family": row.family, "base": base, "scaling": scaling[0]}
+        base_range = (min(bases), max(bases)) if base is None else (base,)
+        rows.append(labels | _even_mean(base_range, int(row.head_dim), float(row.bucket_tokens), scaling))
+    head_dims = models.set_index("model")["head_dim"]
     for row in records(checkpoints):
-        bounds = (float(row.rope_theta),) * 2
-        labels = {"capture": row.checkpoint, "family": "SmolLM3", "base": bounds[0], "scaling": "none"}
-        rows.append(labels | _even_mean(bounds, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+        base = float(row.rope_theta)
+        labels = {"capture": row.checkpoint, "family": "SmolLM3", "base": base, "scaling": "none"}
+        rows.append(labels | _even_mean((base,), int(head_dims[row.model]), float(row.bucket_tokens), ("none",)))
     table = pd.DataFrame(rows)
     table["kept_least"] = agreement(table["capture"].map(captures["ap_last_20"]))
     table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
@@ -61,15 +56,14 @@ def bin_bounds(
 
 
 def _even_mean(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
-    turns = [frequencies(base, dimensions, *scaling) for base in bases]
-    shares = [kept_share(radians, width) for radians in turns]
-    halves = [float((radians * width >= np.pi).mean()) for radians in turns]
+    radians_by_base = [frequencies(base, dimensions, *scaling) for base in bases]
+    shares = [kept_share(radians, width) for radians in radians_by_base]
     return {
         "dimensions": dimensions,
         "width": int(width),
         "kept_low": min(shares),
         "kept_high": max(shares),
-        "half_turns": float(np.mean(halves)),
+        "half_turns": float(np.mean([(radians * width >= np.pi).mean() for radians in radians_by_base])),
     }
 
 
@@ -78,21 +72,22 @@ def bin_kept(
 ) -> pd.DataFrame:
     """Return one row per model, width and place: pooled plasticity, plasticity at one position, and the kept share.
 
-    Values are means over heads. `kept_even` is the share of an even mean. Single positions keep all and have no row.
+    Values are means over heads. `kept_even` is the share of an even mean. A width of one position keeps the whole mean
+    and has no row.
     """
     facts = published_facts.set_index("fact")["value"]
     rows = []
     for table in (shipped_widths, pretrained_widths):
         means = table.groupby(["model", "width", "low", "estimator"])["plasticity"].mean().unstack().reset_index()
         for row in records(means[means["width"] > 1]):
-            size: float
+            head_dim: float
             if row.model in SHIPPED:
-                base, size = SHIPPED[row.model]
+                base, head_dim = SHIPPED[row.model]
             elif f"rope_theta_{(model := str(row.model).removesuffix(CODE))}" in facts:
-                base, size = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
+                base, head_dim = (float(facts[f"{name}_{model}"]) for name in ("rope_theta", "head_dim"))
             else:
-                continue  # the only model without rotation among those measured this way
-            kept_even = kept_share(frequencies(base, int(size)), float(row.width))
+                continue  # the one measured model without rotation
+            kept_even = kept_share(frequencies(base, int(head_dim)), float(row.width))
             kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
             labels = {"model": row.model, "width": row.width, "low": row.low}
             rows.append(
@@ -163,9 +158,11 @@ def bin_fates(
     rows = []
     for row in records(bin_conclusions):
         names, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
-        judged = functions[functions["function"].isin(names)]
-        if absent := sorted(set(names) - set(judged["function"])):
-            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {absent[0]!r} in the ledger; fix the name")
+        judgements = functions[functions["function"].isin(names)]
+        if unknown_claims := sorted(set(names) - set(judgements["function"])):
+            raise DataError(
+                f"bin_conclusions, {row.conclusion}: no claim {unknown_claims[0]!r} in the ledger; fix the name"
+            )
         needed, seen, fate, note = inputs.fate(row)
         if needed is None and not (note or reason):
             raise DataError(
@@ -177,7 +174,7 @@ def bin_fates(
                 "needed": needed,
                 "seen": seen,
                 "fate": fate,
-                "verdicts": ", ".join(sorted(set(judged["verdict"].astype(str)))),
+                "verdicts": ", ".join(sorted(set(judgements["verdict"].astype(str)))),
                 "note": "; ".join(filter(None, (reason, note))),
             }
         )

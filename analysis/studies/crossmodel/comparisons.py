@@ -1,4 +1,4 @@
-"""Quantify the sources' visual comparisons on equal terms: equal positions and windows, families, shapes, sizes."""
+"""Quantify what the sources compare by eye: models at equal positions, families, profile shapes, and memory."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ import pandas as pd
 FloatArray = npt.NDArray[np.float64]
 
 SCORED_METRICS = ("ap_overall", "ap_last_20", "ap_drop")
-SPLIT = 0.4  # share of the common range; an edge of deciles in captures of 32K and of 128K
+SPLIT = 0.4  # share of the common range, where both captures of 32K and of 128K tokens have an edge of deciles
 BYTES = 2  # bytes per weight or cached number in 16 bits
 GIGA = 1e9
 
@@ -62,7 +62,7 @@ def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Return how well each metric separates the families, over the 7 matched models, and over all captured beyond 128K.
+    """Return how well each metric separates the families, over the 7 matched models and over the longest captures.
 
     `eta_squared` is the share of variance between families; `least_gap` the smallest distance between neighbouring
     families (lowest member of the upper minus highest of the lower, negative where they overlap), and `gap_share` is

@@ -35,18 +35,18 @@ def captured_models(
     facts = models[models["subject"] == "captured"].drop(columns=["reason", "source", "rope_theta", "subject"])
     metrics = wide(reported_plasticity, by=["model"]).drop(columns=["lbp", "ruler_128k"])
     rotation = pd.concat([wide(reported_mechanistic, by=["model"]), wide(reported_rotation_ruler, by=["model"])])
-    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
-    longest = published_ruler[published_ruler["length"] == "128k"]
-    total = reported_length_bins[reported_length_bins["bin"] == "total"]
+    lbp = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
+    ruler = published_ruler[published_ruler["length"] == "128k"]
+    totals = reported_length_bins[reported_length_bins["bin"] == "total"]
     table = facts.merge(metrics, on="model", how="left").merge(_drops(reported_plasticity), on="model", how="left")
-    for frame, name in ((overall, "lbp"), (longest, "ruler_128k"), (total, "total_drop")):
+    for frame, name in ((lbp, "lbp"), (ruler, "ruler_128k"), (totals, "total_drop")):
         table = table.merge(frame[["model", "value"]].rename(columns={"value": name}), on="model", how="left")
-    origins = longest[["model", "origin"]].rename(columns={"origin": "ruler_origin"})
+    origins = ruler[["model", "origin"]].rename(columns={"origin": "ruler_origin"})
     table = table.merge(origins, on="model", how="left").fillna({"ruler_origin": ""})
     table = table.merge(rotation[["model", *ROTATION]], on="model", how="left")
     if table["ap_overall"].isna().any():
-        absent = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
-        raise DataError(f"captured_models: no plasticity for {absent}; add them to sources/reported_plasticity.csv")
+        names = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
+        raise DataError(f"captured_models: no plasticity for {names}; add them to sources/reported_plasticity.csv")
     table["bias_window"] = table["bias_strength"] * table["captured_context"].astype(float)
     table["bias_half"] = table["model"].map(_half_last_digits(reported_plasticity, reported_rotation_ruler))
     for name, sign in (("low", -1.0), ("high", 1.0)):
@@ -71,13 +71,13 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
 def _half_last_digits(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, float]:
     """Return half a unit of the last digit of each model's bias, by model.
 
-    Models of the study's first analyses are printed with one rounding, those added for RULER with another.
+    Biases of the source's first models are rounded in one way, biases of models added for RULER in another.
     """
     biases = plasticity[plasticity["metric"] == "bias_strength"]
-    first_printed = biases[~biases["model"].isin(set(ruler["model"]))]
-    decimals = shared_decimals(first_printed["value"].astype(float), int(first_printed["decimals"].max()))
+    first_biases = biases[~biases["model"].isin(set(ruler["model"]))]
+    decimals = shared_decimals(first_biases["value"].astype(float), int(first_biases["decimals"].max()))
     return {
-        str(row["model"]): half_unit(decimals if row["model"] in set(first_printed["model"]) else int(row["decimals"]))
+        str(row["model"]): half_unit(decimals if row["model"] in set(first_biases["model"]) else int(row["decimals"]))
         for _, row in biases.iterrows()
     }
 

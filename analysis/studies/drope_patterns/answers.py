@@ -16,7 +16,8 @@ def ranking_cells(
     drope_ranking: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> pd.DataFrame:
     """Return ranking accuracy by model and context with exact 95 % interval (Clopper-Pearson), and chance."""
-    trials, chance = _trial_count(drope_protocols, "11.4"), _chance_level(drope_stated)
+    trials = _trial_count(drope_protocols, "11.4")
+    chance = 1 / (1 + float(drope_stated.set_index("statement")["value"][DISTRACTORS]))
     rows = []
     for _, row in drope_ranking.iterrows():
         correct = round(trials * row["value"] / 100)
@@ -52,11 +53,9 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
         tests.append(_binomial_test(pd.Series(totals), "pooled", f"{model}, all contexts"))
     limit = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     trained = ranking_cells[ranking_cells["context"] <= limit]
-    groups = [("models", str(context), rows) for context, rows in ranking_cells.groupby("context")]
-    for study, comparison, rows in (
-        *groups,
-        ("models_within", " and ".join(map(str, trained["context"].unique())), trained),
-    ):
+    comparisons = [("models", str(context), rows) for context, rows in ranking_cells.groupby("context")]
+    comparisons.append(("models_within", " and ".join(map(str, trained["context"].unique())), trained))
+    for study, comparison, rows in comparisons:
         sums = {model: rows[rows["positional"] == model][["correct", "trials"]].sum() for model in PAIR}
         counts = [int(sums[model][field]) for model in PAIR for field in ("correct", "trials")]
         tests.append(fisher(*counts, study=study, comparison=comparison, unit="trial", note="RoPE minus DroPE"))
@@ -67,7 +66,7 @@ def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
     chance, correct, trials = float(row["chance"]) / 100, int(row["correct"]), int(row["trials"])
     test = stats.binomtest(correct, trials, chance)
     interval = test.proportion_ci(0.95, method="exact")
-    # power: how often a one-sided test at 5 % would detect these true shares
+    # power: how often a one-sided test at 2.5 % would detect a true share of 0.4 or 0.5
     fewest = next(count for count in range(trials + 1) if stats.binom.sf(count - 1, trials, chance) <= 0.025)
     power = {share: float(stats.binom.sf(fewest - 1, trials, share)) for share in (0.4, 0.5)}
     return Estimate(
@@ -91,20 +90,20 @@ def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
 def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
     """Return answers by kind, model and context, as shares of all trials and of errors, with Wilson's 95 % intervals.
 
-    For RoPE, the kinds are stated in the text. Shares are in percent; exact answers have no share of the errors.
+    RoPE's answers are counted from statements in the text. Shares are in percent; exact answers are no errors.
     """
     trials = _trial_count(drope_protocols, "11.5")
-    stated = drope_stated.set_index("statement")["value"]
+    statements = drope_stated.set_index("statement")["value"]
     counts = drope_errors[drope_errors["metric"] == "count"]
     records = [
         (row["positional"], int(row["context"]), row["category"], int(row["value"])) for _, row in counts.iterrows()
     ]
     for context in dict.fromkeys(drope_errors["context"]):
-        if context <= stated["s11_5_rope_within_context"]:
-            records.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
+        if context <= statements["s11_5_rope_within_context"]:
+            records.append(("RoPE", int(context), "exact", round(trials * statements["s11_5_rope_within_exact"] / 100)))
         else:
             for category in ("no_number", "wrong_length"):
-                count = round(trials * stated[f"s11_5_rope_beyond_{category}"] / 100)
+                count = round(trials * statements[f"s11_5_rope_beyond_{category}"] / 100)
                 records.append(("RoPE", int(context), category, count))
     table = pd.DataFrame(records, columns=["positional", "context", "category", "count"])
     totals = table.groupby(["positional", "context"])["count"].transform("sum")
@@ -117,8 +116,8 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
                 f"{row['positional']} at {row['context']}: kinds add up to {total}, not to {trials} trials"
             )
         low, high = wilson_interval(row["count"], trials)
-        of_errors = row["category"] != "exact"
-        interval = wilson_interval(row["count"], error_count) if of_errors else (None, None)
+        is_error = row["category"] != "exact"
+        interval = wilson_interval(row["count"], error_count) if is_error else (None, None)
         rows.append(
             {
                 **row.to_dict(),
@@ -127,10 +126,10 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
                 "share": 100 * row["count"] / trials,
                 "ci_low": 100 * low,
                 "ci_high": 100 * high,
-                "share_of_errors": 100 * row["count"] / error_count if of_errors else None,
+                "share_of_errors": 100 * row["count"] / error_count if is_error else None,
                 "errors_ci_low": None if interval[0] is None else 100 * interval[0],
                 "errors_ci_high": None if interval[1] is None else 100 * interval[1],
-                "note": "" if of_errors else "share_of_errors, errors_ci_*: no error",
+                "note": "" if is_error else "share_of_errors, errors_ci_*: no error",
             }
         )
     return pd.DataFrame(rows)
@@ -161,10 +160,8 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
     for _, row in examples.iterrows():
         target, output = str(row["target"]), str(row["output"])
         places = [k for k in range(len(target)) if target[:k] + target[k + 1 :] == output]
-        shorter = len(output) == len(target) - 1
         same_length = len(output) == len(target)
-        stated = row["missing_digit"]
-        stated = "" if pd.isna(stated) or stated == "" else str(int(stated))
+        stated_digit = row["missing_digit"]
         rows.append(
             {
                 "example": row["example"],
@@ -175,10 +172,10 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
                 "in_run": bool(places and any(_is_in_run(target, k) for k in places)),
                 "prefix": target.startswith(output),
                 "last_kept": target[-1] == output[-1],
-                "shorter_by_one": shorter,
+                "shorter_by_one": len(output) == len(target) - 1,
                 "substituted": sum(a != b for a, b in zip(target, output, strict=False)) if same_length else 0,
                 "runs_alike": _without_runs(target) == _without_runs(output),
-                "stated": stated or "none",
+                "stated": "none" if pd.isna(stated_digit) or stated_digit == "" else str(int(stated_digit)),
             }
         )
     return pd.DataFrame(rows)
@@ -188,7 +185,8 @@ def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
     """Return how often a random deletion from a random number is in a run of equal digits, compared with the examples.
 
     A digit has one neighbour at the ends and two inside, each equal with probability 1/10, so for d digits the share
-    (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d is in a run. `p_value` is the chance that all examples are.
+    (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d is in a run. `p_value` is the probability that at least `in_run` of as
+    many random deletions are.
     """
     deletions = digit_errors[digit_errors["shorter_by_one"]]
     digits = len(str(deletions["target"].iloc[0]).lstrip("'"))
@@ -224,7 +222,3 @@ def _trial_count(protocols: pd.DataFrame, section: str) -> int:
     if match is None:
         raise ValueError(f"drope_protocols: section {section} has no number of trials per cell")
     return int(match[1])
-
-
-def _chance_level(stated: pd.DataFrame) -> float:
-    return 1 / (1 + float(stated.set_index("statement")["value"][DISTRACTORS]))

@@ -39,18 +39,18 @@ def balance_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame) -> pd.DataFrame:
     """Return attention's share over bands of layers, with the printed values and the models' difference.
 
-    Percent and points; standard deviations over layers (divisor n - 1). `total_share` and `total_share_squared` are the
-    band's part of the summed absolute and squared differences of all layers, in percent.
+    Shares are in percent, differences in points; standard deviations are over layers (divisor n - 1). `total_share` and
+    `total_share_squared` are the band's part of the summed absolute and squared differences of all layers, in percent.
     """
     cells = drope_crosslayer.set_index(["layers", "positional", "metric"])["value"].to_dict()
     all_gaps = balance_layers["difference"]
     rows = []
     for band, (first, last) in BANDS.items():
         layers = balance_layers[balance_layers["layer"].between(first, last)].set_index("layer")
-        gap = layers["difference"]
+        gaps = layers["difference"]
         largest = int(layers["difference"].abs().to_numpy().argmax()) + first
-        single = len(layers) == 1
-        notes = ["sd_rope, sd_drope: one layer"] if single else []
+        is_single = len(layers) == 1
+        notes = ["sd_rope, sd_drope: one layer"] if is_single else []
         if (band, "RoPE", "attention_contribution") not in cells:
             notes.append("printed_*: the source prints no such band")
         rows.append(
@@ -58,20 +58,20 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
                 "layers": band,
                 "n": len(layers),
                 **{f"mean_{model}": layers[f"share_{model}"].mean() for model in MODELS},
-                **{f"sd_{model}": None if single else layers[f"share_{model}"].std() for model in MODELS},
+                **{f"sd_{model}": None if is_single else layers[f"share_{model}"].std() for model in MODELS},
                 **{f"low_{model}": layers[f"share_{model}"].min() for model in MODELS},
                 **{f"high_{model}": layers[f"share_{model}"].max() for model in MODELS},
-                "mean_difference": gap.mean(),
-                "mean_absolute_difference": gap.abs().mean(),
-                "largest_difference": float(gap.loc[largest]),
+                "mean_difference": gaps.mean(),
+                "mean_absolute_difference": gaps.abs().mean(),
+                "largest_difference": float(gaps.loc[largest]),
                 "largest_difference_layer": largest,
-                "layers_above_five_points": int((gap.abs() > 5).sum()),
-                "layers_within_half_point": int((gap.abs() <= 0.5).sum()),
+                "layers_above_five_points": int((gaps.abs() > 5).sum()),
+                "layers_within_half_point": int((gaps.abs() <= 0.5).sum()),
                 "layers_inverted": int(layers["inverted"].sum()),
                 "attention_ratio": float(np.exp(np.log(layers["attention_ratio"]).mean())),
                 "mlp_ratio": float(np.exp(np.log(layers["mlp_ratio"]).mean())),
-                "total_share": 100 * gap.abs().sum() / all_gaps.abs().sum(),
-                "total_share_squared": 100 * (gap**2).sum() / (all_gaps**2).sum(),
+                "total_share": 100 * gaps.abs().sum() / all_gaps.abs().sum(),
+                "total_share_squared": 100 * (gaps**2).sum() / (all_gaps**2).sum(),
                 "printed_rope": cells.get((band, "RoPE", "attention_contribution")),
                 "printed_drope": cells.get((band, "DroPE", "attention_contribution")),
                 "printed_difference": cells.get((band, "DroPE", "difference_from_rope")),

@@ -96,12 +96,12 @@ def layer1_ratios(
     Shares are in percent, means over texts of the ratio. `ratio_from_printed` divides the printed cells, `ratio_low`
     and `ratio_high` are the range allowed by rounding; `ratio_published` divides the published values.
     """
-    printed = pd.concat([drope_layer1_content, drope_layer1_norms])
-    cells = printed.set_index(["positional", "metric"])[["value", "low", "high"]].to_dict("index")
+    printed_rows = pd.concat([drope_layer1_content, drope_layer1_norms])
+    cells = printed_rows.set_index(["positional", "metric"])[["value", "low", "high"]].to_dict("index")
     layer1 = wide(drope_published_content, by=["positional", "layer"])
     layer1 = layer1[layer1["layer"] == 1].set_index("positional")
     share = 100 * layer1["attn_contribution_frac"]
-    published = {
+    published_values = {
         "attention_output_norm": layer1["attn_output_norm_mean"],
         "mlp_output_norm": layer1["mlp_output_norm_mean"],
         "attention_contribution": share,
@@ -110,7 +110,7 @@ def layer1_ratios(
         "key_norm": layer1["k_norm_mean"],
     }
     rows = []
-    for metric, values in published.items():
+    for metric, values in published_values.items():
         rope, drope = (cells[(model, metric)] for model in PAIR)
         interval = Interval(drope["low"], drope["high"]) / Interval(rope["low"], rope["high"])
         rows.append(

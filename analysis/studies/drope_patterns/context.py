@@ -29,7 +29,7 @@ def context_cells(
     percentage is not a whole number of trials.
     """
     limit = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
-    stated = drope_stated.set_index("statement")["value"]
+    statements = drope_stated.set_index("statement")["value"]
     cells: list[tuple[str, str, int, str, float | None, str]] = []
     for _, row in drope_context.iterrows():
         cells.append(("lengths", row["positional"], row["context"], "single", row["value"], row["printed"]))
@@ -37,12 +37,12 @@ def context_cells(
     shares = exact.set_index("context")["value"].to_dict()
     for context in dict.fromkeys(drope_errors["context"]):
         in_training = context <= limit
-        rope = (
-            stated["s11_5_rope_within_exact"]
+        rope_share = (
+            statements["s11_5_rope_within_exact"]
             if in_training
-            else 100.0 - stated["s11_5_rope_beyond_no_number"] - stated["s11_5_rope_beyond_wrong_length"]
+            else 100.0 - statements["s11_5_rope_beyond_no_number"] - statements["s11_5_rope_beyond_wrong_length"]
         )
-        cells.append(("errors", "RoPE", context, "single", rope, ""))
+        cells.append(("errors", "RoPE", context, "single", rope_share, ""))
         # if a context has no row for exact answers, the other kinds add up to all trials
         cells.append(("errors", "DroPE", context, "single", shares.get(context, 0.0), ""))
     for _, row in drope_formats.iterrows():
@@ -51,7 +51,7 @@ def context_cells(
             ("formats", row["positional"], row["context"], name, row["value"], row["printed"]) for name in formats
         ]
     rows = []
-    for protocol, model, context, prompt_format, share, printed in cells:
+    for protocol, model, context, prompt_format, share, printed_text in cells:
         section = PROTOCOLS[protocol]
         trials, precision = _trials_and_precision(drope_protocols, section)
         cell: dict[str, object] = {
@@ -67,7 +67,7 @@ def context_cells(
             "multiple": context / limit,
         }
         if share is None or pd.isna(share):
-            rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed!r}"})
+            rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed_text!r}"})
             continue
         correct = trials * share / 100
         if abs(correct - round(correct)) > 1e-9:
@@ -80,8 +80,8 @@ def context_cells(
             cell["note"] = "one printed value stands for both formats"
         rows.append(cell)
     table = pd.DataFrame(rows).astype({"correct": "Int64"})
-    order = "protocol section positional context format trials digits precision beyond multiple".split()
-    return table[[*order, "correct", "share", "ci_low", "ci_high", "note"]]
+    columns = "protocol section positional context format trials digits precision beyond multiple".split()
+    return table[[*columns, "correct", "share", "ci_low", "ci_high", "note"]]
 
 
 def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
@@ -95,9 +95,9 @@ def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, s
 
 def _passkey_digits(protocols: pd.DataFrame, section: str, prompt_format: str) -> int:
     """Return the digits of the number to retrieve: one count for the section, or one per prompt format."""
-    text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
-    by_format = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
-    return by_format[prompt_format] if by_format else int(text)
+    cell = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
+    by_format = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", cell)}
+    return by_format[prompt_format] if by_format else int(cell)
 
 
 def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
@@ -107,14 +107,14 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
     `formats`: DroPE with two prompt formats, by context and pooled. Prompts are drawn without seeds, so trials are
     not paired; formats also differ in the number of digits.
     """
-    counted = context_cells[context_cells["correct"].notna()]
+    counted_cells = context_cells[context_cells["correct"].notna()]
     tests: list[Estimate] = []
     keys = ["protocol", "context", "format"]
-    for key, rows in counted.groupby(keys, sort=False):
+    for key, rows in counted_cells.groupby(keys, sort=False):
         if rows["positional"].nunique() == 2:
             rope, drope = (rows[rows["positional"] == name].iloc[0] for name in PAIR)
             tests.append(_fisher_test(rope, drope, "models", ", ".join(map(str, key))))
-    drope_cells = counted[counted["positional"] == "DroPE"]
+    drope_cells = counted_cells[counted_cells["positional"] == "DroPE"]
     for context in dict.fromkeys(drope_cells["context"]):
         at_context = drope_cells[drope_cells["context"] == context]
         for (_, first), (_, second) in combinations(at_context.iterrows(), 2):
@@ -125,7 +125,7 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
     sums = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
     by_context = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
     for name, cells in {**by_context, "both contexts": sums}.items():
-        ruler, simple = (cells[cells["format"] == form].iloc[0] for form in ("ruler", "simple"))
+        ruler, simple = (cells[cells["format"] == prompt_format].iloc[0] for prompt_format in ("ruler", "simple"))
         tests.append(_fisher_test(ruler, simple, "formats", name, "DroPE only"))
     return frame(corrected(tests, test_families, "context_tests"))
 
@@ -135,21 +135,10 @@ def _row_name(row: pd.Series) -> str:
 
 
 def _fisher_test(first: pd.Series, second: pd.Series, study: str, comparison: str, note: str = "") -> Estimate:
-    test = fisher(
-        int(first["correct"]),
-        int(first["trials"]),
-        int(second["correct"]),
-        int(second["trials"]),
-        study=study,
-        comparison=comparison,
-        unit="trial",
-        note=note,
-    )
+    counts = [int(row[name]) for row in (first, second) for name in ("correct", "trials")]
+    test = fisher(*counts, study=study, comparison=comparison, unit="trial", note=note)
     settings = {
-        f"{name} {int(row['correct'])}/{int(row['trials'])}": {
-            "digits": str(row["digits"]),
-            "precision": str(row["precision"]),
-        }
+        f"{name} {int(row['correct'])}/{int(row['trials'])}": {key: str(row[key]) for key in ("digits", "precision")}
         for name, row in (("first", first), ("second", second))
     }
     return attach(test, mixed_protocol(settings))

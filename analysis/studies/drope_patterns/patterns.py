@@ -1,6 +1,8 @@
 """Compare attention to BOS and to neighbours, layer by layer, with and without rotary positions."""
 
 import re
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from boundpaper.store.frames import wide
 KINDS = {"bos": "bos_attention", "local": "local_attention"}
 EXPERIMENT = "exp7_attention_patterns"
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-FIRST_LATER_LAYER = 2
+RANGES = {"all layers": 0, "layers 2-31": 2}  # range of layers: its first layer
 
 
 def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
@@ -29,39 +31,38 @@ def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
-    """Return the agreement of the two models' attention, over all layers and over the later ones.
+    """Return the agreement of the two models' attention, over all layers and over layers 2 to 31.
 
-    Means and standard deviations (divisor n - 1, over layers) in percent, differences in points; `layers_drope_more`
-    counts the layers where DroPE attends more, `late_run` counts the consecutive layers up to the last whose
-    difference has the same sign.
+    Means and standard deviations (divisor n - 1, over layers) are in percent, differences in points.
+    `layers_drope_more` counts the layers where DroPE attends more, and `late_run` how many of the last layers in
+    succession have differences of one sign.
     """
     rows = []
-    for kind in KINDS:
-        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER_LAYER)):
-            layers = attention_layers[attention_layers["layer"] >= first].set_index("layer")
-            gap = layers[f"{kind}_difference"]
-            largest = int(gap.abs().to_numpy().argmax()) + first
-            rows.append(
-                {
-                    "kind": kind,
-                    "layers": name,
-                    "n": len(layers),
-                    **{f"mean_{model}": layers[f"{kind}_{model}"].mean() for model in MODELS},
-                    **{f"sd_{model}": layers[f"{kind}_{model}"].std() for model in MODELS},
-                    "mean_difference": gap.mean(),
-                    "mean_absolute_difference": gap.abs().mean(),
-                    "largest_difference": float(gap.loc[largest]),
-                    "largest_difference_layer": largest,
-                    "layers_drope_more": int((gap > 0).sum()),
-                    "layers_drope_less": int((gap < 0).sum()),
-                    "late_run": _longest_late_run(gap),
-                }
-            )
+    for kind, (name, first) in product(KINDS, RANGES.items()):
+        layers = attention_layers[attention_layers["layer"] >= first].set_index("layer")
+        gaps = layers[f"{kind}_difference"]
+        largest = int(gaps.abs().to_numpy().argmax()) + first
+        rows.append(
+            {
+                "kind": kind,
+                "layers": name,
+                "n": len(layers),
+                **{f"mean_{model}": layers[f"{kind}_{model}"].mean() for model in MODELS},
+                **{f"sd_{model}": layers[f"{kind}_{model}"].std() for model in MODELS},
+                "mean_difference": gaps.mean(),
+                "mean_absolute_difference": gaps.abs().mean(),
+                "largest_difference": float(gaps.loc[largest]),
+                "largest_difference_layer": largest,
+                "layers_drope_more": int((gaps > 0).sum()),
+                "layers_drope_less": int((gaps < 0).sum()),
+                "late_run": _late_run(gaps),
+            }
+        )
     return pd.DataFrame(rows)
 
 
-def _longest_late_run(gap: pd.Series) -> int:
-    agrees = (np.sign(gap) == np.sign(gap.iloc[-1])).to_numpy()[::-1]
+def _late_run(gaps: pd.Series) -> int:
+    agrees = (np.sign(gaps) == np.sign(gaps.iloc[-1])).to_numpy()[::-1]
     return len(agrees) if agrees.all() else int(np.argmin(agrees))
 
 
@@ -70,27 +71,16 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
 
     Layers of one network are not independent units: each row has a guard that says so, and no p is corrected.
     """
-    differences: list[Estimate] = []
-    correlations: list[Estimate] = []
-    for kind in KINDS:
-        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER_LAYER)):
-            layers = attention_layers[attention_layers["layer"] >= first]
-            drope, rope = layers[f"{kind}_drope"], layers[f"{kind}_rope"]
-            guard = dependent_units(
-                [str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream"
-            )
-            for test, tests, note in ((paired_t, differences, "DroPE minus RoPE, points"), (pearson, correlations, "")):
-                estimate = test(
-                    drope,
-                    rope,
-                    study="attention_tests",
-                    comparison=f"{kind}, {name}",
-                    unit="layer",
-                    note=note,
-                    names=("DroPE", "RoPE"),
-                )
-                tests.append(attach(estimate, guard))
-    return frame(corrected([*differences, *correlations], test_families, "attention_tests"))
+    tests: list[Estimate] = []
+    labels: dict[str, Any] = {"study": "attention_tests", "unit": "layer", "names": ("DroPE", "RoPE")}
+    methods: tuple[tuple[Any, str], ...] = ((paired_t, "DroPE minus RoPE, points"), (pearson, ""))
+    for (method, note), kind, (name, first) in product(methods, KINDS, RANGES.items()):
+        layers = attention_layers[attention_layers["layer"] >= first]
+        drope, rope = layers[f"{kind}_drope"], layers[f"{kind}_rope"]
+        guard = dependent_units([str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream")
+        estimate = method(drope, rope, comparison=f"{kind}, {name}", note=note, **labels)
+        tests.append(attach(estimate, guard))
+    return frame(corrected(tests, test_families, "attention_tests"))
 
 
 def attention_experiments(

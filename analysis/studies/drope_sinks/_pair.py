@@ -1,4 +1,4 @@
-"""Set the report's two models side by side: series by layer, and quantities with their printed values."""
+"""Tabulate the report's two models side by side: series by layer, and quantities with their printed values."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from analysis.vocabulary import PAIR
 
 
 def by_layer(series: pd.DataFrame, columns: Mapping[str, str], value: str = "value") -> pd.DataFrame:
-    """Return a long series with one row per layer; `columns` are names by metric, to which the model is added."""
+    """Return one row per layer of a long series; `columns` maps metrics to names of the columns `NAME_MODEL`."""
     values = series.pivot(index="layer", columns=["metric", "positional"], values=value)
     table = {f"{name}_{model.lower()}": values[metric, model] for metric, name in columns.items() for model in PAIR}
     return pd.DataFrame(table).rename_axis("layer").reset_index()
@@ -23,13 +23,13 @@ def larger_model(table: pd.DataFrame, name: str) -> list[str]:
 def beside_printed(
     quantities: Mapping[str, Mapping[str, float]], source: pd.DataFrame, printed_as: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return the quantities of both models beside what the report prints; `printed_as` has differing source names."""
-    printed = {(row["positional"], row["metric"]): row["printed"] for _, row in source.iterrows()}
+    """Return both models' quantities and their printed values; `printed_as` maps quantities to the report's names."""
+    printed_values = {(row["positional"], row["metric"]): row["printed"] for _, row in source.iterrows()}
     rows = []
     for name in quantities["RoPE"]:
         row: dict[str, object] = {"quantity": name, **{model.lower(): quantities[model][name] for model in PAIR}}
         metric = printed_as.get(name, name)
-        row |= {f"{model.lower()}_printed": printed.get((model, metric), "") for model in PAIR}
+        row |= {f"{model.lower()}_printed": printed_values.get((model, metric), "") for model in PAIR}
         note = "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"
         rows.append(row | {"note": note})
     return pd.DataFrame(rows)

@@ -38,7 +38,7 @@ def shares(
     section: str,
     experiment: str,
 ) -> pd.DataFrame:
-    """Return the share of right answers per condition, model and task in percent, as stored, and its number of answers.
+    """Return the stored share of right answers in percent by condition, model and task, with the number of answers.
 
     `share` is relative to the counted answers. For cities and sports these are the parsed answers, between `n_low`
     and `n_high`; `count` and `n` are known only if the share allows a single pair. `right_low` and `right_high` are
@@ -92,10 +92,7 @@ def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFram
     """
     tests = [
         fisher(
-            int(row["count"]),
-            int(row["n"]),
-            int(base["count"]),
-            int(base["n"]),
+            *(int(cell[name]) for cell in (row, base) for name in ("count", "n")),
             study=study,
             comparison=f"{row['positional']}, {row['task']}, {row['condition']} against {BASELINE}",
             unit="item",

@@ -11,7 +11,7 @@ GROUPS = {
     "layer 1": ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"),
     "the first token": ("bos_mlp_spike_layer", "bos_value_all_layers", "bos_value_spike_layer"),
 }
-CLEAR_CONTRAST = 2.0  # a contrast closer to 1 counts as hurting neither model more
+CLEAR_CONTRAST = 2.0  # an ablation whose contrast is closer to 1 hurts neither model clearly more
 
 
 def ablation_sides(
@@ -24,24 +24,25 @@ def ablation_sides(
     DataError if a section cites an ablation that belongs to no group.
     """
     ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
-    contrast = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}
+    contrasts = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}
     for _, row in bos_ablation_contrasts.iterrows():
-        contrast[str(row["ablation"])] = float(row["ratio"])
-    unknown = set(ablation_citations["ablation"]) - {ablation for group in GROUPS.values() for ablation in group}
-    if unknown:
-        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group has; extend GROUPS")
+        contrasts[str(row["ablation"])] = float(row["ratio"])
+    unknown_ablations = set(ablation_citations["ablation"]) - {
+        ablation for group in GROUPS.values() for ablation in group
+    }
+    if unknown_ablations:
+        raise DataError(
+            f"ablation_citations has {', '.join(sorted(unknown_ablations))}, which no group has; extend GROUPS"
+        )
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():
             models_by_ablation = {name: set(cells.loc[cells["ablation"] == name, "positional"]) for name in names}
             cited = {name for name, models in models_by_ablation.items() if models == set(PAIR)}
             for name in names if cited else ():
-                rows.append(
-                    {
-                        **{"section": str(source).partition(" ")[2], "group": group, "ablation": name},
-                        **{"contrast": contrast[name], "side": _hurt_more(contrast[name]), "cited": name in cited},
-                    }
-                )
+                labels = {"section": str(source).partition(" ")[2], "group": group, "ablation": name}
+                contrast = contrasts[name]
+                rows.append(labels | {"contrast": contrast, "side": _hurt_more(contrast), "cited": name in cited})
     return pd.DataFrame(rows)
 
 

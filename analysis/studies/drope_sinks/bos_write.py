@@ -1,4 +1,4 @@
-"""Compute how much the first token's values can write: norms, attention mass, their product by layer, and ablations."""
+"""Bound what the first token's values can add to other tokens: norms, attention mass, their product, and ablations."""
 
 import pandas as pd
 
@@ -93,15 +93,15 @@ def bos_ablations(
         for model in PAIR:
             printed_ratio = pick(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
             base = pick(drope_bos_value_ablation, condition="baseline", positional=model, metric="ppl")
-            everywhere = condition.endswith("all_layers")
+            all_layers = condition.endswith("all_layers")
             layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
             rows.append(
                 {
                     "ablation": condition,
                     "positional": model,
                     "experiment": 5,
-                    "layers": "all" if everywhere else str(layer),
-                    "matched": everywhere,
+                    "layers": "all" if all_layers else str(layer),
+                    "matched": all_layers,
                     "baseline_printed": base["printed"],
                     "ratio_printed": printed_ratio["printed"],
                     **printed_effect(printed_ratio).columns,
@@ -109,6 +109,7 @@ def bos_ablations(
             )
     ablations = {4: "bos_mlp_spike_layer", 6: "layer1_bos_only"}
     columns = ["ratio", "ratio_low", "ratio_high", "nats", "nats_low", "nats_high", "increase_percent"]
+    layer_counts = bos_mlp_effects.groupby("experiment")["layer"].nunique()
     for _, row in bos_mlp_effects.iterrows():
         rows.append(
             {
@@ -116,7 +117,7 @@ def bos_ablations(
                 "positional": row["positional"],
                 "experiment": int(row["experiment"]),
                 "layers": str(row["layer"]),
-                "matched": _same_layer_ablated(bos_mlp_effects, int(row["experiment"])),
+                "matched": bool(layer_counts[row["experiment"]] == 1),
                 "baseline_printed": row["baseline_printed"],
                 "ratio_printed": row["ratio_printed"],
                 **{name: row[name] for name in columns},
@@ -126,11 +127,6 @@ def bos_ablations(
     keys = set(zip(drope_ablation_comparison["ablation"], drope_ablation_comparison["positional"], strict=True))
     table["in_comparison"] = [key in keys for key in zip(table["ablation"], table["positional"], strict=True)]
     return table
-
-
-def _same_layer_ablated(effects: pd.DataFrame, experiment: int) -> bool:
-    """Return whether the same layer is ablated in both models."""
-    return bool(effects.loc[effects["experiment"] == experiment, "layer"].nunique() == 1)
 
 
 def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
@@ -162,7 +158,7 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
 def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return both models' baseline perplexity in three experiments, with its percent difference from the last one."""
+    """Return both models' baseline perplexity in three experiments, with its percent difference from the last."""
     reference = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
     experiments = (
         (4, drope_bos_mlp, "baseline_ppl"),

@@ -30,29 +30,17 @@ def bos_mlp_effects(
     rows = []
     for model in PAIR:
         layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
-        rows.append(
-            {"experiment": 4, "removed": "mlp at BOS", "positional": model, "layer": layer}
-            | _effect_columns(
-                *(
-                    pick(drope_bos_mlp, positional=model, metric=metric)
-                    for metric in ("baseline_ppl", "ablated_ppl", "ppl_ratio")
-                )
-            )
-        )
+        labels = {"experiment": 4, "removed": "mlp at BOS", "positional": model, "layer": layer}
+        metrics = ("baseline_ppl", "ablated_ppl", "ppl_ratio")
+        cells = (pick(drope_bos_mlp, positional=model, metric=metric) for metric in metrics)
+        rows.append(labels | _effect_columns(*cells))
     for model in PAIR:
-        rows.append(
-            {"experiment": 6, "removed": "both at BOS", "positional": model, "layer": 1}
-            | _effect_columns(
-                *(
-                    pick(drope_layer1_perplexity, positional=model, condition=condition, metric=metric)
-                    for condition, metric in (
-                        ("baseline", "ppl"),
-                        ("layer1_bos_only", "ppl"),
-                        ("layer1_bos_only", "ppl_ratio"),
-                    )
-                )
-            )
+        labels = {"experiment": 6, "removed": "both at BOS", "positional": model, "layer": 1}
+        cells = (
+            pick(drope_layer1_perplexity, positional=model, condition=condition, metric=metric)
+            for condition, metric in (("baseline", "ppl"), ("layer1_bos_only", "ppl"), ("layer1_bos_only", "ppl_ratio"))
         )
+        rows.append(labels | _effect_columns(*cells))
     for row in rows:
         layer = int(str(row["layer"]))
         write = pick(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
@@ -104,20 +92,20 @@ def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:
             & (functional_shares["condition"] == "baseline")
         ]
         baseline = float(base_tasks["share"].mean())
-        complete = bool(tasks["share"].notna().all())
-        mean = float(finite(tasks["share"].mean())) if complete else None
+        is_complete = bool(tasks["share"].notna().all())
+        mean = float(finite(tasks["share"].mean())) if is_complete else None
         rows.append(
             {
                 "positional": model,
                 "condition": condition,
                 "category": category,
                 "mean": mean,
-                "smallest": float(tasks["share"].min()) if complete else None,
-                "largest": float(tasks["share"].max()) if complete else None,
+                "smallest": float(tasks["share"].min()) if is_complete else None,
+                "largest": float(tasks["share"].max()) if is_complete else None,
                 "tasks": len(tasks),
                 "baseline": baseline,
                 "change": None if mean is None else float(finite(mean) - finite(baseline)),
-                "note": "" if complete else "mean, smallest, largest, change: no answer of a task could be read",
+                "note": "" if is_complete else "mean, smallest, largest, change: no answer of a task could be read",
             }
         )
     return pd.DataFrame(rows)

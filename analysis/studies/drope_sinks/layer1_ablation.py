@@ -42,9 +42,9 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                 }
             )
     table = pd.DataFrame(rows)
-    both = table[table["condition"] == "layer1_both"].set_index("positional")["nats"]
+    both_nats = table[table["condition"] == "layer1_both"].set_index("positional")["nats"]
     table["share_of_both"] = [
-        100 * nats / both[model] for nats, model in zip(table["nats"], table["positional"], strict=True)
+        100 * nats / both_nats[model] for nats, model in zip(table["nats"], table["positional"], strict=True)
     ]
     return table
 

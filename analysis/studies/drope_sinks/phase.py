@@ -102,7 +102,7 @@ def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for model in PAIR:
         for _, row in phase_layers[phase_layers["layer"].isin(ENTROPY_LAYERS)].iterrows():
-            entropy, norm, other = (float(row[f"{name}_{model.lower()}"]) for name in ("entropy", "norm", "other"))
+            entropy, norm, other_norm = (float(row[f"{name}_{model.lower()}"]) for name in ("entropy", "norm", "other"))
             share = brentq(lambda p, entropy=entropy: _binary_entropy(p) - entropy, 0.5, 1 - 1e-15)
             odds = (1 - share) / share
             rows.append(
@@ -112,9 +112,9 @@ def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
                     "entropy": entropy,
                     "largest_share": share,
                     "norm": norm,
-                    "other_norm": other,
-                    "tokens_printed_formula": odds**2 * norm**2 / other**2,
-                    "tokens_squared": odds * norm**2 / other**2,
+                    "other_norm": other_norm,
+                    "tokens_printed_formula": odds**2 * norm**2 / other_norm**2,
+                    "tokens_squared": odds * norm**2 / other_norm**2,
                 }
             )
     return pd.DataFrame(rows)
@@ -129,17 +129,12 @@ def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
 
     `*_delay` is DroPE's layer minus RoPE's.
     """
-
-    def rope(quantity: str) -> float:
-        return number(phase_metrics, "rope", quantity=quantity)
-
-    def drope(quantity: str) -> float:
-        return number(phase_metrics, "drope", quantity=quantity)
-
+    values = phase_metrics.set_index("quantity")
+    rope, drope = (values[model].astype(float) for model in ("rope", "drope"))
     numbers = {
-        "peak_gap_percent": 100 * (1 - drope("peak_norm") / rope("peak_norm")),
-        "min_entropy_ratio": drope("min_entropy") / rope("min_entropy"),
-        "largest_ratio_delay": drope("spike_largest_ratio") - rope("spike_largest_ratio"),
-        "largest_rise_delay": drope("spike_largest_rise") - rope("spike_largest_rise"),
+        "peak_gap_percent": 100 * (1 - drope["peak_norm"] / rope["peak_norm"]),
+        "min_entropy_ratio": drope["min_entropy"] / rope["min_entropy"],
+        "largest_ratio_delay": drope["spike_largest_ratio"] - rope["spike_largest_ratio"],
+        "largest_rise_delay": drope["spike_largest_rise"] - rope["spike_largest_rise"],
     }
     return pd.DataFrame({"quantity": list(numbers), "value": list(numbers.values())})

@@ -22,11 +22,11 @@ def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     """
     series = drope_published_series[drope_published_series["metric"] == "sink_rate"]
     rates = 100 * series.pivot(index="layer", columns="positional", values="value")
-    spread = 100 * series.pivot(index="layer", columns="positional", values="std_over_prompts")
+    deviations = 100 * series.pivot(index="layer", columns="positional", values="std_over_prompts")
     table = pd.DataFrame({"layer": rates.index})
     for model in PAIR:
         table[model.lower()] = rates[model].to_numpy()
-        table[f"{model.lower()}_sd"] = spread[model].to_numpy()
+        table[f"{model.lower()}_sd"] = deviations[model].to_numpy()
     table["gap"] = table["rope"] - table["drope"]
     return table
 
@@ -83,12 +83,8 @@ def sink_rate_tests(
     scale = math.sqrt(n / (n - 1))
     tests = [
         welch_t_from_stats(
-            row["rope"],
-            row["rope_sd"] * scale,
-            n,
-            row["drope"],
-            row["drope_sd"] * scale,
-            n,
+            *(row["rope"], row["rope_sd"] * scale, n),
+            *(row["drope"], row["drope_sd"] * scale, n),
             study="sink_rate_tests",
             comparison=f"layer {row['layer']:.0f}",
             unit="prompt",
@@ -153,7 +149,7 @@ def sink_summary(
     rate_prompts = uniform_sink[uniform_sink["used_in"] == "sink rates"]
     pattern_texts = uniform_sink[uniform_sink["used_in"] == "attention patterns"]
     high_in_both = layers[(layers["rope"] > 90) & (layers["drope"] > 90)]
-    different = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
+    layers_apart = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
     numbers = {
         "layers": len(layers),
         "layers_above_90_in_both": len(high_in_both),
@@ -162,7 +158,7 @@ def sink_summary(
         "gap_average": layers["gap"].mean(),
         "gap_layer_1": layers.loc[1, "gap"],
         "largest_gap_after_layer_1": layers.loc[2:, "gap"].abs().max(),
-        "layers_apart": len(different),
+        "layers_apart": len(layers_apart),
         "layers_tested": int(sink_rate_tests["p_value"].notna().sum()),
         "shortest_prompt": rate_prompts["tokens"].min(),
         "longest_prompt": rate_prompts["tokens"].max(),

@@ -42,16 +42,16 @@ def percent_right(arm: Arm) -> float:
 
 def rate_columns(name: str, arm: Arm) -> dict[str, Any]:
     """Return an arm's rate, Wilson's interval if the number of answers is known, and the range of that number."""
-    pair = arm.answered.known
-    low, high = wilson_interval(*pair) if pair else (None, None)
-    fewest, largest = arm.answered.answered
+    counts = arm.answered.known
+    low, high = wilson_interval(*counts) if counts else (None, None)
+    fewest, most = arm.answered.answered
     return {
-        f"{name}_right": pair[0] if pair else None,
+        f"{name}_right": counts[0] if counts else None,
         name: percent_right(arm),
         f"{name}_low": None if low is None else 100 * low,
         f"{name}_high": None if high is None else 100 * high,
         f"{name}_n_low": fewest,
-        f"{name}_n_high": largest,
+        f"{name}_n_high": most,
     }
 
 

@@ -6,6 +6,7 @@ there are three.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -82,10 +83,10 @@ def disruption_by_text(
         table[f"{arm}_nats"] = np.log(ratio)
     table["mr_nats"] = table["massive_nats"] - table["random_nats"]
     table["selected"] = table["text"].isin(SELECTED_ON)
-    printed = drope_disruption_texts_reported[["positional", "text", "value"]].rename(
+    printed_increases = drope_disruption_texts_reported[["positional", "text", "value"]].rename(
         columns={"value": "increase_printed"}
     )
-    table = table.merge(printed, on=["positional", "text"], how="left")
+    table = table.merge(printed_increases, on=["positional", "text"], how="left")
     table["nats_printed"] = np.log1p(table["increase_printed"] / 100)
     table["times_printed"] = table["massive_increase"] / table["increase_printed"]
     return table
@@ -97,14 +98,14 @@ def disruption_ratios(disruption_by_text: pd.DataFrame) -> pd.DataFrame:
     table = disruption_by_text.pivot(index="text", columns="positional", values=columns)
     rope, drope = (table.xs(model, axis=1, level="positional") for model in PAIR)
     order = disruption_by_text["text"].drop_duplicates()
-    result = pd.DataFrame(
+    ratios = pd.DataFrame(
         {
             "ratio_of_percentages": rope["massive_increase"] / drope["massive_increase"],
             "ratio_of_nats": rope["massive_nats"] / drope["massive_nats"],
             "difference_nats": rope["massive_nats"] - drope["massive_nats"],
         }
     )
-    return result.loc[order].reset_index()
+    return ratios.loc[order].reset_index()
 
 
 def disruption_tests(
@@ -131,43 +132,41 @@ def _increases_by_seed(trials: pd.DataFrame, model: str) -> pd.DataFrame:
 
 def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     tables = {model: _increases_by_seed(trials, model) for model in PAIR}
+    labels: dict[str, Any] = {"study": "disruption_tests", "unit": "seed"}
+    percent = "percent of the baseline perplexity"
     tests = []
     for model, table in tables.items():
-        arms = pd.concat([table["baseline"], table["massive"], table["random"]])
+        perplexities = pd.concat([table["baseline"], table["massive"], table["random"]])
         conditions = [arm for arm in ARMS for _ in range(len(table))]
         test = paired_t(
             table["massive_increase"],
             table["random_increase"],
-            study="disruption_tests",
             comparison=f"{model}: massive against random",
-            unit="seed",
             names=("massive", "random"),
-            note="the source's test, percent of the baseline perplexity",
+            note=f"the source's test, {percent}",
+            **labels,
         )
-        tests.append(attach(test, copied_replicates(arms, conditions), same_data(SELECTED_ON, SELECTED_ON)))
+        tests.append(attach(test, copied_replicates(perplexities, conditions), same_data(SELECTED_ON, SELECTED_ON)))
         tests.append(
             paired_t(
                 table["random"],
                 table["baseline"],
-                study="disruption_tests",
                 comparison=f"{model}: random against baseline",
-                unit="seed",
                 names=("random", "baseline"),
                 note="perplexity",
+                **labels,
             )
         )
     rope, drope = (tables[model] for model in PAIR)
     joint = pooled_t(
         rope["difference"],
         drope["difference"],
-        study="disruption_tests",
         comparison="RoPE against DroPE: massive minus random",
-        unit="seed",
         names=PAIR,
-        note="the source's test, percent of the baseline perplexity",
+        note=f"the source's test, {percent}",
+        **labels,
     )
-    # the massive arms have no variance, so the sd is that of the random control, and an interval of d would say
-    # nothing about the models
+    # the massive arms do not vary: an interval of d would only describe the random control
     note = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
     joint = with_note(replace(joint, effect_ci_low=None, effect_ci_high=None), note)
     guard = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in PAIR})
@@ -175,11 +174,10 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     massive_test = welch_t(
         rope["massive_increase"],
         drope["massive_increase"],
-        study="disruption_tests",
         comparison="RoPE against DroPE: massive increase alone",
-        unit="seed",
         names=PAIR,
-        note="percent of the baseline perplexity",
+        note=percent,
+        **labels,
     )
     return [*tests, massive_test]
 
@@ -192,6 +190,7 @@ def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
         for condition in ("baseline", "massive_zeroed", "random_zeroed")
     }
     guard = same_data(SELECTED_ON, list(table["text"].unique()))
+    labels: dict[str, Any] = {"study": "disruption_tests", "unit": "text set"}
     tests = []
     for model in PAIR:
         for condition, control in (
@@ -200,23 +199,9 @@ def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
             ("massive_zeroed", "random_zeroed"),
         ):
             comparison = f"{model}: {condition.split('_')[0]} against {control.split('_')[0]}"
-            test = log_perplexity_difference(
-                perplexities[(model, control)],
-                perplexities[(model, condition)],
-                study="disruption_tests",
-                comparison=comparison,
-                unit="text set",
-                note="one random mask a set",
-            )
+            arms = (perplexities[model, control], perplexities[model, condition])
+            test = log_perplexity_difference(*arms, comparison=comparison, note="one random mask a set", **labels)
             tests.append(attach(test, guard))
-    contrast = disruption_contrast(
-        perplexities[("RoPE", "random_zeroed")],
-        perplexities[("RoPE", "massive_zeroed")],
-        perplexities[("DroPE", "random_zeroed")],
-        perplexities[("DroPE", "massive_zeroed")],
-        study="disruption_tests",
-        comparison="RoPE against DroPE: massive minus random",
-        unit="text set",
-    )
-    tests.append(attach(contrast, guard))
-    return tests
+    zeroed = (perplexities[model, condition] for model in PAIR for condition in ("random_zeroed", "massive_zeroed"))
+    contrast = disruption_contrast(*zeroed, comparison="RoPE against DroPE: massive minus random", **labels)
+    return [*tests, attach(contrast, guard)]

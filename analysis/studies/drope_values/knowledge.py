@@ -29,10 +29,8 @@ from analysis.vocabulary import PAIR
 from boundpaper.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
 from boundpaper.statistics.families import corrected
 
-CHOICES = 2  # yes or no; positive or negative
+CHOICES = 2  # possible answers: yes or no; positive or negative
 UNPAIRED = "the same items in both arms, answers per item not published, so unpaired"
-
-Ends = tuple[float, float]
 
 
 def knowledge_tests(
@@ -107,7 +105,7 @@ def knowledge_tasks(
     `p_mcnemar_high` bound McNemar's exact p over all pairings.
     """
     tests = {(row["test"], row["comparison"]): row for row in knowledge_tests.to_dict("records")}
-    printed = values_by_key(drope_knowledge, ("positional", "task", "metric"))
+    printed_values = values_by_key(drope_knowledge, ("positional", "task", "metric"))
     rows: list[dict[str, Any]] = []
     for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
         comparison = f"{model} {task}"
@@ -122,7 +120,7 @@ def knowledge_tasks(
                 **rate_columns("base", base),
                 **rate_columns("disrupted", disrupted),
                 **_change(tests.get(("fisher_exact", comparison)), base, disrupted),
-                "degradation_printed": printed[(model, task, "degradation")],
+                "degradation_printed": printed_values[(model, task, "degradation")],
                 **_share_lost("degradation", tests.get(("relative", comparison)), base, disrupted, 0.0),
                 **_share_lost("above_chance", tests.get(("degradation", comparison)), base, disrupted, chance),
                 **_p_values(tests.get(("fisher_exact", comparison)), base, disrupted, chance),
@@ -138,39 +136,37 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
     Tasks have equal weight, as in the source. `above_chance` averages the `tasks_above_chance` tasks whose baseline
     is above chance. Intervals are by MOVER over the tasks, if every task has one.
     """
-    printed = values_by_key(drope_knowledge_categories, ("positional", "metric"))
+    printed_values = values_by_key(drope_knowledge_categories, ("positional", "metric"))
     rows: list[dict[str, Any]] = []
     for model in PAIR:
         for category in dict.fromkeys(CATEGORIES.values()):
-            selected = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
-            tasks = knowledge_tasks[selected]
-            usable = tasks[tasks["above_chance"].notna()]
+            in_category = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
+            tasks = knowledge_tasks[in_category]
+            above_chance = tasks[tasks["above_chance"].notna()]
             losses = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
-            unusable = [
-                f"{task}: no baseline above chance" for task in tasks["task"] if task not in list(usable["task"])
-            ]
-            open_ended = [f"{task}: no interval" for task in tasks.loc[tasks["change_low"].isna(), "task"]]
+            reasons = [f"{task}: no baseline above chance" for task in tasks.loc[tasks["above_chance"].isna(), "task"]]
+            reasons += [f"{task}: no interval" for task in tasks.loc[tasks["change_low"].isna(), "task"]]
             rows.append(
                 {
                     "positional": model,
                     "category": category,
                     "tasks": len(tasks),
-                    "degradation_printed": printed[(model, f"{category}_average")],
+                    "degradation_printed": printed_values[(model, f"{category}_average")],
                     **_mean_over_tasks(tasks, "degradation"),
                     **_mean_over_tasks(losses, "loss"),
-                    "tasks_above_chance": len(usable),
-                    **_mean_over_tasks(usable, "above_chance"),
-                    "note": "; ".join([*unusable, *open_ended]),
+                    "tasks_above_chance": len(above_chance),
+                    **_mean_over_tasks(above_chance, "above_chance"),
+                    "note": "; ".join(reasons),
                 }
             )
     return pd.DataFrame(rows)
 
 
 def _knowledge_arms(
-    knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
+    knowledge: pd.DataFrame, rates: pd.DataFrame, statements: pd.DataFrame
 ) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
     """Return the baseline and disrupted arms of Experiment 3, by model and task."""
-    items = {task: _stated_number(stated, f"s4_1_{task}_items") for task in TASKS}
+    items = {task: _stated_number(statements, f"s4_1_{task}_items") for task in TASKS}
     by_key = stored_arms(knowledge, rates, items)
     return {
         (model, task): (by_key["baseline", model, task], by_key["disrupted", model, task])
@@ -179,13 +175,13 @@ def _knowledge_arms(
     }
 
 
-def _chance_of_task(stated: pd.DataFrame, task: str) -> float:
-    digits = _stated_number(stated, "s4_1_passkey_digits")
+def _chance_of_task(statements: pd.DataFrame, task: str) -> float:
+    digits = _stated_number(statements, "s4_1_passkey_digits")
     return 10.0**-digits if task == "passkey" else 1 / CHOICES
 
 
-def _stated_number(stated: pd.DataFrame, name: str) -> int:
-    return int(stated.loc[stated["statement"] == name, "value"].iloc[0])
+def _stated_number(statements: pd.DataFrame, name: str) -> int:
+    return int(statements.loc[statements["statement"] == name, "value"].iloc[0])
 
 
 def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[str, Any]:
@@ -237,7 +233,7 @@ def _why_cells_are_empty(test: Mapping[Any, Any] | None, base: Arm, disrupted: A
     return "; ".join(reasons)
 
 
-def _mcnemar_bounds(base: int, disrupted: int, n: int) -> Ends:
+def _mcnemar_bounds(base: int, disrupted: int, n: int) -> tuple[float, float]:
     """Return the smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
     p_values = []
     for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):

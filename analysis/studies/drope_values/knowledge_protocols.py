@@ -50,11 +50,13 @@ def knowledge_protocols(
     }
     rows: list[dict[str, Any]] = []
     tests: list[Estimate] = []
+    reasons: list[str] = []
+    tested: list[bool] = []
     for model in PAIR:
         for task in TASKS:
             row: dict[str, Any] = {"positional": model, "task": task}
             bases: dict[str, Arm] = {}
-            unknown = set()
+            all_counts_known = True
             for experiment, condition in (("3", "disrupted"), ("4", "qk_disruption")):
                 setting = settings[experiment]
                 base, disrupted = (by_experiment[experiment][name, model, task] for name in ("baseline", condition))
@@ -66,7 +68,7 @@ def knowledge_protocols(
                     )
                 bases[experiment] = base
                 change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")
-                unknown |= set() if change else {experiment}
+                all_counts_known &= change is not None
                 row |= {
                     f"n_{experiment}": base.answered.items,
                     f"precision_{experiment}": setting["precision"],
@@ -79,22 +81,26 @@ def knowledge_protocols(
                     f"p_change_{experiment}": None if change is None else change.p_value,
                 }
             outcome = _fisher_if_counts_known(bases["4"], bases["3"], f"{model} {task}")
-            reason = f"no counts, intervals and p where {LEFT_OUT}" if unknown or outcome is None else ""
-            rows.append(row | {"why": reason, "tested": outcome is not None})
+            rows.append(row)
+            is_complete = all_counts_known and outcome is not None
+            reasons.append("" if is_complete else f"no counts, intervals and p where {LEFT_OUT}")
+            tested.append(outcome is not None)
             if outcome is not None:
                 tests.append(attach(outcome, guard))
-    table = pd.DataFrame(rows)
     outcomes = iter(corrected(tests, test_families, "knowledge_protocols"))
-    row_tests = [next(outcomes) if is_tested else None for is_tested in table.pop("tested")]
-    reasons = table.pop("why")
-    return table.assign(
-        p_base=pd.Series([None if test is None else test.p_value for test in row_tests], dtype=float),
-        p_base_holm=pd.Series([None if test is None else test.p_adjusted for test in row_tests], dtype=float),
-        note=[
-            "; ".join(filter(None, (reason, "" if test is None else test.note)))
-            for reason, test in zip(reasons, row_tests, strict=True)
-        ],
-    ).astype({f"{arm}_right_{number}": "Int64" for arm in ("base", "disrupted") for number in SECTIONS})
+    row_tests = [next(outcomes) if is_tested else None for is_tested in tested]
+    return (
+        pd.DataFrame(rows)
+        .assign(
+            p_base=pd.Series([None if test is None else test.p_value for test in row_tests], dtype=float),
+            p_base_holm=pd.Series([None if test is None else test.p_adjusted for test in row_tests], dtype=float),
+            note=[
+                "; ".join(filter(None, (reason, "" if test is None else test.note)))
+                for reason, test in zip(reasons, row_tests, strict=True)
+            ],
+        )
+        .astype({f"{arm}_right_{number}": "Int64" for arm in ("base", "disrupted") for number in SECTIONS})
+    )
 
 
 def _protocol_settings(protocols: pd.DataFrame, section: str) -> dict[str, Any]:

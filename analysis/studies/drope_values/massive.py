@@ -16,7 +16,7 @@ STATED_FALL = -60.0  # percent; the source states it for each later layer
 
 
 def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Return massive values by tensor and layer for both models, from the published three-text run.
+    """Return the number of massive values by tensor and layer for both models, from the published three-text run.
 
     `all` is the sum over the three tensors. `change` is DroPE's change from RoPE in percent, `share_*` the layer's
     share of the model's total for the tensor in percent, `more` the model with more massive values.
@@ -47,9 +47,9 @@ def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for tensor, table in massive_layers.groupby("tensor", sort=False):
         layers = table.set_index("layer")
-        later = layers[layers.index >= FIRST_LATER_LAYER]
+        later_layers = layers[layers.index >= FIRST_LATER_LAYER]
         layer1 = layers.loc[1]
-        exceeding = [int(str(layer)) for layer in layers.index[layers["more"] == "DroPE"]]
+        drope_layers = [int(str(layer)) for layer in layers.index[layers["more"] == "DroPE"]]
         rows.append(
             {
                 "tensor": tensor,
@@ -59,17 +59,17 @@ def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
                 "layer1_increase": layer1["drope"] / layer1["rope"] - 1,
                 "layer1_share_rope": layer1["share_rope"],
                 "layer1_share_drope": layer1["share_drope"],
-                "later_layers": len(later),
+                "later_layers": len(later_layers),
                 **{
-                    f"later_{name}_{model}": later[model].agg(function)
+                    f"later_{name}_{model}": later_layers[model].agg(function)
                     for model in ("rope", "drope")
                     for name, function in (("mean", "mean"), ("low", "min"), ("high", "max"))
                 },
-                "later_change": 100 * (later["drope"].sum() / later["rope"].sum() - 1),
-                "later_layers_fallen_by_stated": int((later["change"] <= STATED_FALL).sum()),
-                "layers_drope_more": len(exceeding),
+                "later_change": 100 * (later_layers["drope"].sum() / later_layers["rope"].sum() - 1),
+                "later_layers_fallen_by_stated": int((later_layers["change"] <= STATED_FALL).sum()),
+                "layers_drope_more": len(drope_layers),
                 "layers_equal": int((layers["more"] == "equal").sum()),
-                "layers_with_more": " ".join(map(str, exceeding)),
+                "layers_with_more": " ".join(map(str, drope_layers)),
                 "top_layer_drope": int(str(layers["drope"].idxmax())),
                 "total_rope": layers["rope"].sum(),
                 "total_drope": layers["drope"].sum(),
@@ -86,9 +86,8 @@ def massive_counts(
     `change_low` and `change_high` bound the change given the rounding of the means; `change_printed` is the source's.
     Standard deviations are over texts and reported for the ten-text run only.
     """
-    cells = drope_massive_counts.set_index(["tensor", "positional", "metric"])[["value", "low", "high"]].to_dict(
-        "index"
-    )
+    counts = drope_massive_counts.set_index(["tensor", "positional", "metric"])
+    cells = counts[["value", "low", "high"]].to_dict("index")
     rows: list[dict[str, object]] = []
     for tensor in TENSORS:
         rope, drope = (cells[(tensor, model, "count_mean")] for model in PAIR)
@@ -110,7 +109,7 @@ def massive_counts(
             }
         )
     for _, summary in massive_layer_summary.iterrows():
-        exact = 100 * (summary["total_drope"] / summary["total_rope"] - 1)
+        change_of_total = 100 * (summary["total_drope"] / summary["total_rope"] - 1)
         rows.append(
             {
                 "tensor": summary["tensor"],
@@ -118,9 +117,9 @@ def massive_counts(
                 **_texts_and_precision(drope_protocols, PUBLISHED),
                 "rope_mean": summary["total_rope"],
                 "drope_mean": summary["total_drope"],
-                "change": exact,
-                "change_low": exact,
-                "change_high": exact,
+                "change": change_of_total,
+                "change_low": change_of_total,
+                "change_high": change_of_total,
                 "note": "rope_sd, drope_sd: not published; change_printed: the source prints none",
             }
         )
@@ -140,18 +139,14 @@ def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> 
     source's script takes deviations with the divisor n (`script_facts`, deviations_experiment_1); they are scaled to
     n - 1.
     """
-    reported = massive_counts[massive_counts["run"] == REPORTED]
+    reported_counts = massive_counts[massive_counts["run"] == REPORTED]
     tests: list[Estimate] = []
-    for _, row in reported.iterrows():
+    for _, row in reported_counts.iterrows():
         n = int(row["texts"])
         scale = math.sqrt(n / (n - 1))
         test = welch_t_from_stats(
-            float(row["drope_mean"]),
-            float(row["drope_sd"]) * scale,
-            n,
-            float(row["rope_mean"]),
-            float(row["rope_sd"]) * scale,
-            n,
+            *(float(row["drope_mean"]), float(row["drope_sd"]) * scale, n),
+            *(float(row["rope_mean"]), float(row["rope_sd"]) * scale, n),
             study="massive_tests",
             comparison=str(row["tensor"]),
             unit="text",

@@ -14,10 +14,12 @@ def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataF
     for (model, tensor), cells in drope_smollm_massive.groupby(["model", "tensor"], sort=False):
         layers = cells.pivot_table(index="layer", columns="variant", values="value")
         before, after = (float(layers[name].sum()) for name in ("rotation", "rotation removed"))
-        increased = int((layers["rotation removed"] > layers["rotation"]).sum())
-        rows.append(_removal_row(str(model), str(tensor), "no", before, after) | {"layers_more": increased, "note": ""})
-    reported = massive_counts[massive_counts["run"] == "reported totals"]
-    for cell in reported.to_dict("records"):
+        layers_more = int((layers["rotation removed"] > layers["rotation"]).sum())
+        rows.append(
+            _removal_row(str(model), str(tensor), "no", before, after) | {"layers_more": layers_more, "note": ""}
+        )
+    reported_counts = massive_counts[massive_counts["run"] == "reported totals"]
+    for cell in reported_counts.to_dict("records"):
         row = _removal_row(LLAMA, str(cell["tensor"]), "yes", float(cell["rope_mean"]), float(cell["drope_mean"]))
         rows.append(row | {"layers_more": None, "note": "layers_more: totals of another run than the layers"})
     return pd.DataFrame(rows).astype({"layers_more": "Int64"})

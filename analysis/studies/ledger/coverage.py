@@ -9,13 +9,13 @@ from boundpaper.errors import DataError
 def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """Return the ledger's coverage, one row per section, in the documents' order.
 
-    `judged` counts the ledger's statements, `holding` those that hold, `cells` the cell checks. A statement in
+    `judged` counts the ledger's statements, `holding` the statements that hold, `cells` the cell checks. A statement in
     several sections counts in the section that the ledger names. Raises DataError if a section of the ledger belongs
     to no section of its document, or to several.
     """
     sections = _section_of_names(claims_coverage)
-    judged = claims[claims["source"] != "thesis"]
-    names = list(zip(judged["source"], judged["section"], strict=True))
+    judged_claims = claims[claims["source"] != "thesis"]
+    names = list(zip(judged_claims["source"], judged_claims["section"], strict=True))
     unlisted = [f"{source}, {section}" for source, section in dict.fromkeys(names) if (source, section) not in sections]
     if unlisted:
         raise DataError(
@@ -24,11 +24,11 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
         )
     flags = pd.DataFrame(
         {
-            "document": judged["source"].to_numpy(),
+            "document": judged_claims["source"].to_numpy(),
             "section": [sections[name] for name in names],
-            "judged": (judged["kind"] == "statement").to_numpy(),
-            "holding": ((judged["kind"] == "statement") & judged["verdict"].isin(GOOD)).to_numpy(),
-            "cells": (judged["kind"] == "cell check").to_numpy(),
+            "judged": (judged_claims["kind"] == "statement").to_numpy(),
+            "holding": ((judged_claims["kind"] == "statement") & judged_claims["verdict"].isin(GOOD)).to_numpy(),
+            "cells": (judged_claims["kind"] == "cell check").to_numpy(),
         }
     )
     sums = flags.groupby(["document", "section"], as_index=False).sum()

@@ -33,20 +33,24 @@ def gaps_status(
     published_lbp: pd.DataFrame,
     inference_memory: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return what the sources' open gaps still need, and how many cells of the missing scores are published.
+    """Return what the sources' open gaps still need, and how many of the missing scores are published.
 
     `missing` and `published` count scores by length without thinking; `memory_gb` is the memory that the largest
     model to be run needs, with key-value cache. They are given only for gaps about these scores.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    missing = scores[scores["low"].isna()]
-    published = missing.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    missing_scores = scores[scores["low"].isna()]
+    published_scores = missing_scores.merge(
+        published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"]
+    )
     table = reported_open_gaps[["gap", "title", "description", "remedy", "source"]].copy()
     on_scores = table["gap"].isin(["per_length_scores", "option_a", "option_b", "option_c"])
-    table["missing"] = pd.Series(len(missing), index=table.index, dtype="Int64").where(on_scores)
-    table["published"] = pd.Series(len(published), index=table.index, dtype="Int64").where(on_scores)
-    memory = float(inference_memory.loc[inference_memory["model"].isin(missing["model"]), "total_gb"].max())
+    table["missing"] = pd.Series(len(missing_scores), index=table.index, dtype="Int64").where(on_scores)
+    table["published"] = pd.Series(len(published_scores), index=table.index, dtype="Int64").where(on_scores)
+    memory = float(inference_memory.loc[inference_memory["model"].isin(missing_scores["model"]), "total_gb"].max())
     table["memory_gb"] = pd.Series(memory, index=table.index).where(table["gap"] == "option_b")
-    table["note"] = ["" if flag else "missing, published, memory_gb: not about scores" for flag in on_scores]
+    table["note"] = [
+        "" if is_on_scores else "missing, published, memory_gb: not about scores" for is_on_scores in on_scores
+    ]
     table.loc[on_scores & (table["gap"] != "option_b"), "note"] = "memory_gb: nothing to be run"
     return table

@@ -9,9 +9,9 @@ from boundpaper.errors import DataError
 def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
     """Return one row per document and subject stated more than once: the statements, their number, and the verdicts.
 
-    `conflict` is true if the statements differ in their value. Contradictory statements cannot all hold, so the ledger
-    must reject one: `unjudged` is true if all of them hold there. Raises DataError if a row names a claim that the
-    ledger lacks, or a subject has only one row.
+    `conflict` is true if the statements differ in their value. The ledger must then reject one of them; `unjudged` is
+    true if it rejects none. Raises DataError if a row names a claim that the ledger lacks, or a subject has only one
+    row.
     """
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []
@@ -26,14 +26,14 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
             verdicts.append(set(claim_verdicts))
         conflict = statements["word"].nunique() > 1
         wordings = "; ".join(f"{statement.place}: {statement.says}" for statement in statements.itertuples(index=False))
-        judged = "; ".join(", ".join(sorted(claim_verdicts)) for claim_verdicts in verdicts)
+        verdict_text = "; ".join(", ".join(sorted(claim_verdicts)) for claim_verdicts in verdicts)
         all_hold = all(verdict in GOOD for claim_verdicts in verdicts for verdict in claim_verdicts)
         row = {
             "document": document,
             "about": about,
             "said": wordings,
             "statements": len(statements),
-            "verdicts": judged,
+            "verdicts": verdict_text,
         }
         rows.append(row | {"conflict": conflict, "unjudged": conflict and all_hold})
     return pd.DataFrame(rows)

@@ -28,9 +28,11 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
                 "so that a reader knows whether it was planned"
             )
         verdicts_of[names[0]].append(str(verdict))
-    empty = [str(name) for name, verdicts in zip(standing["what"], verdicts_of.values(), strict=True) if not verdicts]
-    if empty:
-        raise DataError(f"standing: no claim of the ledger matches {empty[0]!r}; correct the patterns, or remove it")
+    unmatched = [
+        str(what) for what, verdicts in zip(standing["what"], verdicts_of.values(), strict=True) if not verdicts
+    ]
+    if unmatched:
+        raise DataError(f"standing: no claim of the ledger matches {unmatched[0]!r}; correct or remove its patterns")
     counts = [
         {
             "claims": len(verdicts),

@@ -48,13 +48,13 @@ def model_row(
     faults: Mapping[str, bool],
     *,
     published: bool,
-    noted: Sequence[str] = (),
+    noted_scores: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the row of a model that this project scored: its scores and metrics, and whether it enters correlations.
 
     `scored` is one of its rows of scores, `values` are its metrics and `facts` its row in the table of models; both may
     be empty. `faults` are reasons not to enter that depend on the benchmark, and whether each holds. The note names
-    metrics without a value, and the scores of `noted` without a value.
+    metrics and `noted_scores` without a value.
     """
     size = float(facts.get("parameters_nominal_b", np.nan))
     faults = {
@@ -67,7 +67,7 @@ def model_row(
     }
     metrics = {name: values.get(name, np.nan) for name in METRICS}
     reasons = [reason for reason, applies in faults.items() if applies]
-    numbers = {**metrics, **{name: scores[name] for name in noted}}
+    numbers = {**metrics, **{name: scores[name] for name in noted_scores}}
     return {
         "model": scored["model"],
         "display_name": scored["display_name"],
@@ -84,7 +84,7 @@ def model_row(
     }
 
 
-def entering(models: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def eligible_models(models: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the models that enter correlations, and notes that name these models and the ones left out."""
     enters = models["enters"].astype(bool)
     notes = [f"measured: {', '.join(models.loc[enters, 'display_name']) or 'none'}"]

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
 from analysis.studies.benchmarks.lengths import LENGTHS
-from analysis.studies.measured._scored import entering, model_row, own_metrics, reported_metrics
+from analysis.studies.measured._scored import eligible_models, model_row, own_metrics, reported_metrics
 from boundpaper.statistics.estimate import frame, with_note
 
 BENCHMARK = "caskcsg/LongBench-Pro"
@@ -17,7 +17,7 @@ def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd
     """Return measured scores by prompt mode and length (including `overall`), with 95 % intervals.
 
     `metric` says whether summaries were scored as in the benchmark or by ROUGE-L alone; `data` names the data set,
-    the benchmark's or another one with the same columns.
+    which need not be the benchmark's.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = measured_lbp[measured_lbp["slice"].isin(["overall", "length"])]
@@ -46,13 +46,13 @@ def measured_lbp_models(
     models, and has no published score; otherwise `note` gives the reason.
     """
     facts_by_model = {str(row["model"]): row for row in models.to_dict("records")}
-    reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
-    published = set(matched_models["model"])
+    reported_by_model = {str(row["model"]): row for row in captured_models.to_dict("records")}
+    published_models = set(matched_models["model"])
     rows = []
     for model, scores in measured_lbp_lengths.groupby("model", sort=True):
         facts = facts_by_model.get(str(model), {})
         metrics = model_metrics[model_metrics["model"] == model].set_index("metric")
-        values = own_metrics(metrics) if len(metrics) else reported_metrics(reported.get(str(model), {}))
+        values = own_metrics(metrics) if len(metrics) else reported_metrics(reported_by_model.get(str(model), {}))
         overall = scores[(scores["length"] == OVERALL) & (scores["mode"] == MODE)]
         first_row = (overall if len(overall) else scores).iloc[0]
         score = float(overall["lbp"].iloc[0]) if len(overall) else np.nan
@@ -65,7 +65,7 @@ def measured_lbp_models(
             "score_metric": overall["metric"].iloc[0] if len(overall) else "",
             "lbp": score,
         }
-        rows.append(model_row(first_row, own_scores, values, facts, faults, published=model in published))
+        rows.append(model_row(first_row, own_scores, values, facts, faults, published=model in published_models))
     return pd.DataFrame(rows)
 
 
@@ -102,13 +102,13 @@ def lbp_correlations_measured(
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
     Without an eligible measured model, the result equals `lbp_correlations_extended`, and the note says so.
     """
-    eligible, notes = entering(measured_lbp_models)
+    eligible, notes = eligible_models(measured_lbp_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = matched_models[[*columns, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
     if len(eligible):
-        measured = eligible[[*columns, "lbp", "plasticity_origin"]].assign(
+        measured_models = eligible[[*columns, "lbp", "plasticity_origin"]].assign(
             score_origin=[f"measured ({metric})" for metric in eligible["score_metric"]]
         )
-        scored = pd.concat([scored, measured], ignore_index=True)
+        scored = pd.concat([scored, measured_models], ignore_index=True)
     tests = correlations(scored, "lbp", "lbp_correlations_measured", test_families)
     return frame([with_note(test, *notes) for test in tests])

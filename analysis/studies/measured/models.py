@@ -16,24 +16,24 @@ ENDS = {"low": "ci_low", "high": "ci_high"}
 def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Return measured models, one row each, by decreasing plasticity: means over heads with 95 % intervals.
 
-    Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` are
-    the numbers behind the overall plasticity. No source values are used. The shipped small models, whose contexts are
-    too short for comparison, and captures on source code are in other results. Raises DataError if a model's file lacks
-    a metric.
+    Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` count
+    the heads behind the overall plasticity. No source values are used. The shipped small models, whose contexts are too
+    short for comparison, and captures on source code are in other results. Raises DataError if a model's file lacks a
+    metric.
     """
     names = _names_by_model(models, pretrained_models)
-    selected = _without_repeats(model_metrics, pretrained_models)
-    rows = [_model_row(str(model), metrics, names) for model, metrics in selected.groupby("model", sort=True)]
+    metrics_of_models = _without_repeats(model_metrics, pretrained_models)
+    rows = [_model_row(str(model), metrics, names) for model, metrics in metrics_of_models.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
 
 
 def _model_row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
     by_name = {str(metric["metric"]): metric for metric in metrics.to_dict("records")}
-    absent = [name for name in METRICS if name not in by_name]
-    if absent:
+    missing_metrics = [name for name in METRICS if name not in by_name]
+    if missing_metrics:
         raise DataError(
-            f"artifacts/measurements/model_metrics/{model}: no metric {', '.join(absent)}; measure the model "
+            f"artifacts/measurements/model_metrics/{model}: no metric {', '.join(missing_metrics)}; measure the model "
             "again (`python build.py heads CAPTURE`)"
         )
     overall = by_name["ap_overall"]

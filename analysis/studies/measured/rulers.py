@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
-from analysis.studies.measured._scored import entering, model_row, own_metrics, reported_metrics
+from analysis.studies.measured._scored import eligible_models, model_row, own_metrics, reported_metrics
 from boundpaper.statistics.estimate import frame, with_note
 from keyquery.scores.ruler.effective_length import LENGTHS
 
@@ -45,13 +45,13 @@ def measured_ruler_models(
     is above the threshold, and the longest up to which all tested lengths have such a score.
     """
     facts_by_model = {str(row["model"]): row for row in models.to_dict("records")}
-    reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
-    published = set(captured_models.loc[captured_models["ruler_128k"].notna(), "model"])
+    reported_by_model = {str(row["model"]): row for row in captured_models.to_dict("records")}
+    published_models = set(captured_models.loc[captured_models["ruler_128k"].notna(), "model"])
     rows = []
     for model, scores in measured_ruler_lengths.groupby("model", sort=True):
         facts = facts_by_model.get(str(model), {})
         metrics = model_metrics[model_metrics["model"] == model].set_index("metric")
-        values = own_metrics(metrics) if len(metrics) else reported_metrics(reported.get(str(model), {}))
+        values = own_metrics(metrics) if len(metrics) else reported_metrics(reported_by_model.get(str(model), {}))
         benchmark = scores[scores["data"] == BENCHMARK]
         longest = benchmark[benchmark["length"] == LENGTHS[-1]]
         score = float(longest["score"].iloc[0]) if len(longest) else np.nan
@@ -61,15 +61,12 @@ def measured_ruler_models(
             f"no mean of the 13 tasks at {LENGTHS[-1].upper()}": len(benchmark) > 0 and bool(np.isnan(score)),
         }
         summaries = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
-        own_scores = {"ruler_128k": score, **{name: _value_of_key(summaries, name) for name in SUMMARY}}
-        is_published = model in published
-        rows.append(model_row(first_row, own_scores, values, facts, faults, published=is_published, noted=SUMMARY))
+        values_by_key = summaries.set_index("key")["value"].to_dict()
+        own_scores = {"ruler_128k": score, **{name: float(values_by_key.get(name, np.nan)) for name in SUMMARY}}
+        is_published = model in published_models
+        row = model_row(first_row, own_scores, values, facts, faults, published=is_published, noted_scores=SUMMARY)
+        rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _value_of_key(rows: pd.DataFrame, key: str) -> float:
-    values = rows.loc[rows["key"] == key, "value"]
-    return float(values.iloc[0]) if len(values) else np.nan
 
 
 def ruler_correlations_measured(
@@ -80,18 +77,18 @@ def ruler_correlations_measured(
     Correlations over published scores alone (`ruler_correlations`, `ruler_correlations_full_context`) are separate
     results. Without an eligible measured model, the result equals `ruler_correlations`, and the note says so.
     """
-    eligible, notes = entering(measured_ruler_models)
+    eligible, notes = eligible_models(measured_ruler_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = captured_models[captured_models["ruler_128k"].notna()]
-    compared = scored[[*columns, "ruler_128k", "ruler_origin"]].assign(
+    models = scored[[*columns, "ruler_128k", "ruler_origin"]].assign(
         score_origin=scored["ruler_origin"], plasticity_origin="reported"
     )
     if len(eligible):
-        measured = eligible[[*columns, "ruler_128k", "plasticity_origin"]].assign(
+        measured_models = eligible[[*columns, "ruler_128k", "plasticity_origin"]].assign(
             ruler_origin="measured by this project", score_origin="measured by this project"
         )
-        compared = pd.concat([compared, measured], ignore_index=True)
+        models = pd.concat([models, measured_models], ignore_index=True)
     tests = correlations(
-        compared.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
+        models.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
     )
     return frame([with_note(test, *notes) for test in tests])

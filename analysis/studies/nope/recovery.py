@@ -1,6 +1,4 @@
-"""Recompute the recovery for layers without position encoding, by model and layer, and for models sharing weights."""
-
-from collections.abc import Callable
+"""Recompute the recovery of plasticity by model and by layer, and compare two captures of one text network."""
 
 import pandas as pd
 
@@ -31,8 +29,8 @@ def nope_recovery_recomputed(
     `text_layers` excludes layers that do not run on text, and `network` names the model with the same text weights.
     """
     origin = published_facts.set_index("fact").loc["llama32_vision_text"]
-    self_attention = int((nope_layer_kinds["kind"] != CROSS).sum())
-    printed = nope_recovery[nope_recovery["metric"] == "recovery"].set_index("model")
+    text_layers = int((nope_layer_kinds["kind"] != CROSS).sum())
+    printed_recoveries = nope_recovery[nope_recovery["metric"] == "recovery"].set_index("model")
     rows = []
     for _, profile in decile_profiles.iterrows():
         model = str(profile["model"])
@@ -47,7 +45,7 @@ def nope_recovery_recomputed(
             "display_name": profile["display_name"],
             "family": profile["family"],
             "layers": profile["layers"],
-            "text_layers": self_attention if model == origin["subject"] else profile["layers"],
+            "text_layers": text_layers if model == origin["subject"] else profile["layers"],
             "network": origin["printed"] if model == origin["subject"] else model,
             "captured_context": profile["captured_context"],
             "dip": dip.middle,
@@ -59,8 +57,8 @@ def nope_recovery_recomputed(
             **{name: profile[name] for name in ("draw_up", "draw_up_low", "draw_up_high", "distance", "shape")},
         }
         notes = []
-        if model in printed.index:
-            cell = printed.loc[model]
+        if model in printed_recoveries.index:
+            cell = printed_recoveries.loc[model]
             value, digits = _number_in_cell(cell["value"]), int(_number_in_cell(cell["decimals"]))
             row |= {"reported": value, "agreement": agreement(recovery, interval, value, digits)}
         else:
@@ -88,25 +86,28 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
     """Return the layers with the largest printed recovery, with the recovery recomputed from printed deciles.
 
     `recovery_recomputed` is d67 - d45, with the range allowed by rounding; `text_layer` is the index among layers
-    that run on text, so equal indices have equal weights in both models; `group` and `adjacent` describe the position
+    that run on text, so equal indices have equal weights in both models; `group` and `adjacency` give the position
     relative to cross-attention layers; `below_dip` says whether the last deciles are below the dip.
     """
     numbers = wide(nope_layers[nope_layers["metric"] != "adjacency"], by=["model", "layer"])
     adjacent = nope_layers[nope_layers["metric"] == "adjacency"].set_index(["model", "layer"])["printed"]
-    crossed = set(nope_layers.loc[nope_layers["metric"] == "adjacency", "model"])
-    group_of, text_layer = _group_and_index(nope_layer_kinds)
+    vision_models = set(nope_layers.loc[nope_layers["metric"] == "adjacency", "model"])
+    places = _groups_and_indices(nope_layer_kinds)
     rows = []
     for _, layer in numbers.iterrows():
         model, index = str(layer["model"]), int(layer["layer"])
         dip, level, printed = (_cell(nope_layers, model, index, metric) for metric in ("d45", "d67", "recovery"))
         interval = Interval(level["low"], level["high"]) - Interval(dip["low"], dip["high"])
         value = level["value"] - dip["value"]
-        has_vision = model in crossed
+        has_vision = model in vision_models
+        if has_vision and index not in places:
+            raise DataError(f"nope_layers: layer {index} of {model} is a cross-attention layer; remove its rows")
+        group, text_layer = places[index] if has_vision else ("", index)
         rows.append(
             {
                 "model": model,
                 "layer": index,
-                "text_layer": text_layer(index) if has_vision else index,
+                "text_layer": text_layer,
                 **{pair: layer[pair] for pair in PAIRS},
                 "recovery": layer["recovery"],
                 "recovery_recomputed": round(value, 12),
@@ -115,7 +116,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
                 "agreement": agreement(value, interval, printed["value"], int(printed["decimals"])),
                 "below_dip": bool(layer["d89"] < layer["d45"]),
                 "adjacency": adjacent[(model, index)] if has_vision else "",
-                "group": group_of(index) if has_vision else "",
+                "group": group,
                 "note": "" if has_vision else "adjacency, group: the model has no cross-attention layers",
             }
         )
@@ -139,31 +140,22 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
     return {column: _number_in_cell(rows[column].iloc[0]) for column in ("value", "decimals", "low", "high")}
 
 
-def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
-    """Return functions for a layer's group and its index among the self-attention layers."""
+def _groups_and_indices(kinds: pd.DataFrame) -> dict[int, tuple[str, int]]:
+    """Return the group of each self-attention layer and its index among these layers, by layer."""
     cross = {int(layer) for layer in kinds.loc[kinds["kind"] == CROSS, "layer"]}
-
-    def group_of(layer: int) -> str:
-        if layer in cross:
-            raise DataError(
-                f"layer {layer} is a cross-attention layer: it belongs to no group of self-attention layers"
-            )
-        return "after" if layer - 1 in cross else "before" if layer + 1 in cross else "far"
-
-    def text_layer(layer: int) -> int:
-        return layer - sum(index < layer for index in cross)
-
-    return group_of, text_layer
+    layers = sorted(int(layer) for layer in kinds.loc[kinds["kind"] != CROSS, "layer"])
+    return {
+        layer: ("after" if layer - 1 in cross else "before" if layer + 1 in cross else "far", index)
+        for index, layer in enumerate(layers)
+    }
 
 
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
     """Return each self-attention layer's index among such layers, the group by the rule, and the group in the study."""
-    group_of, text_layer = _group_and_index(nope_layer_kinds)
     groups = nope_adjacency_layers.set_index("layer")["group"].to_dict()
-    layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
     return pd.DataFrame(
-        {"layer": layer, "text_layer": text_layer(layer), "group": group_of(layer), "listed": groups.get(layer, "far")}
-        for layer in layers
+        {"layer": layer, "text_layer": index, "group": group, "listed": groups.get(layer, "far")}
+        for layer, (group, index) in _groups_and_indices(nope_layer_kinds).items()
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 import pandas as pd
 from scipy import stats
@@ -27,9 +28,9 @@ def nope_count_tests(
     given for the pairings with the fewest and the most discordant layers. Layers of one network are not independent
     units.
     """
-    printed = nope_stated.set_index("statement")["value"]
-    counts = [int(printed[f"{key}_recovering"]) for key in COUNTS]
-    layers = [int(printed[f"{key}_layers"]) for key in COUNTS]
+    statements = nope_stated.set_index("statement")["value"]
+    counts = [int(statements[f"{key}_recovering"]) for key in COUNTS]
+    layers = [int(statements[f"{key}_layers"]) for key in COUNTS]
     guard = shared_text_weights(list(PAIR), published_facts)
     study = "nope_count_tests"
     tests = [
@@ -91,8 +92,7 @@ def nope_adjacency_bounds(
         limits = value_low - highs["far"], value_high - lows["far"]
         df = size + sizes["far"] - 2
         sd = math.sqrt((squares + least_squares["far"]) / df)
-        largest = max(abs(end) for end in limits)
-        largest_t = largest / (sd * math.sqrt(1 / size + 1 / sizes["far"]))
+        largest_t = max(abs(end) for end in limits) / (sd * math.sqrt(1 / size + 1 / sizes["far"]))
         rows.append(
             {
                 "comparison": f"{name} - far",
@@ -109,18 +109,21 @@ def nope_adjacency_bounds(
                 "note": "",
             }
         )
-    rows.append(_three_groups(sizes, means, lows, highs, least_squares))
+    rows.append(_three_groups_row(sizes, means, lows, highs, least_squares))
     return pd.DataFrame(rows)
 
 
 def _least_squares(values: Sequence[float], size: int, mean: float) -> float:
-    """Return the least sum of squares of `size` values with a mean and some known values: all others are equal."""
+    """Return the least sum of squared deviations of `size` values with a mean, of which `values` are known.
+
+    It is reached if the unknown values are equal.
+    """
     unknown = size - len(values)
     surplus = sum(value - mean for value in values)
     return sum((value - mean) ** 2 for value in values) + surplus**2 / unknown
 
 
-def _three_groups(
+def _three_groups_row(
     n: dict[str, int],
     means: dict[str, float],
     lows: dict[str, float],
@@ -129,16 +132,14 @@ def _three_groups(
 ) -> dict[str, object]:
     total, groups = sum(n.values()), list(n)
     # the means are farthest apart at the ends of their rounding ranges
-    corners: list[dict[str, float]] = [{}]
-    for group in groups:
-        corners = [{**corner, group: end} for corner in corners for end in (lows[group], highs[group])]
-    spread = max(
+    corners = [dict(zip(groups, ends, strict=True)) for ends in product(*((lows[g], highs[g]) for g in groups))]
+    between_groups = max(
         sum(n[g] * (corner[g] - sum(n[k] * corner[k] for k in groups) / total) ** 2 for g in groups)
         for corner in corners
     )
     df = len(groups) - 1, total - len(groups)
     sd = math.sqrt(sum(squares.values()) / df[1])
-    largest_f = spread / df[0] / sd**2
+    largest_f = between_groups / df[0] / sd**2
     return {
         "comparison": "after, before, far",
         "n_first": n["after"] + n["before"],
@@ -169,10 +170,10 @@ def nope_depth_tests(
     depth = len(nope_groups)
     tests, top_sets = [], []
     for model in PAIR:
-        top = [int(layer) for layer in nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]]
-        others = sorted(set(range(depth)) - set(top))
-        outcome = stats.mannwhitneyu(top, others, alternative="two-sided", method="exact")
-        top_sets.append(set(top))
+        top_layers = [int(layer) for layer in nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]]
+        other_layers = sorted(set(range(depth)) - set(top_layers))
+        outcome = stats.mannwhitneyu(top_layers, other_layers, alternative="two-sided", method="exact")
+        top_sets.append(set(top_layers))
         tests.append(
             Estimate(
                 study="nope_depth_tests",
@@ -180,11 +181,11 @@ def nope_depth_tests(
                 test="rank_sum_exact",
                 unit="layer",
                 n=depth,
-                estimate=sum(top) / len(top) - sum(others) / len(others),
+                estimate=sum(top_layers) / len(top_layers) - sum(other_layers) / len(other_layers),
                 statistic=float(outcome.statistic),
                 p_value=float(outcome.pvalue),
                 note=join_notes(
-                    f"{len(top)} layers with the largest recovery against {len(others)} others",
+                    f"{len(top_layers)} layers with the largest recovery against {len(other_layers)} others",
                     no("interval", "df", "effect", because="only the numbers of the top layers are printed"),
                 ),
             )
@@ -228,10 +229,9 @@ def nope_family_tests(
                 "Llama against others": units["family"] == "Llama 3",
                 f"{DEEP} layers or more against fewer": units["text_layers"] >= DEEP,
             }
-            for split, members in splits.items():
-                arms = [units.loc[mask, "recovers"].astype(bool) for mask in (members, ~members)]
+            for split, is_member in splits.items():
                 test = fisher(
-                    *(count for arm in arms for count in (int(arm.sum()), len(arm))),
+                    *_recovering_counts(units, is_member),
                     study="nope_family_tests",
                     comparison=f"{split}, {scope}",
                     unit=unit,
@@ -240,17 +240,13 @@ def nope_family_tests(
                 reason = [f"the same {len(units)} {unit}s, which suggested the split"]
                 tests.append(attach(test, shared_text_weights(names, published_facts), same_data(reason, reason)))
     llama = recoveries[recoveries["family"] == "Llama 3"].drop_duplicates("network")
-    deep = llama["text_layers"] >= DEEP
-    recovering = llama["recovers"].astype(bool)
-    tests.append(
-        fisher(
-            int((deep & recovering).sum()),
-            int(deep.sum()),
-            int((~deep & recovering).sum()),
-            int((~deep).sum()),
-            study="nope_family_tests",
-            comparison="depth within Llama, all captured",
-            unit="network",
-        )
-    )
+    counts = _recovering_counts(llama, llama["text_layers"] >= DEEP)
+    comparison = "depth within Llama, all captured"
+    tests.append(fisher(*counts, study="nope_family_tests", comparison=comparison, unit="network"))
     return frame(corrected(tests, test_families, "nope_family_tests"))
+
+
+def _recovering_counts(models: pd.DataFrame, is_member: pd.Series) -> list[int]:
+    """Return the number of recovering models and of models, for members and for the others."""
+    arms = [models.loc[mask, "recovers"].astype(bool) for mask in (is_member, ~is_member)]
+    return [count for arm in arms for count in (int(arm.sum()), len(arm))]

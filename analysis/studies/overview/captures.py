@@ -7,8 +7,6 @@ import pandas as pd
 
 from boundpaper.errors import DataError
 
-Heads = frozenset[tuple[int, int]]
-
 
 def capture_heads(
     capture_settings: pd.DataFrame, models: pd.DataFrame, nope_facts: pd.DataFrame, analysed_heads: pd.DataFrame
@@ -20,37 +18,39 @@ def capture_heads(
     layers do not attend to the text and are excluded from `heads`. `beyond` is the share of the captured window
     beyond the context that the makers state, in percent.
     """
-    crossed = nope_facts.set_index("fact")["value"]
+    vision_facts = nope_facts.set_index("fact")["value"]
     analysed = dict(zip(analysed_heads["model"], analysed_heads["query_heads"], strict=True))
     rows = []
     for _, setting in capture_settings.iterrows():
-        (facts,) = models[models["model"] == setting["model"]].to_dict("records")
+        facts = _model_row(models, setting["model"])
         layers = int(facts["layers"])
         if "cross-attention" in str(facts["attention"]):
-            if layers != int(crossed["layers"]):
-                raise DataError(f"{setting['model']} has {layers} layers, but {int(crossed['layers'])} in nope_facts")
-            layers = int(crossed["self_attention_layers"])
-        heads, drawn = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
-        sampled = int(analysed.get(setting["model"], drawn))
-        stated, captured = int(facts["claimed_context"]), int(setting["capture_tokens"])
-        unscaled = setting["scaling"] == "none"
+            if layers != (count := int(vision_facts["layers"])):
+                raise DataError(f"{setting['model']} has {layers} layers, but {count} in nope_facts; correct one")
+            layers = int(vision_facts["self_attention_layers"])
+        heads, drawn_count = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
+        sampled_count = int(analysed.get(setting["model"], drawn_count))
+        stated_context, captured_context = int(facts["claimed_context"]), int(setting["capture_tokens"])
+        is_unscaled = setting["scaling"] == "none"
         rows.append(
             {
                 "model": setting["model"],
                 "display_name": facts["display_name"],
                 "family": facts["family"],
                 "heads": heads,
-                "drawn": drawn,
-                "sampled": sampled,
-                "share": 100 * sampled / heads,
-                "scaling": "none" if unscaled else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
+                "drawn": drawn_count,
+                "sampled": sampled_count,
+                "share": 100 * sampled_count / heads,
+                "scaling": "none"
+                if is_unscaled
+                else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
                 "scaled_by": setting["scaled_by"],
-                "original_positions": None if unscaled else int(setting["original_positions"]),
-                "stated": stated,
-                "captured": captured,
-                "beyond": 100 * max(0, captured - stated) / captured,
+                "original_positions": None if is_unscaled else int(setting["original_positions"]),
+                "stated": stated_context,
+                "captured": captured_context,
+                "beyond": 100 * max(0, captured_context - stated_context) / captured_context,
                 "texts": setting["texts"],
-                "note": "original_positions: no scaling" if unscaled else "",
+                "note": "original_positions: no scaling" if is_unscaled else "",
             }
         )
     return pd.DataFrame(rows).astype({"original_positions": "Int64"})
@@ -98,7 +98,7 @@ def _model_row(table: pd.DataFrame, model: str) -> dict[str, Any]:
     return {str(name): value for name, value in row.items()}
 
 
-def _drawn_heads(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
+def _drawn_heads(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> frozenset[tuple[int, int]]:
     """Return the layers and heads that the capture of a model drew."""
     facts, setting = _model_row(models, model), _model_row(capture_settings, model)
     pairs = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]

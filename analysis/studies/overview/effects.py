@@ -42,8 +42,8 @@ def effect_overview(
     verdicts = claims.set_index("claim")["verdict"]
     rows = []
     for _, effect in shown_effects.iterrows():
-        where = dict(pair.split("=", 1) for pair in str(effect["place"]).split(" & "))
-        row = pick(results[str(effect["result"])], **where)
+        conditions = dict(pair.split("=", 1) for pair in str(effect["place"]).split(" & "))
+        row = pick(results[str(effect["result"])], **conditions)
         claim, column, factor = (effect[name] for name in ("claim", "column", "factor"))
         if claim not in verdicts.index:
             raise DataError(f"effect_overview: the ledger has no claim {claim!r}; correct it in shown_effects")

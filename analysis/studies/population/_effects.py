@@ -13,7 +13,7 @@ LEVEL = 0.05  # significance level of the plan, after correction within a family
 
 
 def seed_interval(effects: FloatArray) -> tuple[float | None, float | None]:
-    """Return Student's interval of the mean of effects by seed; (mean, mean) if all are equal, (None, None) for one."""
+    """Return Student's interval of the mean over seeds: (mean, mean) if all are equal, (None, None) for one seed."""
     if len(effects) < 2:
         return None, None
     mean = float(effects.mean())

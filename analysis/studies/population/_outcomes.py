@@ -8,7 +8,7 @@ import pandas as pd
 
 from boundpaper.errors import DataError
 
-FAR = 1.25  # far keys are this many training lengths before the question
+FAR = 1.25  # far keys are more than this many training lengths before the question
 TRAINED = 128  # words per training sequence
 EXACT = "e"  # letter of a right answer
 METRICS = (
@@ -68,10 +68,10 @@ def outcomes(
 ) -> pd.DataFrame:
     """Return one row per model, outcome, encoding and multiple: `value`, and the `n` units that it averages.
 
-    `keys_far` and `keys_all` are shares of the questions asked. Fewer are asked under an extension, and
-    `keys_far_extended` is `keys_far` over these fewer questions for every encoding. `decline` is 1 minus the ratio of
-    the shares of all keys at four training lengths and at one. Metrics of heads are means, but `bias_*` are means of
-    absolute values, and `sink_backcopy_most` and `value_ratio_least` are extremes.
+    `keys_all` and `keys_far` are shares of right answers. Fewer questions are asked under an extension;
+    `keys_far_extended` is `keys_far` over only these questions, for every encoding. `decline` is 1 minus the ratio of
+    `keys_all` at four training lengths to that at one. Metrics of heads are means, but `bias_*` are means of absolute
+    values, and `sink_backcopy_most` and `value_ratio_least` are extremes.
     """
     rows: list[tuple[object, ...]] = []
 
@@ -80,15 +80,15 @@ def outcomes(
 
     last_item = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
     far_keys = asked[asked["far"].astype(bool)]
-    common = far_keys[far_keys["item"] <= far_keys["multiple"].map(last_item).fillna(-1)]
-    for outcome, selected in (("keys_all", asked), ("keys_far", far_keys), ("keys_far_extended", common)):
-        shares = selected.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
+    common_keys = far_keys[far_keys["item"] <= far_keys["multiple"].map(last_item).fillna(-1)]
+    for outcome, keys in (("keys_all", asked), ("keys_far", far_keys), ("keys_far_extended", common_keys)):
+        shares = keys.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
         for (model, encoding, multiple), share, size in shares.itertuples():
             add(model, outcome, encoding, multiple, share, size)
     own_keys = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
-    share = own_keys.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
+    own_shares = own_keys.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
     counts = own_keys["model"].value_counts().to_dict()
-    for model, row in share.iterrows():
+    for model, row in own_shares.iterrows():
         if row[1.0] > 0:
             add(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int(counts[model]))
     facts = tasks[(tasks["multiple"] == 0) & tasks["task"].isin(["fact", "fact_held"])]
@@ -98,8 +98,7 @@ def outcomes(
     text_losses = losses[(losses["text"] == "mixed") & (losses["words"] == "other") & (losses["low"] == 0)]
     for row in records(text_losses):
         add(row.model, "text_loss", "own", 1.0, row.nats, int(row.count))
-    absolute = heads.assign(**{name: heads[name].abs() for name in ABSOLUTE_METRICS})
-    by_model = absolute.groupby("model")
+    by_model = heads.assign(**{name: heads[name].abs() for name in ABSOLUTE_METRICS}).groupby("model")
     for name in METRICS:
         for model, mean, count in by_model[name].agg(["mean", "count"]).itertuples():
             if count:
@@ -118,7 +117,7 @@ def outcomes(
 
 
 def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
-    """Return by model whether it counts: it (unless its arm is D) and its start model must meet the criterion."""
+    """Return whether each model counts: it and the model it starts from must meet the criterion, except in arm D."""
     reached = {row.model: bool(row.reached) or row.arm == "D" for row in records(models)}
     return {
         row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False))

@@ -22,14 +22,16 @@ FEWEST_MODELS = 3  # least number of models per seed for a rank correlation
 IntArray = npt.NDArray[np.int64]
 
 
-def relation_rows(plans: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int], slopes: bool = True) -> pd.DataFrame:
-    """Return rows of `population_relations`, from the outcomes of the models of some bases.
+def relation_rows(
+    plans: pd.DataFrame, outcomes: pd.DataFrame, bases: Sequence[int], slopes: bool = True
+) -> pd.DataFrame:
+    """Return the rows of the result `population_relations` over the models of some bases.
 
-    Without `slopes`, no mixed model is fitted; the fit takes most of the time.
+    Without `slopes`, no mixed model is fitted, which saves most of the time.
     """
     rows = []
     for plan in records(plans[plans["unit"] == BLOCKED]):
-        table = _metric_and_decline(found, str(plan.outcome), bases)
+        table = _metric_and_decline(outcomes, str(plan.outcome), bases)
         sizes = table.groupby("seed")["model"].transform("size")
         table = table[sizes >= FEWEST_MODELS].reset_index(drop=True)
         row: dict[str, object] = {"item": plan.item, "family": plan.family, "outcome": plan.outcome}
@@ -52,7 +54,7 @@ def relation_rows(plans: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]
 
 
 def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame, slopes: bool = True) -> pd.DataFrame:
-    """Return rows of `population_head_damage`, from the heads of some models; `slopes` as in `relation_rows`."""
+    """Return the rows of the result `population_head_damage` over some heads; without `slopes`, fit no mixed model."""
     rows = []
     for plan in records(plans[plans["unit"] == OF_HEADS]):
         metric = str(plan.first)
@@ -81,9 +83,9 @@ def _note_on_seeds(seeds: int, note: str) -> str:
 
 
 def _metric_and_decline(outcomes: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
-    counted = outcomes[outcomes["counted"] & (outcomes["encoding"] == "own") & outcomes["base"].isin(bases)]
-    x = counted[counted["outcome"] == outcome].set_index("model")
-    y = counted[counted["outcome"] == "decline"].set_index("model")["value"]
+    rows = outcomes[outcomes["counted"] & (outcomes["encoding"] == "own") & outcomes["base"].isin(bases)]
+    x = rows[rows["outcome"] == outcome].set_index("model")
+    y = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     table = pd.DataFrame({"seed": x["seed"], "x": x["value"], "y": y}).dropna()
     return table.rename_axis("model").reset_index().sort_values(["seed", "model"], ignore_index=True)
 
@@ -103,9 +105,9 @@ def _means_by_seed(table: pd.DataFrame) -> FloatArray:
     means = []
     for (seed, model), group in table.groupby(["seed", "model"]):
         rhos = [_rank_correlation(layer_heads["x"], layer_heads["damage"]) for _, layer_heads in group.groupby("layer")]
-        defined = [value for value in rhos if value is not None]
-        if defined:
-            means.append((seed, model, float(np.mean(defined))))
+        known_rhos = [value for value in rhos if value is not None]
+        if known_rhos:
+            means.append((seed, model, float(np.mean(known_rhos))))
     frame = pd.DataFrame(means, columns=["seed", "model", "rho"])
     return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
 
@@ -158,13 +160,13 @@ def _mixed_model_slope(
         warnings.simplefilter("ignore")  # a variance estimate at the edge of its range does not invalidate the slope
         try:
             # without derivatives: gradient methods stop at points that depend on the processor's rounding
-            fitted = MixedLM(target, design, groups=groups.to_numpy()).fit(reml=True, method=["powell"])
+            fit = MixedLM(target, design, groups=groups.to_numpy()).fit(reml=True, method=["powell"])
         except np.linalg.LinAlgError:
             return None, None, None, "the mixed model is singular"
-    if not np.isfinite(fitted.bse["x"]):
+    if not np.isfinite(fit.bse["x"]):
         return None, None, None, "the mixed model gives no interval"
-    low, high = fitted.conf_int().loc["x"]
-    return float(fitted.params["x"]), float(low), float(high), ""
+    low, high = fit.conf_int().loc["x"]
+    return float(fit.params["x"]), float(low), float(high), ""
 
 
 def _corrected_table(rows: list[dict[str, object]]) -> pd.DataFrame:

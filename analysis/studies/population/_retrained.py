@@ -13,24 +13,24 @@ from boundpaper.errors import DataError
 ALIGNED = "aligned_full"
 POOLED = "bucket_full"
 QUARTERS = 4  # training lengths per text
-WIDTH = 16  # default width of a bin in words, and distance of bins
-SINGLE = 1  # bins with a single position
+WIDTH = 16  # default width of a bin in words, and distance between bins
+SINGLE = 1  # width of a bin with a single position
 ALL, COST, COST_LONG = "all", "cost", "cost_4x"  # weights for averaging a model's heads
 COSTS = {COST: "nats_1x", COST_LONG: "nats_4x"}
 PLASTICITY = "plasticity"
 EXCHANGED = tuple("sway probability_change nearer_wins position_part content_part gap spread linear_share".split())
-"""Quantities of the exchange of positions."""
+"""Quantities that are measured by exchanging positions."""
 
 KEYS_FAR = "keys_far"
 OWN = "own"
-YARN_POWER = 2  # power of 1 + .1 ln s on the scores: YaRN's temperature
+YARN_POWER = 2  # YaRN's temperature multiplies scores by 1 + 0.1 ln s to this power
 HEAD_KEY = ["model", "layer", "head"]
 CELL = ["quantity", "estimator", "width", "texts", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: an arm at a quarter, width or extension; or a number, equal for all seeds."""
+    """One side of a comparison: an arm at a quarter, width or extension, or a number that is equal for all seeds."""
 
     arm: str = ""
     number: float | None = None
@@ -50,7 +50,7 @@ _SIDES: dict[str, dict[str, Any]] = {
 }
 
 
-def side(words: str, item: str) -> Side:
+def parse_side(words: str, item: str) -> Side:
     """Return the side of a comparison that an item's words name.
 
     Raises
@@ -72,7 +72,7 @@ def side(words: str, item: str) -> Side:
 def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
     """Return one row per head, quantity and cell: `model, layer, head`, the columns of `CELL`, and `value`.
 
-    Plasticity is over all distances, like an exchange cell without distance limits. Heads without a value have no row.
+    The limits of distance in rows of plasticity include all pairs. Heads without a value have no row.
     """
     text_length = QUARTERS * TRAINED
     all_pairs = {"apart_low": 0, "apart_high": text_length, "away_low": 0, "away_high": text_length}
@@ -85,7 +85,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss of keys by ablating each head, at least 0: `model, layer, head` and a column per kind."""
+    """Return the increase of the loss on keys when a head is ablated, at least 0, one column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
@@ -106,9 +106,9 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
     """
     if weights == ALL:
         return heads.groupby(["model", *CELL])[["value"]].mean().reset_index()
-    weighed = heads.merge(costs[[*HEAD_KEY, weights]], on=HEAD_KEY)
-    weighed["value"] *= weighed[weights]
-    sums = weighed.groupby(["model", *CELL], as_index=False)[["value", weights]].sum()
+    weighted = heads.merge(costs[[*HEAD_KEY, weights]], on=HEAD_KEY)
+    weighted["value"] *= weighted[weights]
+    sums = weighted.groupby(["model", *CELL], as_index=False)[["value", weights]].sum()
     sums = sums[sums[weights] > 0].reset_index(drop=True)
     return sums.assign(value=sums["value"] / sums[weights]).drop(columns=weights)
 

@@ -1,4 +1,4 @@
-"""Run the plan's analyses at both bases of the rotation, and test what the base changes, over all models; post hoc.
+"""Run the planned analyses at both rotation bases, over all trained models, and test what the base changes; post hoc.
 
 The analyses were added to the plan before the reported models of the larger base were measured
 (docs/population-plan.md). Values come from the measurements, since the rounding of written outcomes would break ties
@@ -70,7 +70,7 @@ def population_relations_bases(
 ) -> pd.DataFrame:
     """Return relations as in `population_relations_every`, over the larger base's models, and over both bases' models.
 
-    `of` is `10000`, or `both`, which has the seeds with the same arms, at least three, at both bases. `both, A to C`
+    `of` is `10000` or `both`; `both` uses the seeds that have the same three or more arms at both bases. `both, A to C`
     excludes D, which finds hardly any keys that it could lose; it was added after seeing the result over both.
     """
     models = population_models.assign(reached=True)
@@ -78,13 +78,13 @@ def population_relations_bases(
     table = outcomes(models, questions, population_tasks, population_losses, population_heads)
     arms = models[models["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
     arms = arms.reindex(columns=list(BASES)).dropna()
-    equal = [
+    equal_seeds = [
         seed for seed, (low, high) in zip(arms.index, arms.to_numpy(), strict=True) if low == high and len(low) > 2
     ]
     tables = []
-    for of, (bases, letters) in GROUPS.items():
-        selected = table[table["arm"].isin(list(letters)) & (table["seed"].isin(equal) | (len(bases) == 1))]
-        tables.append(relation_rows(population_plan, selected, bases).assign(of=of))
+    for name, (bases, letters) in GROUPS.items():
+        subset = table[table["arm"].isin(list(letters)) & (table["seed"].isin(equal_seeds) | (len(bases) == 1))]
+        tables.append(relation_rows(population_plan, subset, bases).assign(of=name))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -108,13 +108,13 @@ def _arms_by_seed(table: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
     return pd.concat(sides, axis=1, join="inner")
 
 
-def _contrast_row(plan: Any, of: str, effect: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
+def _contrast_row(plan: Any, bases: str, effect: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
     row = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
     count = len(effect)
-    notes = ["mean_first, mean_second: a difference of two differences"] if of == DIFFERENCE else []
+    notes = ["mean_first, mean_second: a difference of two differences"] if bases == DIFFERENCE else []
     if not count:
-        notes = ["no seed with both arms yet" if of != DIFFERENCE else "no seed with both arms at both bases yet"]
+        notes = ["no seed with both arms yet" if bases != DIFFERENCE else "no seed with both arms at both bases yet"]
     elif count == 1:
         notes.append("one seed: no interval")
     effects = effect_columns(effect.to_numpy(dtype=float))
-    return {**row, "of": of, "seeds": count, **means, **effects, "note": "; ".join(notes)}
+    return {**row, "of": bases, "seeds": count, **means, **effects, "note": "; ".join(notes)}

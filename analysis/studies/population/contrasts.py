@@ -11,7 +11,10 @@ from analysis.studies.population._ranks import BLOCKED, OF_HEADS
 
 DRAWS = 10_000
 KEYS = ["model", "encoding", "multiple"]
-UNITS = (OF_HEADS, BLOCKED)  # families of tests that are not contrasts of arms
+UNITS = (OF_HEADS, BLOCKED)  # units of the plan's items that are not contrasts of arms
+INTERACTION_ARMS = (("C", 400), ("B", 400), ("C", 10_000), ("B", 10_000))
+Questions = dict[tuple[str, str, float], pd.DataFrame]
+"""Questions by model, encoding and multiple."""
 
 
 def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
@@ -49,20 +52,17 @@ def population_contrasts(
     rows = []
     for plan in records(population_plan[~population_plan["unit"].isin(UNITS)]):
         is_interaction = plan.item == "base_interaction"
-        arms = _FOUR if is_interaction else [(arm, int(plan.base)) for arm in (plan.first, plan.second)]
+        arms = INTERACTION_ARMS if is_interaction else [(arm, int(plan.base)) for arm in (plan.first, plan.second)]
         by_arm = [by_seed(table, plan.outcome, arm, base, plan.multiple) for arm, base in arms]
         seeds = pd.concat(by_arm, axis=1, join="inner", keys=range(len(arms)))
         first, second = (seeds[0] - seeds[1], seeds[2] - seeds[3]) if is_interaction else (seeds[0], seeds[1])
-        prompts = []
+        differences = []
         if len(seeds) and not is_interaction:
-            prompts = _differences_by_context(by_key, population_models, plan, list(seeds.index))
+            differences = _differences_by_context(by_key, population_models, plan, list(seeds.index))
         effects = (first - second).to_numpy(dtype=float)
-        interval = _bootstrap_contexts(prompts) if prompts else _bootstrap_seeds(effects)
+        interval = _bootstrap_contexts(differences) if differences else _bootstrap_seeds(effects)
         rows.append(_contrast_row(plan, first, second, effects, interval))
     return corrected(pd.DataFrame(rows), "family")
-
-
-_FOUR = (("C", 400), ("B", 400), ("C", 10_000), ("B", 10_000))
 
 
 def _contrast_row(
@@ -93,10 +93,6 @@ def _contrast_row(
     return row
 
 
-Questions = dict[tuple[str, str, float], pd.DataFrame]
-"""Questions by model, encoding and multiple."""
-
-
 def _differences_by_context(
     by_key: Questions, models: pd.DataFrame, plan: Any, seeds: list[int]
 ) -> list[list[FloatArray]]:
@@ -119,18 +115,18 @@ def _differences_by_context(
     return differences
 
 
-def _bootstrap_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
-    """Return a bootstrap interval of the mean over seeds, resampling seeds and, within each, contexts."""
-    if len(prompts) < 2:
+def _bootstrap_contexts(differences: list[list[FloatArray]]) -> tuple[float, float] | None:
+    """Return a bootstrap interval of the mean over seeds, resampling seeds, and contexts within each seed."""
+    if len(differences) < 2:
         return None
     rng = np.random.default_rng(0)
-    means = np.empty((len(prompts), DRAWS))
-    for seed, contexts in enumerate(prompts):
+    means = np.empty((len(differences), DRAWS))
+    for seed, contexts in enumerate(differences):
         sums = np.array([context.sum() for context in contexts])
         sizes = np.array([len(context) for context in contexts])
         picks = rng.integers(len(contexts), size=(DRAWS, len(contexts)))
         means[seed] = sums[picks].sum(1) / sizes[picks].sum(1)
-    seeds = rng.integers(len(prompts), size=(DRAWS, len(prompts)))
+    seeds = rng.integers(len(differences), size=(DRAWS, len(differences)))
     values = means[seeds, np.arange(DRAWS)[:, None]].mean(1)
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

@@ -14,7 +14,7 @@ LENGTHS = (1.0, 2.0, 4.0, 8.0)
 def population_errors(population_keys: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
     """Return wrong keys of every model with its own encoding, by length and class.
 
-    `count` of the `errors` among the keys `asked` are of the class; `share` is empty for a model without a wrong key.
+    Of the `errors` among the `asked` keys, `count` are of the class; `share` is empty for a model without errors.
     """
     facts_of = population_models.set_index("model")[["arm", "base", "seed"]].to_dict("index")
     own_keys = population_keys[(population_keys["encoding"] == "own") & population_keys["multiple"].isin(LENGTHS)]

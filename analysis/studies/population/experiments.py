@@ -35,11 +35,11 @@ def population_experiments(
     quantities = quantities.assign(
         arm=[arms[name][0] for name in quantities["model"]], seed=[arms[name][1] for name in quantities["model"]]
     )
-    reported = experiments_reported.set_index("quantity")
+    reported_values = experiments_reported.set_index("quantity")
     rows = []
     for quantity in QUANTITIES:
         cells = quantities[quantities["quantity"] == quantity.key]
-        source = reported.loc[quantity.key] if quantity.key in reported.index else None
+        source = reported_values.loc[quantity.key] if quantity.key in reported_values.index else None
         row: dict[str, Any] = {
             "quantity": quantity.key,
             "experiment": quantity.experiment,
@@ -53,8 +53,8 @@ def population_experiments(
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
-        missing = cells["reason"].dropna().astype(str).str.split(":").str[0]
-        counts = Counter(reason for reason in missing if reason)
+        causes = cells["reason"].dropna().astype(str).str.split(":").str[0]
+        counts = Counter(reason for reason in causes if reason)
         reasons = [
             reason if count == len(cells) else f"{reason} ({count} of {len(cells)} models)"
             for reason, count in sorted(counts.items())

@@ -26,18 +26,18 @@ def population_outcomes(
 def population_distances(
     population_models: pd.DataFrame, population_keys: pd.DataFrame, population_prompts: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return keys found by distance to the question and length of the prompt, with each model's own encoding.
+    """Return how many keys each model finds with its own encoding, by distance to the question and prompt length.
 
     `low` (included) and `high` (excluded) are in words; `right` is out of `n` questions in prompts of `multiple`
     training lengths.
     """
     questions = key_questions(population_keys, population_prompts, population_models)
-    own = questions[
+    own_questions = questions[
         (questions["encoding"] == "own") & questions["distance"].between(EDGES[0], EDGES[-1], inclusive="left")
     ]
-    bins = pd.Series(np.searchsorted(EDGES, own["distance"], side="right") - 1, index=own.index, name="bin")
-    shares = own["right"].astype(int).groupby([own["model"], own["multiple"], bins]).agg(["sum", "size", "mean"])
-    shares = shares.reset_index()
+    bins = np.searchsorted(EDGES, own_questions["distance"], side="right") - 1
+    by_bin = own_questions.assign(bin=bins).astype({"right": int}).groupby(["model", "multiple", "bin"])["right"]
+    shares = by_bin.agg(["sum", "size", "mean"]).reset_index()
     counts = counted_by_plan(population_models)
     rows = []
     for member in records(population_models):

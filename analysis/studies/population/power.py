@@ -24,19 +24,19 @@ def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
     for row, tests in zip(records(population_bases), sizes, strict=True):
         facts = {name: getattr(row, name) for name in ("item", "outcome", "first", "second", "multiple", "of", "seeds")}
         seeds = int(row.seeds)
-        uncorrected = smallest_d_flips(seeds) if seeds else None
-        corrected = smallest_d_flips(seeds, alpha=ALPHA / tests) if seeds else None
+        effect = smallest_d_flips(seeds) if seeds else None
+        corrected_effect = smallest_d_flips(seeds, alpha=ALPHA / tests) if seeds else None
         deviation, detectable, note = None, None, ""
-        if corrected is None:
+        if corrected_effect is None:
             note = f"{seeds} seeds cannot reach .05, corrected for {tests} tests"
         else:
             half_width = (float(row.high) - float(row.low)) / 2
             deviation = half_width * math.sqrt(seeds) / float(stats.t.ppf(1 - ALPHA / 2, seeds - 1))
-            detectable = corrected * deviation
+            detectable = corrected_effect * deviation
             if not deviation:
                 detectable, note = None, "the seeds do not differ"
             elif row.outcome in SHARES and detectable > 1 + (row.of == DIFFERENCE):
                 detectable, note = None, "more than all there is"
-        facts |= {"tests": int(tests), "deviations": uncorrected, "corrected": corrected}
+        facts |= {"tests": int(tests), "deviations": effect, "corrected": corrected_effect}
         rows.append({**facts, "deviation": deviation, "detectable": detectable, "note": note})
     return pd.DataFrame(rows)

@@ -30,7 +30,7 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
     """Return three comparisons of plasticity per base over seeds: two changes along the text, and one of the arms.
 
     `B_change` and `C_change` are an arm's last training length minus its first, `C_less_B` compares the arms at the
-    last length. The larger base is added to the name. `p` is from exact sign flips, Holm-corrected over the three.
+    last length. Names at the larger base end in this base. `p` is from exact sign flips, Holm-corrected over the three.
     """
     rows: list[dict[str, Any]] = []
     for base, (item, (first, second, is_change)) in itertools.product(BASES, COMPARISONS.items()):

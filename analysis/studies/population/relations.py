@@ -5,7 +5,7 @@ import pandas as pd
 from analysis.studies.population._outcomes import key_questions, outcomes
 from analysis.studies.population._ranks import head_damage_rows, head_damages, relation_rows
 
-BASE = 400  # of the planned relations
+BASE = 400  # base of the planned relations
 
 
 def population_relations(

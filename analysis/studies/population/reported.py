@@ -1,4 +1,4 @@
-"""Collect the DroPE report's values of the headline quantities of Experiments 1-9, each from its cell."""
+"""Collect the DroPE report's values of the headline quantities of Experiments 1-9."""
 
 from typing import Any
 

@@ -36,9 +36,9 @@ from analysis.studies.population._retrained import (
     head_costs,
     head_values,
     model_values,
+    parse_side,
     quarters,
     share_of_far_keys,
-    side,
 )
 from boundpaper.errors import DataError
 
@@ -82,7 +82,7 @@ def retrained_tests(
     `value` is the mean over seeds of first minus second, or the rank correlation within seeds; `p` is from exact sign
     flips or permutations, `p_same` from the test against the margin; both are Holm-corrected over the planned family,
     with p = 1 for an item without seeds. `outcome` is `different`, `equivalent`, `different within the margin`, or
-    `open`, and `reachable` says whether this number of seeds could decide it. Three columns are for information only:
+    `open`, and `reachable` says whether this number of seeds could decide it. Further columns are for information only:
     `single_*` is the result at single positions, `unseen_*` without the seed known before the amendment, and
     `counted_*` over models that met the criterion.
     """
@@ -146,20 +146,19 @@ def retrained_distances(
     model, then over seeds, with Student's interval.
     """
     values = _by_distance(retrained_exchange)
-    limited = (values["apart_high"] - values["apart_low"] < values["high"].max()) | (
-        values["away_high"] - values["away_low"] < values["high"].max()
-    )
+    apart, away = (values[f"{distance}_high"] - values[f"{distance}_low"] for distance in ("apart", "away"))
+    is_limited = np.minimum(apart, away) < values["high"].max()
     cells = ["quantity", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
-    return _over_seeds(values[limited], retrained_models, population_members, cells)
+    return _over_seeds(values[is_limited], retrained_models, population_members, cells)
 
 
 def retrained_apart(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the exchange's change from the first to the last quarter of the texts, at a fixed key distance.
+    """Return how quantities of the exchange change from the first to the last quarter, at a fixed distance of keys.
 
     Late queries have keys that are farther apart. `value` is last minus first, mean over seeds, with Student's
-    interval; the distance range from 0 to the whole text includes all pairs. Not in the amendment, but post hoc.
+    interval; the distance range from 0 to the whole text includes all pairs. This is post hoc, not in the amendment.
     """
     values = _by_distance(retrained_exchange)
     longest = values["high"].max()
@@ -203,8 +202,10 @@ def retrained_points(
         aligned = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
         pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
         tables.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
-    far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
-    own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
+    shares = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
+    own_keys = shares[(shares["encoding"] == "own") & (shares["temperature"] == 0)].rename(
+        columns={"multiple": "place"}
+    )
     tables.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
     table = pd.concat(tables, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
     points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
@@ -215,7 +216,7 @@ def retrained_points(
 
 
 def _levels_shown(levels: pd.DataFrame, kind: str) -> pd.Series:
-    """Return which rows the table of levels shows: all with equal weights, and those of aligned bins with others."""
+    """Return which rows are shown: all rows for equal weights, and rows of aligned bins for other weights."""
     if kind == ALL:
         return pd.Series(True, index=levels.index)
     bins = (levels["width"] == WIDTH) & (levels["texts"] == "one") & (levels["estimator"] == ALIGNED)
@@ -239,14 +240,16 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
         columns |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
         return {**row, "seeds": int(effect["seeds"]), "planned": planned, **columns}
     first, second = _both_sides(plan, all_models)
-    gaps = (first - second).to_numpy(dtype=np.float64)
+    gaps = _difference(first, second)
     effect = effect_columns(gaps)
     equal_p = equivalence_p(gaps, row["margin"]) if row["margin"] is not None else (None, None)
     unseen_gaps = (first - second).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
     unseen = effect_columns(unseen_gaps if str(plan.base) == KNOWN_BASE else np.empty(0))
     counted_gaps = _difference(*_both_sides(plan, criterion))
-    counts = effect_columns(counted_gaps)
-    single = effect_columns(_difference(*_both_sides(plan, all_models, SINGLE)) if _has_width(plan) else np.empty(0))
+    counted = effect_columns(counted_gaps)
+    has_free_width = plan.estimator == ALIGNED and "bins of" not in str(plan.first)
+    single_gaps = _difference(*_both_sides(plan, all_models, SINGLE)) if has_free_width else np.empty(0)
+    single = effect_columns(single_gaps)
     return {
         **row,
         "seeds": len(gaps),
@@ -262,8 +265,8 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
         "single_p": single["p"],
         "unseen_value": unseen["difference"],
         "unseen_p": unseen["p"],
-        "counted_value": counts["difference"],
-        "counted_p": counts["p"],
+        "counted_value": counted["difference"],
+        "counted_p": counted["p"],
         "counted_seeds": len(counted_gaps),
     }
 
@@ -272,36 +275,31 @@ def _difference(first: pd.Series, second: pd.Series) -> FloatArray:
     return (first - second).to_numpy(dtype=np.float64)
 
 
-def _has_width(plan: Any) -> bool:
-    """Return whether an item is about bins but does not name a width."""
-    return plan.estimator == ALIGNED and "bins of" not in str(plan.first)
-
-
 def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
     """Return both sides of an item by seed, for the seeds that have both."""
-    sides = [side(str(words), plan.item) for words in (plan.first, plan.second)]
-    by_side = {end: _by_seed(plan, end, run, width) for end in sides if end.number is None}
+    sides = [parse_side(str(words), plan.item) for words in (plan.first, plan.second)]
+    by_side = {side: _by_seed(plan, side, run, width) for side in sides if side.number is None}
     seeds = next(iter(by_side.values())).index
-    columns = [by_side[end] if end in by_side else pd.Series(end.number, index=seeds) for end in sides]
+    columns = [by_side[side] if side in by_side else pd.Series(side.number, index=seeds) for side in sides]
     joined = pd.concat(columns, axis=1, join="inner", keys=["first", "second"]).sort_index()
     return joined["first"], joined["second"]
 
 
-def _by_seed(plan: Any, end: Side, run: SecondRun, width: int) -> pd.Series:
-    base = 0 if end.arm == "E" else int(plan.base)
-    models = run.models[(run.models["arm"] == end.arm) & (run.models["base"] == base)].set_index("model")["seed"]
+def _by_seed(plan: Any, side: Side, run: SecondRun, width: int) -> pd.Series:
+    base = 0 if side.arm == "E" else int(plan.base)
+    models = run.models[(run.models["arm"] == side.arm) & (run.models["base"] == base)].set_index("model")["seed"]
     if plan.quantity == KEYS_FAR:
-        table = run.extensions.get((end.encoding, end.temperature, _length_of(plan)), NO_VALUES)
+        table = run.extensions.get((side.encoding, side.temperature, _length_of(plan)), NO_VALUES)
     else:
         cells = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
-        cell = (plan.quantity, "one", plan.estimator, end.width or width, end.quarter or _quarter_of(plan))
+        cell = (plan.quantity, "one", plan.estimator, side.width or width, side.quarter or _quarter_of(plan))
         table = cells.get(cell, NO_VALUES)
     rows = table[table["model"].isin(models.index)]
     return pd.Series(rows["value"].to_numpy(dtype=float), index=rows["model"].map(models).to_numpy(dtype=int))
 
 
 def _values_by_cell(values: pd.DataFrame, names: list[str]) -> Cells:
-    """Return a table of models and values by cell, where an item names a cell by its values of the columns `names`."""
+    """Return tables of models and values by cell; a cell is a combination of values of the columns `names`."""
     return {key: group[["model", "value"]] for key, group in values.groupby(names) if isinstance(key, tuple)}
 
 
@@ -341,9 +339,11 @@ def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     margin_sizes = margins.groupby("family")["item"].transform("size")
     results["p_same_holm_least"] = (margin_sizes * margins["p_same_least"]).clip(upper=1.0)
     least = results[["p_holm_least", "p_same_holm_least"]].min(axis=1)
-    different, equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
+    is_different, is_equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
     results["outcome"] = np.select(
-        [different & equal, different, equal], ["different within the margin", "different", "equivalent"], "open"
+        [is_different & is_equal, is_different, is_equal],
+        ["different within the margin", "different", "equivalent"],
+        "open",
     )
     results["reachable"] = least.fillna(1.0) < LEVEL
     results["note"] = [_row_note(row) for row in records(results)]

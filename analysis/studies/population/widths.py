@@ -18,28 +18,27 @@ def width_levels(
 ) -> pd.DataFrame:
     """Return means over heads of the shipped models, by width and quarter, with equal weights and weighted by cost.
 
-    The cost of a head is the loss on keys at the training length when it is removed, at least 0. `off` is the value
-    minus the value at one position (width 1).
+    The cost of a head is the increase of the loss on keys at the training length when the head is removed, at least 0.
+    `off` is the value minus the value at one position (width 1).
     """
-    plasticity = shipped_widths.assign(quantity="plasticity", value=shipped_widths["plasticity"].astype(float))
-    parts = [plasticity]
+    tables = [shipped_widths.assign(quantity="plasticity", value=shipped_widths["plasticity"].astype(float))]
     for quantity in QUANTITIES:
-        rows_of_quantity = shipped_exchange.assign(quantity=quantity, value=shipped_exchange[quantity].astype(float))
-        parts.append(rows_of_quantity.assign(estimator=ALIGNED))
+        values = shipped_exchange[quantity].astype(float)
+        tables.append(shipped_exchange.assign(quantity=quantity, value=values, estimator=ALIGNED))
     cells = ["model", "quantity", "estimator", "width", "low", "high"]
-    heads = pd.concat([table[[*cells, "layer", "head", "value"]] for table in parts]).dropna(subset="value")
+    heads = pd.concat([table[[*cells, "layer", "head", "value"]] for table in tables]).dropna(subset="value")
     names = {subject.name: name for name, subject in SUBJECTS.items()}
-    cost = head_costs(population_ablation[population_ablation["model"].isin(names)])
-    cost["model"] = cost["model"].map(names)
-    weighed = heads.merge(cost[[*HEAD_KEY, COST]], on=HEAD_KEY)
-    rows = []
-    for weights, table in ((ALL, weighed.assign(**{COST: 1.0})), (COST, weighed)):
+    costs = head_costs(population_ablation[population_ablation["model"].isin(names)])
+    costs["model"] = costs["model"].map(names)
+    weighted = heads.merge(costs[[*HEAD_KEY, COST]], on=HEAD_KEY)
+    means = []
+    for weights, table in ((ALL, weighted.assign(**{COST: 1.0})), (COST, weighted)):
         sums = table.assign(value=table["value"] * table[COST]).groupby(cells, as_index=False)[["value", COST]].sum()
-        rows.append(sums.assign(weights=weights, value=sums["value"] / sums[COST]).drop(columns=COST))
-    levels = pd.concat(rows, ignore_index=True)
+        means.append(sums.assign(weights=weights, value=sums["value"] / sums[COST]).drop(columns=COST))
+    levels = pd.concat(means, ignore_index=True)
     keys = ["model", "quantity", "estimator", "weights", "low"]
-    single = levels[levels["width"] == 1].set_index(keys)["value"]
-    levels["off"] = levels["value"] - levels[keys].join(single.rename("single"), on=keys)["single"]
+    at_one_position = levels[levels["width"] == 1].set_index(keys)["value"]
+    levels["off"] = levels["value"] - levels[keys].join(at_one_position.rename("single"), on=keys)["single"]
     levels = levels[[*cells, "weights", "value", "off"]]
     return levels.sort_values([*cells[:5], "weights"], ignore_index=True)
 
@@ -100,14 +99,14 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
             first, last = cells[cells["layer"] == 0], cells[cells["layer"] == cells["layer"].max()]
             for depth, layers in {"first": first, "last": last, "all": cells}.items():
                 means = layers.groupby(["low", "seed"])[LAYER_QUANTITIES].mean()
-                early, late = means.loc[0], means.loc[layers["low"].max()]
+                first_means, last_means = means.loc[0], means.loc[layers["low"].max()]
                 for name in LAYER_QUANTITIES:
-                    change = (late[name] - early[name]) / (early[name] if name in SCALED else 1.0)
+                    change = (last_means[name] - first_means[name]) / (first_means[name] if name in SCALED else 1.0)
                     low, high = seed_interval(change.to_numpy(dtype=np.float64))
                     row = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
                     columns: dict[str, float | None] = {
-                        "first": float(early[name].mean()),
-                        "last": float(late[name].mean()),
+                        "first": float(first_means[name].mean()),
+                        "last": float(last_means[name].mean()),
                     }
                     columns |= {"change": float(change.mean()), "low": low, "high": high}
                     rows.append(row | columns | {"seeds": len(change)})

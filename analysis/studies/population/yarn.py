@@ -1,4 +1,4 @@
-"""Compare dropping the rotation with YaRN by length, C with or without a temperature; post hoc except at one length."""
+"""Compare dropping the rotation (arm C) with YaRN (arm B) by prompt length; post hoc except at one length."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.studies.population._effects import corrected, effect_columns
 
 OUTCOME = "keys_far_extended"  # far keys among questions asked under all encodings
-WITHOUT = ("own", "temperature")  # ways of asking the model without rotation
+C_ENCODINGS = ("own", "temperature")  # encodings of arm C, which has no rotation
 YARN = "yarn"
 COLUMNS = tuple("base multiple encoding dropped stretched difference low high seeds p p_least note".split())
 
@@ -25,14 +25,14 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
     for _, group in far_keys.groupby(["base", "multiple"]):
         base, multiple = int(group["base"].iloc[0]), float(group["multiple"].iloc[0])
         by_seed = group.pivot_table(index="seed", columns=["arm", "encoding"], values="value")
-        for encoding in WITHOUT:
+        for encoding in C_ENCODINGS:
             if ("C", encoding) not in by_seed or ("B", YARN) not in by_seed:
                 continue
             pairs = by_seed[[("C", encoding), ("B", YARN)]].dropna()
-            values = (pairs.iloc[:, 0] - pairs.iloc[:, 1]).to_numpy(dtype=np.float64)
-            if not len(values):
+            gaps = (pairs.iloc[:, 0] - pairs.iloc[:, 1]).to_numpy(dtype=np.float64)
+            if not len(gaps):
                 continue
-            effect = effect_columns(values)
+            effect = effect_columns(gaps)
             rows.append(
                 {
                     "base": base,
@@ -41,7 +41,7 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
                     "dropped": float(pairs.iloc[:, 0].mean()),
                     "stretched": float(pairs.iloc[:, 1].mean()),
                     **{name: effect[name] for name in ("difference", "low", "high")},
-                    "seeds": len(values),
+                    "seeds": len(gaps),
                     **{name: effect[name] for name in ("p", "p_least")},
                     "note": "" if effect["low"] is not None else "low, high: one seed has no interval",
                 }

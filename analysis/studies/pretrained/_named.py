@@ -26,7 +26,7 @@ def measured_labels(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> d
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], absence: str, columns: Iterable[str] = ()) -> pd.DataFrame:
-    """Return rows as a table, with `columns` if given; raises DataError with the text `absence` without rows."""
+    """Return rows as a table, with `columns` if given; raises DataError(`absence`) if there are no rows."""
     if not rows:
         raise DataError(absence)
     table = pd.DataFrame(rows)

@@ -50,8 +50,8 @@ def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list
 
 def pair_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Return printed names by the key of the pair; a reported pair is named after the model with rotation."""
-    reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
-    return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
+    models = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
+    return display_names(pretrained_models, subjects) | dict(zip(models["pair"], models["label"], strict=True))
 
 
 def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, dict[str, str]]:
@@ -68,6 +68,6 @@ def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, 
 
 
 def by_quarter(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Return a quantity by head and quarter of the context, shape (heads, quarters with such keys)."""
+    """Return a quantity by head and quarter of the context, shape (heads, quarters that have values)."""
     quarters = cells.pivot(index=HEAD_KEY, columns="low", values=quantity)
     return quarters.dropna(axis=1, how="all").dropna()

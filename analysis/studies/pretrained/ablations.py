@@ -21,9 +21,9 @@ def pretrained_ablations(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        selected = layer_ablation[layer_ablation["model"] == model]
+        model_rows = layer_ablation[layer_ablation["model"] == model]
         for site in SWEPT:
-            for layer, cells in selected[selected["condition"] == f"sweep_{site}"].groupby("layer"):
+            for layer, cells in model_rows[model_rows["condition"] == f"sweep_{site}"].groupby("layer"):
                 if costs := cost(cells):
                     rows.append({"model": model, "display_name": name, "part": site, **costs, "layer": layer})
     absence = f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}"
@@ -35,8 +35,8 @@ def pretrained_disruption(
 ) -> pd.DataFrame:
     """Return the cost of filling dimensions, one row per model, selection, fill and target.
 
-    `value` is the loss in nats per token; `less` the additional cost of the massive dimensions over this control,
-    with Student's interval over texts; `dims` the number of filled dimensions, and `removed` the removed share of the
+    `value` is the loss in nats per token; `less` the additional cost of the massive dimensions over this target, with
+    Student's interval over texts; `dims` the number of filled dimensions, and `removed` the removed share of the
     squared norm. `p` is the permutation p of the massive dimensions among `masks` random selections: 1 plus the number
     of selections that cost at least as much, over 1 plus `masks`. Raises DataError if no pretrained model has rows.
     """
@@ -44,28 +44,27 @@ def pretrained_disruption(
     for model, name in display_names(pretrained_models, subjects).items():
         cells = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
         costs: Any = cells[(cells["metric"] == "delta_nats") & cells["condition"].str.endswith("_pre")]
-        for _, row in costs.iterrows():
-            select, target, fill, _ = str(row["condition"]).split("_")
+        for _, cell in costs.iterrows():
+            select, target, fill, _ = str(cell["condition"]).split("_")
             massive = cells[cells["condition"] == f"{select}_massive_{fill}_pre"]
-            filled = cells[cells["condition"] == row["condition"]]
-            added = cost(massive, f"minus_{target}") if target != TARGETS[0] else None
-            rows.append(
-                {
-                    **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
-                    **{
-                        "dims": _metric_value(filled, "dims"),
-                        "removed": _metric_value(filled, "removed_share"),
-                        "value": row["value"],
-                    },
-                    **({"less": added["value"], "low": added.get("low"), "high": added.get("high")} if added else {}),
-                    **(
-                        {"p": _metric_value(massive, "permutation_p"), "masks": _masks(massive)}
-                        if target == TARGETS[0]
-                        else {}
-                    ),
-                    **{"texts": int(row["n"]), "note": _empty_cell_note(row, target, massive)},
-                }
-            )
+            filled_cells = cells[cells["condition"] == cell["condition"]]
+            row: dict[str, Any] = {
+                "model": model,
+                "display_name": name,
+                "select": select,
+                "fill": fill,
+                "target": target,
+            }
+            row |= {
+                "dims": _metric_value(filled_cells, "dims"),
+                "removed": _metric_value(filled_cells, "removed_share"),
+            }
+            if target == TARGETS[0]:
+                row |= {"p": _metric_value(massive, "permutation_p"), "masks": _masks(massive)}
+            elif added_cost := cost(massive, f"minus_{target}"):
+                row |= {"less": added_cost["value"], "low": added_cost.get("low"), "high": added_cost.get("high")}
+            note = _empty_cell_note(cell, target, massive)
+            rows.append({**row, "value": cell["value"], "texts": int(cell["n"]), "note": note})
     columns = "model display_name select fill target dims removed value less low high p masks texts note".split()
     table = table_of_rows(rows, f"disruption has no pretrained model; run: {RERUN}", columns)
     return table.assign(masks=table["masks"].fillna(0).astype(int))
@@ -81,10 +80,10 @@ def _masks(cells: pd.DataFrame) -> int:
     return 0 if counts.empty else int(counts.iloc[0])
 
 
-def _empty_cell_note(row: pd.Series, target: str, massive: pd.DataFrame) -> str:
+def _empty_cell_note(cost_cell: pd.Series, target: str, massive: pd.DataFrame) -> str:
     """Return the reasons for the empty cells of a row."""
-    if pd.isna(row["value"]):
-        return str(row["reason"])
+    if pd.isna(cost_cell["value"]):
+        return str(cost_cell["reason"])
     if target != TARGETS[0]:
         return "p: of the massive dimensions"
     return "less, low, high: of controls" + ("" if _masks(massive) else "; p: not ranked among random masks")

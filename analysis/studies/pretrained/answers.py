@@ -21,8 +21,8 @@ def pretrained_retrieval(
     """Return keys retrieved and verified by prompt length, with Wilson's interval over prompts.
 
     `ratio` is the length over the model's positions. Chance is about 0 for retrieving a key of five digits, and one
-    half for verifying a shown key. `auc` is the chance that p(yes) is higher after the right key than after another
-    number. The fewer prompts of the longest lengths come from a separate run. Raises DataError if no pretrained model
+    half for verifying a shown key. `auc` is the probability that p(yes) is higher after the right key than after
+    another number. The longest lengths have fewer prompts, from a separate run. Raises DataError if no pretrained model
     has rows.
     """
     rows: list[dict[str, Any]] = []

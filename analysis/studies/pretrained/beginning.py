@@ -1,7 +1,4 @@
-"""Compare a pretrained model on texts that begin with its BOS token or with a word: sinks, ablations, rotation.
-
-Both measurements are found by name: the model's key and an ending.
-"""
+"""Compare a pretrained model on texts that begin with its BOS token or with a word: sinks, ablations, rotation."""
 
 from typing import Any
 
@@ -17,7 +14,7 @@ from boundpaper.statistics.locations.student import student_interval
 
 STARTS = {"word": "-word", "token": "-bos"}  # start of a text, and ending of the measurement's name
 DIFFERENCE = "difference"
-UNROTATED = "scores without rotation"  # as the measurement calls it
+UNROTATED = "scores without rotation"  # condition of the measurement
 RATE = "rows=all tau=0.3"
 ALL_LAYERS = "layer: of all layers"
 GIVEN = "low, high: a length that was given"
@@ -73,8 +70,8 @@ def pretrained_beginning(
             }
             for quantity in BY_TEXT
         }
-        for key, (removed, kept) in ROTATION.items():
-            series[key] = {start: series[removed][start] - series[kept][start] for start in STARTS}
+        for key, (unrotated, rotated) in ROTATION.items():
+            series[key] = {start: series[unrotated][start] - series[rotated][start] for start in STARTS}
         for key, by_start in series.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):
@@ -82,21 +79,23 @@ def pretrained_beginning(
             for start, values in {**by_start, DIFFERENCE: token - word}.items():
                 rows.append({**facts, "quantity": key, "start": start, **_mean_columns(values.to_numpy(dtype=float))})
         for start, ending in STARTS.items():
-            selected = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
-            ratios: Any = selected[(selected["metric"] == "first_ratio") & selected["layer"].notna()]
+            sink_rows = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
+            ratios: Any = sink_rows[(sink_rows["metric"] == "first_ratio") & sink_rows["layer"].notna()]
             peak = ratios.loc[ratios["value"].astype(float).idxmax()]
             rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(peak["value"])})
             rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(peak["layer"])})
-            rows.append({**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)})
-            for key, (table, condition) in COSTS.items():
-                cells = tables[table]
+            rows.append(
+                {**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(sink_rows), GIVEN)}
+            )
+            for key, (source, condition) in COSTS.items():
+                cells = tables[source]
                 cells = cells[(cells["model"] == model + ending) & (cells["condition"] == condition)]
                 if costs := cost(cells):
                     rows.append({**facts, "quantity": key, "start": start, **costs})
     absence = f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}"
     columns = "model display_name quantity start value low high layer n note".split()
-    result = table_of_rows(rows, absence, columns).fillna({"note": ""})
-    return result.assign(note=result["note"].mask((result["note"] == "") & result["layer"].isna(), ALL_LAYERS))
+    table = table_of_rows(rows, absence, columns).fillna({"note": ""})
+    return table.assign(note=table["note"].mask((table["note"] == "") & table["layer"].isna(), ALL_LAYERS))
 
 
 def pretrained_sweeps(
@@ -110,10 +109,10 @@ def pretrained_sweeps(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        selected = sinks[sinks["model"] == model + STARTS["token"]]
-        peaks: Any = selected[selected["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
+        sink_rows = sinks[sinks["model"] == model + STARTS["token"]]
+        peaks: Any = sink_rows[sink_rows["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
         for site, table, condition in (
-            ("mlp", selected, "sweep_bos_mlp"),
+            ("mlp", sink_rows, "sweep_bos_mlp"),
             ("values", bos_value[bos_value["model"] == model + STARTS["token"]], "sweep_bos_value"),
         ):
             sweep = table[table["condition"] == condition]

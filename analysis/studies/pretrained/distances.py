@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
-FEWEST = 100  # least number of pairs per head for a cell
+FEWEST_PAIRS = 100  # least number of pairs per head for a cell
 RERUN = "python build.py heads CAPTURE"
 
 
@@ -18,7 +18,8 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
     a cell left.
     """
     names = display_names(pretrained_models, subjects)
-    cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]
+    has_pairs = head_pairs["pairs"] >= FEWEST_PAIRS * head_pairs["heads"]
+    cells = head_pairs[head_pairs["model"].isin(list(names)) & has_pairs]
     if cells.empty:
         raise DataError(f"head_pairs has no pretrained model; run: {RERUN}")
     labelled = cells.assign(display_name=cells["model"].map(names))
@@ -29,20 +30,20 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
 def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
     """Return plasticity at the smallest and largest value of one distance, with the other distance fixed.
 
-    `held` is the fixed distance, at `at` tokens: for keys the smallest one, for the query the one with the most
-    cells. `first` and `last` are the values at the ends, `change` is last minus first. There is no interval, since
-    cells do not store a spread.
+    `held` names the fixed distance, and `at` is its value in tokens: the smallest distance of keys, or the distance of
+    the query with the most cells. `first` and `last` are the values at the ends of the other distance, `change` is last
+    minus first. There is no interval, since cells do not store a spread.
     """
     rows: list[dict[str, Any]] = []
     for model, cells in pretrained_map.groupby("model"):
         cell_counts = cells.groupby("query_distance").size()
-        for fixed, axis, tokens in (
+        for constant, axis, tokens in (
             ("key_distance", "query_distance", cells["key_distance"].min()),
             ("query_distance", "key_distance", cell_counts[cell_counts == cell_counts.max()].index.min()),
         ):
-            profile = cells[cells[fixed] == tokens].sort_values(axis)
+            profile = cells[cells[constant] == tokens].sort_values(axis)
             first, last = profile.iloc[0], profile.iloc[-1]
             ends = {"start": first[axis], "end": last[axis], "first": first["plasticity"], "last": last["plasticity"]}
-            facts = {"model": model, "display_name": first["display_name"], "held": fixed.removesuffix("_distance")}
+            facts = {"model": model, "display_name": first["display_name"], "held": constant.removesuffix("_distance")}
             rows.append({**facts, "at": tokens, **ends, "change": last["plasticity"] - first["plasticity"]})
     return pd.DataFrame(rows)

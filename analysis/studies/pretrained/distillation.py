@@ -34,7 +34,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     keys = ["pair", "seed", "step", "text"]
     losses = losses[losses.groupby(keys)["arm"].transform("nunique") == len(ARMS)]
     if losses.empty:
-        raise DataError("distillation: the arms of a pair have no common step; train the other arm as far")
+        raise DataError("distillation: the arms of a pair have no common step; train both to the same step")
     for column in ("teacher_loss", "tokens", "of"):
         spread = losses.groupby(keys)[column].agg(lambda values: values.max() - values.min())
         if (spread > 1e-6).any():

@@ -32,8 +32,8 @@ def distillation_keys(
         tokens = round(ratio * _position_count(pretrained_models, pair))
         share, n = float(items.mean()), len(items)
         low, high = wilson_interval(round(share * n), n)
-        rows.append({"pair": pair, "column": column, "tokens": tokens, "share": share, "low": low, "high": high})
-        rows[-1]["n"] = n
+        row = {"pair": pair, "column": column, "tokens": tokens}
+        rows.append(row | {"share": share, "low": low, "high": high, "n": n})
     return pd.DataFrame(rows).sort_values(["pair", "tokens", "column"], ignore_index=True)
 
 
@@ -50,13 +50,13 @@ def distillation_key_tests(
     for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in by_key}):
         tokens = round(ratio * _position_count(pretrained_models, pair))
         for contrast, (first, second) in CONTRASTS.items():
-            right, other = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
-            if right is None or other is None:
+            x, y = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
+            if x is None or y is None:
                 continue
-            if set(right.index) != set(other.index):
+            if set(x.index) != set(y.index):
                 raise DataError(f"context_length: {first} and {second} of {pair} got different prompts; run: {RERUN}")
             name = f"{contrast}, {tokens} tokens"
-            tests.append(mcnemar(right, other.reindex(right.index), study=pair, comparison=name, unit="prompt"))
+            tests.append(mcnemar(x, y.reindex(x.index), study=pair, comparison=name, unit="prompt"))
     return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))
 
 

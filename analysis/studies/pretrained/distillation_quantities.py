@@ -40,20 +40,19 @@ def distillation_quantities(
             frame = frames[quantity.frame]
             ending = STARTS["token"] if quantity.frame in AFTER_BEGINNING else ""
             models = {column: model + ending for column, model in pair_models.items()}
-            measured = {column: frame[frame["model"] == model] for column, model in models.items()}
-            if not len(measured["teacher"]) or not any(
-                len(cells) for name, cells in measured.items() if name != "teacher"
-            ):
+            cells_by_column = {column: frame[frame["model"] == model] for column, model in models.items()}
+            has_variant = any(len(cells) for name, cells in cells_by_column.items() if name != "teacher")
+            if not len(cells_by_column["teacher"]) or not has_variant:
                 continue
             facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
             values: dict[str, float | None] = {}
             notes = []
             for column in COLUMNS:
-                rows_of = measured.get(column, frame.iloc[:0])
+                cells = cells_by_column.get(column, frame.iloc[:0])
                 value, reason = np.nan, "not measured on this model"
-                if len(rows_of):
+                if len(cells):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
-                    value, reason = quantity_of_model(quantity, rows_of, file)
+                    value, reason = quantity_of_model(quantity, cells, file)
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {reason.split(':')[0]}"] if np.isnan(value) else []
             if all(value is None for value in values.values()):

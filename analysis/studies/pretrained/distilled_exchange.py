@@ -28,8 +28,8 @@ def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame
     rows = []
     for pair, models in students_of_pairs(subjects, AGAIN).items():
         cells_by_model = {name: widest[widest["model"] == models.get(name)] for name in MODELS}
-        if absent := [name for name, cells in cells_by_model.items() if cells.empty]:
-            raise DataError(f"pretrained_exchange has no rows of {pair}, {', '.join(absent)}; run: {RERUN}")
+        if missing_models := [name for name, cells in cells_by_model.items() if cells.empty]:
+            raise DataError(f"pretrained_exchange has no rows of {pair}, {', '.join(missing_models)}; run: {RERUN}")
         for quantity in QUANTITIES:
             quarters = {name: by_quarter(cells, quantity) for name, cells in cells_by_model.items()}
             units = (quarters["nope"] - quarters["continued"]).groupby(level=KEY_HEAD).mean()

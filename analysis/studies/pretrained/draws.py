@@ -10,7 +10,7 @@ from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.bootstrap import percentile_interval, resamples
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
-DRAWN = (10, 30, 100)  # numbers of heads
+SIZES = (10, 30, 100)  # numbers of heads in a draw
 DRAWS = 2000
 OWN_NOTE = "drawn_other, common, twin_difference: of the source's captures only"
 
@@ -39,31 +39,31 @@ def pretrained_draws(
     kept_plain, kept_crossed, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))
     variance = 1 / kept_plain + 1 / kept_crossed - 2 * common / (kept_plain * kept_crossed)
     twin = (kept_plain, counts["heads"], float(np.sqrt(variance)))
-    reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
+    twin_differences: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        selected = head_metrics[head_metrics["model"] == model]
+        model_heads = head_metrics[head_metrics["model"] == model]
         for metric in METRICS:
-            values = selected.dropna(subset=[metric])
+            values = model_heads.dropna(subset=[metric])
             if len(values) < 2:
                 continue
             groups = [np.asarray(group[metric], dtype=float) for _, group in values.groupby(["layer", "key_head"])]
             spread, ends = _deviation_with_interval(groups)
             facts = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
-            cases = [("own", k, len(values), float("nan")) for k in DRAWN if k < len(values)] + [("source", *twin)]
-            for of, k, heads, twin_factor in cases:
+            cases = [("own", k, len(values), float("nan")) for k in SIZES if k < len(values)] + [("source", *twin)]
+            for origin, k, heads, twin_factor in cases:
                 factor = float(np.sqrt((1 - k / heads) / k))
-                twice = twin_factor if of == "source" else float(np.sqrt(2)) * factor
-                difference = abs(float(reported[metric])) if of == "source" else None
-                pair = {"drawn_other": kept_crossed, "common": common} if of == "source" else {}
+                twice = twin_factor if origin == "source" else float(np.sqrt(2)) * factor
+                difference = abs(float(twin_differences[metric])) if origin == "source" else None
+                pair = {"drawn_other": kept_crossed, "common": common} if origin == "source" else {}
                 rows.append(
                     {
                         **facts,
                         **({"drawn_other": None, "common": None} | pair),
-                        **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": factor * spread},
+                        **{"of": origin, "drawn": k, "heads": heads, "spread": spread, "draw_sd": factor * spread},
                         **{"twice_sd": twice * spread, "twice_low": twice * ends[0], "twice_high": twice * ends[1]},
                         "twin_difference": difference,
-                        "note": "" if of == "source" else OWN_NOTE,
+                        "note": "" if origin == "source" else OWN_NOTE,
                     }
                 )
     absence = "head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL"

@@ -21,28 +21,29 @@ def pretrained_exchange_levels(
 ) -> pd.DataFrame:
     """Return each quantity by the distance between two keys, early and late in the context of pretrained models.
 
-    There is one row per capture, range of distances, quantity and `weights` of heads: `all` is equal weights, `cost`
-    what removing a head costs keys, at least 0. `most` is the largest share of one head in the weights. `first` is the
-    mean over heads in the first quarter of queries that has such keys, `last` in the last quarter. `change` is last
-    minus first; with equal weights it is a mean over key heads, with Student's interval. Ranges that only the last
-    quarter has are left out. `role` is the model's role in `subjects`.
+    There is one row per capture, range of distances, quantity and `weights` of heads: `all` weights heads equally,
+    `cost` by the increase of the loss on keys without the head, at least 0. `most` is the largest share of one head in
+    the weights. `first` is the mean over heads in the first quarter of queries that has such keys, `last` in the last
+    quarter. `change` is last minus first; with equal weights it is a mean over key heads, with Student's interval.
+    Ranges that only the last quarter has are left out. `role` is the model's role in `subjects`.
     """
     rows = []
     subject_rows = subjects.set_index("model")
     names = subject_rows["label"].to_dict() | display_names(pretrained_models, subjects)
     for (model, low, high), cells in pretrained_exchange.groupby(["model", "apart_low", "apart_high"]):
-        plain = str(model).removesuffix(CODE)
-        facts: dict[str, Any] = {"model": model, "display_name": names[plain], "role": subject_rows.loc[plain, "role"]}
+        subject = str(model).removesuffix(CODE)
+        role = subject_rows.loc[subject, "role"]
+        facts: dict[str, Any] = {"model": model, "display_name": names[subject], "role": role}
         facts |= {"texts": "code" if str(model).endswith(CODE) else "prose", "apart_low": low, "apart_high": high}
         for quantity in QUANTITIES:
             quarters = by_quarter(cells, quantity)
             if quarters.shape[1] < 2:
                 continue
-            early, late = quarters.iloc[:, 0], quarters.iloc[:, -1]
-            units = (late - early).groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
+            first_values, last_values = quarters.iloc[:, 0], quarters.iloc[:, -1]
+            units = (last_values - first_values).groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
             interval = student_interval(units)
             for weights, shares in _weights(cells, quarters).items():
-                first, last = (float(np.average(values, weights=shares)) for values in (early, late))
+                first, last = (float(np.average(values, weights=shares)) for values in (first_values, last_values))
                 row: dict[str, Any] = {"quantity": quantity, "weights": weights, "first_low": quarters.columns[0]}
                 change, ends = (float(units.mean()), interval) if weights == ALIKE else (last - first, None)
                 row |= {"first": first, "last": last, "change": change}

@@ -39,33 +39,35 @@ def pretrained_experiments(
     also has a column. Quantities that no pretrained model has are omitted; `note` explains empty cells. Raises
     DataError if no pretrained model has any of the experiments.
     """
-    measured = {quantity.frame for quantity in QUANTITIES}
-    frames = {name: frame for name, frame in locals().items() if name in measured}
+    frame_names = {quantity.frame for quantity in QUANTITIES}
+    frames = {name: frame for name, frame in locals().items() if name in frame_names}
     names = display_names(pretrained_models, subjects) | measured_labels(subjects, frames.values())
-    reported = experiments_reported.set_index("quantity")["rope"]
+    reported_values = experiments_reported.set_index("quantity")["rope"]
     small_models = population_models.query("base == @BASE and arm == @ARM")["model"]
     small = population_quantities[population_quantities["model"].isin(small_models)]
     rows: list[dict[str, Any]] = []
     for quantity in QUANTITIES:
         frame = frames[quantity.frame]
         by_model = {model: frame[frame["model"] == model] for model in names}
-        if not any(len(rows) for rows in by_model.values()):
+        if not any(len(cells) for cells in by_model.values()):
             continue
         facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
         facts = {"quantity": quantity.key, **facts}
-        value = reported.get(quantity.key)
+        value = reported_values.get(quantity.key)
         note = quantity.unreported if value is None else "low, high: the source prints no interval of this"
         rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": value, "n": 0, "note": note})
         rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})
-        for model, part in by_model.items():
-            cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
-            rows.append({**facts, "column": model, "name": names[model], **cell})
+        for model, cells in by_model.items():
+            unmeasured = {"value": None, "n": 0, "note": UNMEASURED}
+            value_columns = _value_columns(quantity, cells, model) if len(cells) else unmeasured
+            rows.append({**facts, "column": model, "name": names[model], **value_columns})
     absence = (
         "no pretrained model has any of experiments 1 to 9; measure them: python build.py run --recipe "
         "artifacts/recipes/pretrained.yaml"
     )
-    columns = "quantity experiment label unit digits column name value low high n note".split()
-    return table_of_rows(rows, absence, columns)
+    return table_of_rows(
+        rows, absence, "quantity experiment label unit digits column name value low high n note".split()
+    )
 
 
 def _small_model_columns(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:

@@ -24,12 +24,12 @@ def pretrained_head_agreement(
 ) -> pd.DataFrame:
     """Return the number of heads that keep their class, one row per model, contrast and layer, and over all layers.
 
-    `same` counts heads of one class in both states, `expected` the heads expected to agree if the classes of a layer
-    were permuted among its heads, and `kappa` is Cohen's kappa (1960): (same - expected) / (heads - expected). Over all
-    layers (empty `layer`), `same` and `expected` are summed first, so differences between layers do not count; the
-    interval resamples layers. `r` is Pearson's correlation of the heads' attention to the first token, over all layers
-    after subtracting each layer's mean. Raises DataError if no network was measured in two states, or their heads
-    differ.
+    `same` counts heads of the same class in both states, `expected` the heads expected to agree if the classes of a
+    layer were permuted among its heads, and `kappa` is Cohen's kappa (1960): (same - expected) / (heads - expected).
+    Over all layers (empty `layer`), `same` and `expected` are summed first, so differences between layers do not count;
+    the interval resamples layers. `r` is Pearson's correlation of the heads' attention to the first token, over all
+    layers after subtracting each layer's mean. Raises DataError if no network was measured in two states, or their
+    heads differ.
     """
     names = pair_names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []
@@ -55,8 +55,8 @@ def pretrained_head_agreement(
     absence = f"attention_patterns has no network in two states; run: {RERUN}"
     result = table_of_rows(rows, absence, COLUMNS).astype({"layer": "Int64"})
     for column, reason in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
-        gap = result[column].isna()
-        result.loc[gap, "note"] = [f"{note}; {column}: {reason}" for note in result.loc[gap, "note"]]
+        is_empty = result[column].isna()
+        result.loc[is_empty, "note"] += f"; {column}: {reason}"
     return result
 
 

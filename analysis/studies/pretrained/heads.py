@@ -15,9 +15,9 @@ def pretrained_heads(
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
-        selected = head_metrics[head_metrics["model"] == model]
+        model_heads = head_metrics[head_metrics["model"] == model]
         for metric in ("ap_overall", "ap_drop"):
-            by_layer = selected.dropna(subset=[metric]).groupby("layer")[metric]
+            by_layer = model_heads.dropna(subset=[metric]).groupby("layer")[metric]
             summary = by_layer.agg(value="median", least="min", most="max", heads="count").reset_index()
             rows.append(summary.assign(model=model, display_name=name, metric=metric))
     table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()

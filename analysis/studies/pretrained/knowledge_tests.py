@@ -41,8 +41,8 @@ def pretrained_knowledge_tests(
                     raise DataError(
                         f"knowledge/{model}: {task} has different items in {first} than in {second}; run: {RERUN}"
                     )
-                right, other = by_condition[first].sort_index(), by_condition[second].sort_index()
-                tests.append(mcnemar(right, other, study=model, comparison=f"{task}, {contrast}", unit="item"))
+                x, y = by_condition[first].sort_index(), by_condition[second].sort_index()
+                tests.append(mcnemar(x, y, study=model, comparison=f"{task}, {contrast}", unit="item"))
     if not tests:
         raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
     return frame(corrected(tests, test_families, "pretrained_knowledge_tests", lambda row: row.study))

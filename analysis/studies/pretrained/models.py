@@ -42,20 +42,20 @@ def pretrained_geometry(
     small_means = _population_means(population_heads, population_models)
     measurements: Any = model_metrics.set_index(["model", "metric"])
     names = display_names(pretrained_models, subjects)
-    measured = [model for model in names if model in set(model_metrics["model"])]
-    if not measured:
+    measured_models = [model for model in names if model in set(model_metrics["model"])]
+    if not measured_models:
         raise DataError(
             "model_metrics has no pretrained model; measure one: `python build.py capture --model smollm2-135m ...`, "
             "then `python build.py heads CAPTURE --name smollm2-135m`"
         )
     for metric in METRICS:
-        reported = captured_models[[metric, "captured_context"]].dropna(subset=[metric])
-        values = reported[metric].astype(float)
+        reported_models = captured_models[[metric, "captured_context"]].dropna(subset=[metric])
+        values = reported_models[metric].astype(float)
         rows.append(
             {
                 **{"metric": metric, "column": REPORTED, "label": "Reported", "value": float(values.median())},
                 **{"low": float(values.min()), "high": float(values.max()), "n": len(values), "unit": "model"},
-                "context": int(reported["captured_context"].max()),
+                "context": int(reported_models["captured_context"].max()),
             }
         )
         seeds = small_means[metric].to_numpy(dtype=float)
@@ -67,7 +67,7 @@ def pretrained_geometry(
                 "note": "" if low is not None else "one seed has no interval",
             }
         )
-        for model in measured:
+        for model in measured_models:
             if (model, metric) not in measurements.index:
                 raise DataError(f"artifacts/measurements/model_metrics/{model} lacks {metric}; measure it again")
             cell = measurements.loc[(model, metric)]

@@ -1,6 +1,6 @@
 """Compare measurements of pretrained models on prose, repeated sentences and source code.
 
-Kinds have different texts, so groups are independent.
+Each kind has its own texts, so values of two kinds are independent.
 """
 
 import math
@@ -40,16 +40,16 @@ def pretrained_repeated(
         for fill in FILLS:
             for target in TARGETS:
                 condition = f"threshold_{target}_{fill}_pre"
-                by_kind = {kind: part[part["condition"] == condition] for kind, part in kinds.items()}
+                by_kind = {kind: cells[cells["condition"] == condition] for kind, cells in kinds.items()}
                 values = {
-                    kind: part.loc[(part["unit_id"] != "") & (part["metric"] == "text_delta_nats"), "value"].dropna()
-                    for kind, part in by_kind.items()
+                    kind: cells.loc[(cells["unit_id"] != "") & (cells["metric"] == "text_delta_nats"), "value"].dropna()
+                    for kind, cells in by_kind.items()
                 }
                 if min(map(len, values.values())) < FEWEST_TEXTS:
                     continue
-                unchanged = {f"plain_{kind}": _unchanged_nats(part) for kind, part in by_kind.items()}
-                rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **unchanged})
-                rows[-1] |= _compare_groups(values)
+                row: dict[str, Any] = {"model": model, "display_name": name, "fill": fill, "target": target}
+                row |= {f"plain_{kind}": _unchanged_nats(cells) for kind, cells in by_kind.items()}
+                rows.append(row | _compare_groups(values))
     recipe = "artifacts/recipes/pretrained-repeated.yaml"
     absence = f"disruption has no pretrained model on both kinds of text; run: python build.py run --recipe {recipe}"
     return table_of_rows(rows, absence)
@@ -74,8 +74,8 @@ def pretrained_kinds(
             }
             if min(map(len, values.values())) < FEWEST_TEXTS:
                 continue
-            rows.append({"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))})
-            rows[-1] |= {"tensor": tensor, **_compare_groups(values)}
+            labels = {"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))}
+            rows.append(labels | {"tensor": tensor, **_compare_groups(values)})
     recipe = "artifacts/recipes/pretrained-code.yaml"
     absence = f"massive_values has no pretrained model on prose and on code; run: python build.py run --recipe {recipe}"
     return table_of_rows(rows, absence)
@@ -93,8 +93,8 @@ def pretrained_plasticity_kinds(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         prose, code = (
-            head_metrics[head_metrics["model"] == measured].set_index(["layer", "key_head", "head"])
-            for measured in (model, model + CODE)
+            head_metrics[head_metrics["model"] == capture].set_index(["layer", "key_head", "head"])
+            for capture in (model, model + CODE)
         )
         for metric in PLASTICITY if len(prose) and len(code) else ():
             pairs = pd.DataFrame({"prose": prose[metric], "code": code[metric]}).dropna()

@@ -26,8 +26,8 @@ def pretrained_retrieval_parts(
 
     `value` of `form` and `depth` is the share of keys found, with Wilson's interval over prompts. For `shown` it is
     the mean of p(yes) / (p(yes) + p(no)) after the right key (`exact`), one kind of wrong key, or any wrong key
-    (`wrong`); `auc` is the chance that this is higher after the right key. Rows `wrong` have the two-sided p of the
-    exact test of Mann and Whitney (1947), and Holm's over the lengths of a model. Raises DataError if no pretrained
+    (`wrong`); `auc` is the probability that this is higher after the right key. Rows `wrong` have the two-sided p of
+    the exact test of Mann and Whitney (1947), and Holm's over the lengths of a model. Raises DataError if no pretrained
     model has rows.
     """
     rows: list[dict[str, Any]] = []
@@ -35,10 +35,10 @@ def pretrained_retrieval_parts(
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         models = [model, *(model + ending for ending in LONG)]
         answers = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
-        defined = answers[answers["value"].notna()]
+        known_cells = answers[answers["value"].notna()]
         aucs: Any = answers.set_index(["condition", "metric"])["value"]
         means: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
-        for _, cell in defined.iterrows():
+        for _, cell in known_cells.iterrows():
             condition, metric = str(cell["condition"]), str(cell["metric"])
             value, n = float(cell["value"]), int(cell["n"])
             if metric == "passkey_exact" and (match := PART_CONDITION.fullmatch(condition)):
@@ -75,7 +75,7 @@ def pretrained_retrieval_parts(
 
 
 def _wrong_key_row(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
-    """Compare all wrong keys of a length with the right key; empty if there are no wrong keys."""
+    """Return a row that compares all wrong keys of a length with the right key; empty if there are no wrong keys."""
     exact = sum(n for kind, _, n in kinds if kind == EXACT)
     wrong = [(value, n) for kind, value, n in kinds if kind != EXACT]
     count = sum(n for _, n in wrong)

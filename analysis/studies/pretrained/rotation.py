@@ -13,6 +13,7 @@ from boundpaper.statistics.locations.student import student_interval
 TOKENS = 1024  # tokens per text in the recipe
 NEIGHBOURS = 5
 QUANTITIES = {"first": "first_attention", "local": "local_attention"}
+# percent of uniform attention that goes to the preceding NEIGHBOURS tokens, averaged over tokens
 UNIFORM_LOCAL = 100 * sum(min(NEIGHBOURS, place) / (place + 1) for place in range(1, TOKENS)) / (TOKENS - 1)
 RERUN = "python build.py run --recipe artifacts/recipes/pretrained.yaml"
 

@@ -10,7 +10,7 @@ from boundpaper.statistics.families import corrected
 from boundpaper.statistics.locations.paired import paired_t
 
 RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
-STARTED = "token in front"  # reported by `pretrained_beginning` over the same texts
+STARTED = "token in front"  # contrast that is left out, since `pretrained_beginning` has it
 
 
 BY_TEXT = (

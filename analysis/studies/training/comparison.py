@@ -58,9 +58,9 @@ def training_comparison(
             missing_cells = dict.fromkeys(("drop_same", "drop_same_low", "drop_same_high", "far_same"), np.nan)
             rows.append({**missing_cells, "note": "captured over a shorter window"})
     table = pd.concat([table, pd.DataFrame(rows)], axis=1)
-    source = reported_training_comparison.drop_duplicates("model").set_index("model")["context_trained"]
-    table["compared"] = table["model"].isin(set(source.index))
-    table["context_stated"] = table["model"].map(source.str.rstrip("K").astype(float) * 1024)
+    contexts = reported_training_comparison.drop_duplicates("model").set_index("model")["context_trained"]
+    table["compared"] = table["model"].isin(set(contexts.index))
+    table["context_stated"] = table["model"].map(contexts.str.rstrip("K").astype(float) * 1024)
     reason = "context_stated: the source does not compare this model"
     table["note"] = [
         "; ".join(text for text in (note, "" if in_source else reason) if text)
@@ -132,9 +132,10 @@ def bias_plasticity_tests(
             note="of absolute correlations, so a turn of the sign does not show",
         )
         tests.append(guards.attach(difference, guard))
-    same = training_comparison[training_comparison["drop_same"].notna()]
+    models = training_comparison[training_comparison["drop_same"].notna()]
     derived, _ = twins(published_facts)
-    for sample, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != derived])):
+    networks = models[models["model"] != derived]
+    for sample, unit, rows in (("models", "model", models), ("networks", "network", networks)):
         guard = shared_text_weights(list(rows["model"]), published_facts)
         labels = {"study": STUDY, "comparison": f"per token, {sample} over the same window", "unit": unit}
         values, names = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")

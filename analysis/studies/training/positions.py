@@ -8,7 +8,7 @@ from scipy import optimize
 
 from boundpaper.statistics.rounding import Interval
 
-SHARED = ("0-1K", "1K-2K", "2K-4K")
+SHARED = ("0-1K", "1K-2K", "2K-4K")  # bins that can be computed in every phase
 _END = re.compile(r"(\d+(?:\.\d+)?)(K?)")
 
 
@@ -40,7 +40,7 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
     table["gap"] = table["plasticity"] - table["expected"]
     outside = "expected, gap: outside the range that pre-training covers"
     table["note"] = [
-        reason or ("" if known else outside) for reason, known in zip(table["reason"], inside, strict=True)
+        reason or ("" if is_inside else outside) for reason, is_inside in zip(table["reason"], inside, strict=True)
     ]
     columns = ["checkpoint", "display_name", "phase", "order", "context", "extension", "bin", "start", "end", "middle"]
     columns += ["plasticity", "plasticity_low", "plasticity_high", "bias_strength", "share", "gathered_bias"]
@@ -49,13 +49,13 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
 
 
 def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
-    """Return the width-weighted mean over bins and the printed ap_overall, to check this weighting.
+    """Return the mean over bins weighted by width, and the printed ap_overall; both agree if queries are spread evenly.
 
-    It is the mean over positions if queries are spread evenly. `covered` is the share of the context that has bins.
+    `covered` is the share of the context that has bins.
     """
-    defined = training_positions[training_positions["plasticity"].notna()]
+    known_bins = training_positions[training_positions["plasticity"].notna()]
     rows = []
-    for checkpoint, bins in defined.groupby("checkpoint", sort=False):
+    for checkpoint, bins in known_bins.groupby("checkpoint", sort=False):
         mean, interval = _weighted_mean(bins)
         rows.append(
             {
@@ -86,15 +86,15 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
         for name in SHARED:
             low, high = _bin_ends(name)
             range_bins = bins[(bins["start"] >= low) & (bins["end"] <= high)]
-            defined = range_bins[range_bins["plasticity"].notna()]
+            known_bins = range_bins[range_bins["plasticity"].notna()]
             key = name.replace("-", "_").lower()
-            if defined.empty or (defined["end"] - defined["start"]).sum() < high - low:
+            if known_bins.empty or (known_bins["end"] - known_bins["start"]).sum() < high - low:
                 row |= {f"at_{key}": np.nan, f"at_{key}_low": np.nan, f"at_{key}_high": np.nan, f"bins_{key}": 0}
                 notes.append(f"at_{key}: {range_bins['note'].iloc[0]}")
                 continue
-            mean, interval = intervals[name] = _weighted_mean(defined)
+            mean, interval = intervals[name] = _weighted_mean(known_bins)
             row |= {f"at_{key}": mean, f"at_{key}_low": interval.low, f"at_{key}_high": interval.high}
-            row[f"bins_{key}"] = len(defined)
+            row[f"bins_{key}"] = len(known_bins)
         for name, nearer in (("drop", "0-1K"), ("drop_outer", "1K-2K")):
             if nearer not in intervals:
                 row |= {name: np.nan, f"{name}_low": np.nan, f"{name}_high": np.nan}

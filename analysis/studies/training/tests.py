@@ -30,36 +30,30 @@ def training_tests(
     has a guard that says so, and no p is corrected.
     """
     run = training_trajectory.sort_values("order")
-    short = run[run["context"] == run["context"].min()]
+    short_run = run[run["context"] == run["context"].min()]
     pairs = list(product(BIASES, OUTCOMES))
     labels: dict[str, Any] = {"study": STUDY, "unit": "checkpoint"}
     over_run: list[Estimate] = []
     for method, (bias, outcome) in product((correlation.pearson, correlation.spearman), pairs):
         name = f"{outcome} against {BIASES[bias]}, all checkpoints"
         over_run.append(method(run[bias], run[outcome], comparison=name, names=(bias, outcome), **labels))
-    context = run["context"].to_numpy(dtype=float)
-    sizes = ((np.log2(context), "log2 context", ""), (context, "context", ", plain context"))
+    contexts = run["context"].to_numpy(dtype=float)
+    covariates = (("log2 context", np.log2(contexts), ""), ("context", contexts, ", plain context"))
     for bias, outcome in pairs:
         name = f"{outcome} against {BIASES[bias]}, all checkpoints"
         over_run.append(levels_and_differences(run[bias], run[outcome], comparison=name, **labels)[1])
-        for size, given, suffix in sizes:
-            partial_name = f"{name}{suffix}"
-            over_run.append(
-                covariate.partial(
-                    run[bias], run[outcome], size, covariate_name=given, comparison=partial_name, **labels
-                )
-            )
+        for covariate_name, values, suffix in covariates:
+            options = {"covariate_name": covariate_name, "comparison": f"{name}{suffix}", **labels}
+            over_run.append(covariate.partial(run[bias], run[outcome], values, **options))
     over_short: list[Estimate] = []
     for outcome in OUTCOMES:
-        columns, name = (
-            (short["bias_strength"], short[outcome]),
-            f"{outcome} against bias, checkpoints of the short context",
-        )
+        columns = (short_run["bias_strength"], short_run[outcome])
+        name = f"{outcome} against bias, checkpoints of the short context"
         for method in (correlation.pearson, correlation.spearman):
             over_short.append(method(*columns, comparison=name, **labels))
         over_short.append(levels_and_differences(*columns, comparison=name, **labels)[1])
     tests = [guards.attach(test, _one_run(run)) for test in over_run]
-    tests += [guards.attach(test, _one_run(short)) for test in over_short]
+    tests += [guards.attach(test, _one_run(short_run)) for test in over_short]
     bins = training_positions[training_positions["plasticity"].notna()]
     for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
         for column, label in PREDICTORS.items():

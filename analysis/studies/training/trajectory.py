@@ -68,11 +68,11 @@ def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.Da
     last checkpoint.
     """
     computed = {row["checkpoint"]: row for _, row in training_trajectory.iterrows()}
-    printed = {(row["checkpoint"], row["metric"]): _row_interval(row) for _, row in reported_training.iterrows()}
+    printed_ranges = {(row["checkpoint"], row["metric"]): _row_interval(row) for _, row in reported_training.iterrows()}
 
     def interval(checkpoint: str, metric: str) -> Interval:
-        if (checkpoint, metric) in printed:
-            return printed[checkpoint, metric]
+        if (checkpoint, metric) in printed_ranges:
+            return printed_ranges[checkpoint, metric]
         row = computed[checkpoint]
         return Interval(float(row[f"{metric}_low"]), float(row[f"{metric}_high"]))
 
