@@ -18,6 +18,6 @@ def caveat(drope_attention_origins: pd.DataFrame, experiment: int) -> str:
     if not is_unrotated(drope_attention_origins, experiment):
         return ""
     return (
-        f" The script of Experiment {experiment} multiplies queries and keys without rotating them, so its "
-        "numbers for RoPE do not describe the model's attention."
+        f" The script of Experiment {experiment} multiplies queries and keys without rotating them, so its numbers for "
+        "RoPE do not describe the model's attention."
     )

@@ -28,10 +28,20 @@ def count_check(prose: pd.DataFrame, statement: str, count: int, reason: str, **
 
 
 def rows_where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Return the rows of a frame that have these `values` in the columns of these names."""
+    """Return the rows whose columns have the given values; a tuple stands for any of its values."""
     for column, value in values.items():
-        frame = frame[frame[column] == value]
+        frame = frame[frame[column].isin(value) if isinstance(value, tuple) else frame[column] == value]
     return frame
+
+
+def min_to_max(values: pd.Series, form: str = ".3f") -> str:
+    """Return the smallest and the largest value in words, each as `form` formats it: `0.120 to 0.345`."""
+    return f"{values.min():{form}} to {values.max():{form}}"
+
+
+def printed_text(frame: pd.DataFrame, **where: object) -> str:
+    """Return the text that a source prints in the only row that `where` selects."""
+    return str(pick(frame, **where)["printed"])
 
 
 def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:

@@ -26,8 +26,8 @@ def judge_change(
     row = pick(changes, span=span, metric=metric)
     interval = Interval(float(row["fold_low"]), float(row["fold_high"]))
     reason = (
-        f"{metric} goes from {row['before']:.4g} to {row['after']:.4g}, "
-        f"a factor of {row['fold']:.2f} ({interval.low:.2f} to {interval.high:.2f} given the rounding of the two)"
+        f"{metric} goes from {row['before']:.4g} to {row['after']:.4g}, a factor of {row['fold']:.2f} "
+        f"({interval.low:.2f} to {interval.high:.2f} given the rounding of the two)"
     )
     return compare(stated(prose, factor), float(row["fold"]), interval, reason=reason, places=2, **arguments)
 
@@ -71,8 +71,3 @@ def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: st
 def value_at(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
     """Return the value of a metric at a checkpoint."""
     return float(pick(trajectory, checkpoint=checkpoint)[metric])
-
-
-def wording(frame: pd.DataFrame, statement: str) -> str:
-    """Return the words in which the prose states a value."""
-    return str(pick(frame, statement=statement)["printed"])

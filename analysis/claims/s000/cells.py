@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, printed_text
 from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.terms import mean
 from boundpaper.statistics import rounding
@@ -194,7 +194,7 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
         for fact in ("layers", "self_attention_layers", "cross_attention_layers")
     ]
     facts = pick(models, model="llama3.2-11b")
-    printed_layers = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
+    printed_layers = _indices(printed_text(nope_facts, fact="self_attention_indices"))
     self_attention_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
     return judge(
         printed == [int(facts["layers"]), plain_count, cross]
@@ -217,7 +217,7 @@ def c000_background_period(
     period, start = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
     by_rule = set(range(start, len(nope_layer_kinds), period))
     default, published = (
-        _indices(str(pick(facts, fact=fact)["printed"]))
+        _indices(printed_text(facts, fact=fact))
         for facts, fact in ((nope_facts, "cross_attention_default"), (published_facts, "cross_attention_layers"))
     )
     layers_in_words = [", ".join(map(str, sorted(layers))) for layers in (by_rule, cross_layers, default, published)]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import printed_text, rows_where
 from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
@@ -61,7 +61,7 @@ def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
         f"Of the {len(other_models)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
         f"{listed(phrases)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
         f"{listed(list(unlisted['display_name']))} may.",
-        reported=str(pick(nope_stated, statement="finding_3_monotone_models")["printed"]),
+        reported=printed_text(nope_stated, statement="finding_3_monotone_models"),
         recomputed=f"{len(other_models) - len(rising)} monotone",
         n=len(other_models),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.stats import t as student
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pick, quote
 from boundpaper.statistics import wilson_interval
 
@@ -20,7 +21,7 @@ def c000_question_profile(
     nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Iterator[Verdict]:
     """Both models dip at 50-65K tokens, recover at 70-100K, and are lowest at the end."""
-    printed = {name: str(pick(nope_stated, statement=f"question_{name}_range")["printed"]) for name in FEATURES}
+    printed = {name: printed_text(nope_stated, statement=f"question_{name}_range") for name in FEATURES}
     for model in PAIR:
         row = pick(decile_profiles, model=model)
         rise = pick(nope_recovery_recomputed, model=model)
@@ -187,11 +188,11 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> 
     noise = float(pick(nope_twins, quantity="recovery")["value"])
     return judge(
         nearly and noise < threshold.number,
-        f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the "
-        f"study's own count of those above {threshold.number}; two captures of the same text weights differ by "
-        f"{noise:.3f} in the recovery of the whole model.",
+        f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the study's "
+        f"own count of those above {threshold.number}; two captures of the same text weights differ by {noise:.3f} in "
+        "the recovery of the whole model.",
         otherwise="not supported" if nearly else "contradicted",
-        reported=str(pick(nope_stated, statement="finding_2_llama31_contributing")["printed"]),
+        reported=printed_text(nope_stated, statement="finding_2_llama31_contributing"),
         recomputed=f"{count} of {layers}",
         n=layers,
         ci=(low, high),

@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import Verdict, candidate, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import wilson_interval
@@ -18,8 +19,8 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
     bases = {model: float(pick(models, model=model)["rope_theta"]) for model in LLAMA}
     return judge(
         all(value == base.number for value in bases.values()),
-        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models use this "
-        "base, whether they recover or not.",
+        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models use this base, "
+        "whether they recover or not.",
         reported=base.printed,
         recomputed=", ".join(f"{value:.0f}" for value in sorted(set(bases.values()))),
         n=len(bases),
@@ -75,7 +76,7 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
     facts = pick(models, model=LLAMA[0])
     base, pairs = float(facts["rope_theta"]), int(facts["head_dim"]) // 2
     factor = quote(published_facts, fact=f"rope_factor_{LLAMA[0]}").number
-    printed = str(pick(nope_stated, statement="hypotheses_interference_range")["printed"])
+    printed = printed_text(nope_stated, statement="hypotheses_interference_range")
     low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
     wavelengths = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
     unscaled = sum(low <= wave <= high for wave in wavelengths)
@@ -95,7 +96,7 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
 @claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
     """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity."""
-    span = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
+    span = printed_text(nope_stated, statement="hypotheses_specialist_range")
     depth = quote(nope_stated, statement="hypotheses_depth").printed
     return untestable(
         f"Profiles of single heads are not printed; the share of heads that peak at {span}, in Llama models of equal "
@@ -107,7 +108,7 @@ def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
 @claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
     """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone."""
-    length = pick(nope_stated, statement="hypotheses_document_length")["printed"]
+    length = printed_text(nope_stated, statement="hypotheses_document_length")
     return untestable(
         "The lengths of the training documents are not published; two models trained alike on documents of different "
         "length would decide it.",
@@ -144,9 +145,9 @@ def c000_conclusion_uniform(nope_stated: pd.DataFrame, nope_layer_cells: pd.Data
     low, high = wilson_interval(count, layers)
     return judge(
         count == layers,
-        f"By the study's own count {layers - count} of {layers} layers do not recover ({count} do, "
-        f"[{100 * low:.0f}, {100 * high:.0f}] %), and the recoveries range from {threshold} or less to {top:.3f}.",
-        reported=str(pick(nope_stated, statement="conclusion_uniform")["printed"]),
+        f"By the study's own count {layers - count} of {layers} layers do not recover ({count} do, [{100 * low:.0f}, "
+        f"{100 * high:.0f}] %), and the recoveries range from {threshold} or less to {top:.3f}.",
+        reported=printed_text(nope_stated, statement="conclusion_uniform"),
         recomputed=f"{count} of {layers}",
         n=layers,
         ci=(low, high),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -24,7 +24,7 @@ def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.D
             ("layers", [self_count, cross_count] if cross_count else [self_count]),
             ("nope_layers", [cross_count]),
         ):
-            printed = str(pick(nope_models, model=model, metric=metric)["printed"])
+            printed = printed_text(nope_models, model=model, metric=metric)
             yield cell_check(
                 [int(number) for number in re.findall(r"\d+", printed)] == expected,
                 f"The configuration has {self_count} self-attention layers and {cross_count} of cross-attention.",
@@ -63,8 +63,8 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     lists_in_words = [", ".join(str(layer) for layer in layers) for layers in lists]
     return judge(
         is_half and all(row["p_value"] > 0.05 for row in tests),
-        f"{len(lists[0])} of {n} layers are printed for either model: text layers {lists_in_words[0]} (exact "
-        f"rank-sum p = {tests[0]['p_value']:.2f}) and {lists_in_words[1]} (p = {tests[1]['p_value']:.2f})"
+        f"{len(lists[0])} of {n} layers are printed for either model: text layers {lists_in_words[0]} (exact rank-sum "
+        f"p = {tests[0]['p_value']:.2f}) and {lists_in_words[1]} (p = {tests[1]['p_value']:.2f})"
         + ("." if is_half else "; this few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",
@@ -166,8 +166,8 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     failing = [name for name, holds in separate.items() if not holds]
     return judge(
         not failing,
-        f"Among the {len(table)} printed layers the two differ from "
-        f"the rest in {listed([name for name, holds in separate.items() if holds])}"
+        f"Among the {len(table)} printed layers the two differ from the rest in "
+        f"{listed([name for name, holds in separate.items() if holds])}"
         + (f", not in {listed(failing)}" if failing else "")
         + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
         f"{other_layers['r2_pos'].min():.3f}.",
@@ -235,11 +235,11 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_pure(nope_extremes: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 are pure content-routing layers."""
-    layers = pick(nope_stated, statement="extremes_outlier_layers")["printed"]
+    layers = printed_text(nope_stated, statement="extremes_outlier_layers")
     plasticity = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     return untestable(
         f"Plasticities of {plasticity[16]:.3f} and {plasticity[17]:.3f} let position influence which key wins (1 would "
-        "exclude that), and nothing is printed on what these layers route; interventions on their heads would "
-        "decide it.",
+        "exclude that), and nothing is printed on what these layers route; interventions on their heads would decide "
+        "it.",
         reported=f"layers {layers}",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, min_to_max
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
@@ -134,8 +134,7 @@ def c001_gap_profile(decile_profiles: pd.DataFrame) -> Verdict:
     fall = 100 * (1 - last / first)
     return judge(
         bool((fall > 0).all()),
-        f"From the first decile to the last plasticity falls by {fall.min():.0f} to {fall.max():.0f} % in {len(fall)} "
-        "models.",
-        recomputed=f"{fall.min():.0f} to {fall.max():.0f} %",
+        f"From the first decile to the last plasticity falls by {min_to_max(fall, '.0f')} % in {len(fall)} models.",
+        recomputed=f"{min_to_max(fall, '.0f')} %",
         n=len(fall),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, count_check, judge_joint_change
+from analysis.claims._shared import cell_check, count_check, judge_joint_change, printed_text
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.statistics.rounding import percent_change
@@ -35,7 +35,7 @@ def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -
         len(complete) == 1,
         f"The benchmark's own summaries give {complete.min()} lengths or more for {len(complete)} captured models, in "
         f"{rows['mode'].nunique()} prompt modes.",
-        reported=str(pick(stated_001, statement="longbench_only_model")["printed"]),
+        reported=printed_text(stated_001, statement="longbench_only_model"),
         recomputed=f"{len(complete)} models",
         n=len(complete),
     )
@@ -48,7 +48,7 @@ def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.Dat
         lbp_length_tests,
         f"{MINISTRAL_14B}, thinking",
         what="Score with thinking and plasticity",
-        reported=str(pick(stated_001, statement="longbench_ministral3_14b_correlated")["printed"]),
+        reported=printed_text(stated_001, statement="longbench_ministral3_14b_correlated"),
     )
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE, numbers_of, rising_profiles
-from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
+from analysis.claims._shared import DECILE, min_to_max, numbers_of, printed_text, rising_profiles
+from boundpaper.claims import Verdict, claim, compare, judge, quote
 from boundpaper.claims.words import listed
 
 FAMILIES = ("Ministral 3", "Qwen3", "Llama 3.2")
@@ -40,7 +40,7 @@ def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFram
         count == 0,
         f"By their deciles, {count} of {len(rows)} rise somewhere by more than the {rows['rounding'].max():.3f} that "
         f"rounding explains: {listing}.",
-        reported=str(pick(stated_001, statement="profile_shape")["printed"]),
+        reported=printed_text(stated_001, statement="profile_shape"),
         recomputed=f"{len(rows) - count} of {len(rows)}",
         n=len(rows),
     )
@@ -51,7 +51,7 @@ def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataF
     """The drops of Llama 3.2 1B and 3B are about 0.22 to 0.23."""
     drops = captured_models.loc[captured_models["model"].isin(["llama3.2-1b", "llama3.2-3b"]), "ap_drop"]
     reported = quote(stated_001, statement="profile_llama_drop")
-    span = f"{drops.min():.3f} to {drops.max():.3f}"
+    span = min_to_max(drops)
     return judge(
         bool(reported.interval.low <= drops.min() and drops.max() <= reported.interval.high),
         f"The {len(drops)} drops run from {span} with a mean of {drops.mean():.3f}.",
@@ -148,7 +148,7 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
             if ranks.is_monotonic_increasing
             else f"mixes them; of Ministral 3 {listed(displaced_in_words)} is below the best Qwen3."
         ),
-        reported=str(pick(stated_001, statement="profile_family_order")["printed"]),
+        reported=printed_text(stated_001, statement="profile_family_order"),
         recomputed=f"{len(displaced_in_words)} of Ministral 3 below the best Qwen3",
         n=len(source),
     )
@@ -170,7 +170,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
         "Taking the factor as score at 128K over score at 8K, the correlation of ap_drop with its loss is "
         f"{'; '.join(phrases)}.",
         otherwise="not supported",
-        recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
+        recomputed=f"r = {min_to_max(tests['estimate'], '.2f')}",
         **numbers_of(weakest, "n", "p_value", "p_adjusted"),
     )
 

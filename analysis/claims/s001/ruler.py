@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import count_check
+from analysis.claims._shared import count_check, min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -38,7 +38,7 @@ def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFram
     return judge(
         places[0] == "in",
         f"{llama:.3f} lies {places[0]} the range as stated, {reported.printed.lstrip('≈ ')} to two decimals, and "
-        f"{places[1]} that of the values themselves, {qwen.min():.3f} to {qwen.max():.3f}.",
+        f"{places[1]} that of the values themselves, {min_to_max(qwen)}.",
         reported="matching",
         recomputed=f"{llama:.3f}",
         n=1 + len(qwen),
@@ -57,9 +57,7 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
         steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
         flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
         is_apart &= bool(steep.min() > flat.max())
-        phrases.append(
-            f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
-        )
+        phrases.append(f"{min_to_max(steep, '.0f')} % against {min_to_max(flat, '.0f')} % ({mode})")
     correlations = [
         float(rows["ap_drop"].corr(rows["decline"], method="spearman"))
         for _, rows in source_rows.groupby(["mode", "family"])
@@ -100,5 +98,5 @@ def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdic
     return untestable(
         f"The captures span {captured['captured_context'].max():,} tokens ({listed(list(short['display_name']))} "
         f"{short['captured_context'].max():,}); the list of captured documents, which is not printed, would decide.",
-        reported=str(pick(stated_001, statement="open_gaps_context")["printed"]),
+        reported=printed_text(stated_001, statement="open_gaps_context"),
     )

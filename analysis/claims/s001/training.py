@@ -5,7 +5,8 @@ import math
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING
-from analysis.claims._training import in_phases, stated, value_at, wording
+from analysis.claims._shared import min_to_max, printed_text
+from analysis.claims._training import in_phases, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -34,10 +35,10 @@ def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.Data
     threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
     return judge(
         bool((correlations >= threshold).all()),
-        f"r_k_a of the {len(correlations)} checkpoints of the extensions is {correlations.min():.3f} to "
-        f"{correlations.max():.3f}, in {int((correlations >= threshold).sum())} of them {threshold:g} or more",
-        reported=wording(stated_001, "pca_r_k_kept"),
-        recomputed=f"{correlations.min():.3f} to {correlations.max():.3f}",
+        f"r_k_a of the {len(correlations)} checkpoints of the extensions is {min_to_max(correlations)}, in "
+        f"{int((correlations >= threshold).sum())} of them {threshold:g} or more",
+        reported=printed_text(stated_001, statement="pca_r_k_kept"),
+        recomputed=min_to_max(correlations),
         n=len(correlations),
     )
 
@@ -73,11 +74,10 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     equal = float(before[column].min()) <= float(late[column]) <= float(before[column].max())
     return judge(
         inside and equal,
-        f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but over {value_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        f"{after:.3f} lies {'within' if inside else 'outside'} the {min_to_max(stage)} of the first stage, but over "
+        f"{value_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
         f"{value_at(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
-        f"{float(late[column]):.3f} where checkpoints before have {before[column].min():.3f} to "
-        f"{before[column].max():.3f}.",
+        f"{float(late[column]):.3f} where checkpoints before have {min_to_max(before[column])}.",
         otherwise="not supported" if inside else "contradicted",
         recomputed=after,
         n=len(stage),
@@ -92,9 +92,9 @@ def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFr
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
         logits < 1,
-        f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
-        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest_bias:.0f}",
-        reported=wording(stated_001, "training_bias_left"),
+        f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the root "
+        f"of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest_bias:.0f}",
+        reported=printed_text(stated_001, statement="training_bias_left"),
         recomputed=f"{after:.0f} per window",
         n=len(training_trajectory),
     )
@@ -138,10 +138,10 @@ def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdi
     return judge(
         float(smollm3["drop_same_low"]) <= float(qwen.max()),
         f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(compared)}, and "
-        f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; SmolLM3 may drop by {smollm3['drop_same_low']:.3f}"
+        f"Qwen3 by {min_to_max(qwen)}; SmolLM3 may drop by {smollm3['drop_same_low']:.3f}"
         + ("" if float(smollm3["drop_same_low"]) <= float(qwen.max()) else ", and the match is of different windows"),
         otherwise="not supported",
-        recomputed=f"{smollm3['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
+        recomputed=f"{smollm3['drop_same']:.3f} against {min_to_max(qwen)}",
         n=len(compared),
     )
 
@@ -158,7 +158,7 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
         len(close_sizes) == len(sizes),
         f"SmolLM3 has {smollm3:g} billion parameters, the Qwen3 models of that range of drops "
         f"{', '.join(f'{size:g}' for size in sizes)}: {len(close_sizes)} of {len(sizes)} within a factor of 2",
-        reported=wording(stated_001, "decomposition_size"),
+        reported=printed_text(stated_001, statement="decomposition_size"),
         recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
         n=len(sizes),
     )
@@ -176,7 +176,8 @@ def c001_ministral_longer(
     return judge(
         captured >= reported.interval.low,
         f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "
-        f"windows in a ratio of {captured:.0f}; source 002 says {wording(stated_002, 'cross_longer')} of the same pair",
+        f"windows in a ratio of {captured:.0f}; source 002 says {printed_text(stated_002, statement='cross_longer')} "
+        "of the same pair",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{captured:.0f} times",

@@ -29,7 +29,7 @@ def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.
     alike = sum(total.number * drop.number > 0 for total, drop in zip(totals, drops, strict=True))
     return judge(
         alike == len(models),
-        f"Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "
+        "Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "
         f"signs agree for {alike} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
         f"{drops[0].printed}).",
         reported=f"{totals[0].printed}, {drops[0].printed}",

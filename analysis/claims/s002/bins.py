@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, judge, pick, quote
+from analysis.claims._shared import printed_text
+from boundpaper.claims import Verdict, claim, judge, quote
 
 
 @claim("002, Per-Length-Bin Plasticity Profile, Table 2")
@@ -28,10 +29,10 @@ def c002_t2_ministral_flatter(
     is_ministral = totals["family"] == "Ministral 3"
     ministral, other_falls = -totals.loc[is_ministral, "value"], -totals.loc[~is_ministral, "value"]
     printed = (
-        f"{pick(stated_002, statement='t2_ministral_drop_least')['printed']} to "
-        f"{pick(stated_002, statement='t2_ministral_drop_most')['printed']} against "
-        f"{pick(stated_002, statement='t2_other_drop_least')['printed']} to "
-        f"{pick(stated_002, statement='t2_other_drop_most')['printed']}"
+        f"{printed_text(stated_002, statement='t2_ministral_drop_least')} to "
+        f"{printed_text(stated_002, statement='t2_ministral_drop_most')} against "
+        f"{printed_text(stated_002, statement='t2_other_drop_least')} to "
+        f"{printed_text(stated_002, statement='t2_other_drop_most')}"
     )
     spans = (
         f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-other_falls.min():.3f} to {-other_falls.max():.3f}"
@@ -87,7 +88,7 @@ def c002_t3_mode(
         modes == ["thinking"],
         f"Scores of the {len(scores)} equal the published ones of the mode {', '.join(modes) or 'none'}; their mean is "
         f"{mean:.2f}, where Table 1 gives this model the overall score of {overall.printed} without thinking.",
-        reported=str(pick(stated_002, statement="t3_prompt_mode")["printed"]),
+        reported=printed_text(stated_002, statement="t3_prompt_mode"),
         recomputed=", ".join(modes),
         n=len(scores),
     )

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import numbers_of, rows_where
+from analysis.claims._shared import min_to_max, numbers_of, printed_text, rows_where
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -67,10 +67,10 @@ def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFram
     in_range = family["lbp"].between(reported.interval.low, reported.interval.high)
     return judge(
         bool(in_range.all()),
-        f"The scores run from {family['lbp'].min():.2f} to {family['lbp'].max():.2f}: {top['display_name']} has the "
-        f"highest last-fifth plasticity ({top['ap_last_20']:.3f}) and scores {top['lbp']:.2f}.",
+        f"The scores run from {min_to_max(family['lbp'], '.2f')}: {top['display_name']} has the highest last-fifth "
+        f"plasticity ({top['ap_last_20']:.3f}) and scores {top['lbp']:.2f}.",
         reported=reported.printed,
-        recomputed=f"{family['lbp'].min():.2f} to {family['lbp'].max():.2f}",
+        recomputed=min_to_max(family["lbp"], ".2f"),
         n=len(family),
     )
 
@@ -84,11 +84,11 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
     top_row = tests.sort_values("p_value").iloc[0]
     return judge(
         significant == len(tests),
-        f"rho over models runs from {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f} over {len(tests)} "
-        f"lengths and modes, is negative in {negative}, and is significant after Holm in {significant} (smallest p "
-        f"{top_row['p_value']:.2f}, at {top_row['comparison']}).",
+        f"rho over models runs from {min_to_max(tests['estimate'], '+.2f')} over {len(tests)} lengths and modes, is "
+        f"negative in {negative}, and is significant after Holm in {significant} (smallest p {top_row['p_value']:.2f}, "
+        f"at {top_row['comparison']}).",
         otherwise="contradicted" if not significant and negative > len(tests) / 2 else "not supported",
-        recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
+        recomputed=f"rho {min_to_max(tests['estimate'], '+.2f')}",
         n=int(tests["n"].max()),
         **numbers_of(top_row, "p_value", "p_adjusted"),
     )
@@ -128,16 +128,16 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     falls = {mode: 100 * (1 - pair["lbp"].iloc[1] / pair["lbp"].iloc[0]) for mode, pair in scores.items()}
     plasticity = scores["thinking"]["plasticity"]
     plasticity_fall = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
-    printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]
+    printed = [printed_text(stated_002, statement=f"h3_ministral3_14b_lbp_{end}") for end in ("from", "to")]
     fields: dict[str, Any] = {
         "reported": f"flat; {printed[0]} to {printed[1]}",
         "recomputed": f"-{plasticity_fall:.1f} % against -{falls['thinking']:.1f} and -{falls['nonthinking']:.1f} %",
         "n": len(plasticity),
     }
     reason = (
-        f"Up to 128K, plasticity falls by {plasticity_fall:.1f} % and the score by {falls['thinking']:.1f} % "
-        f"with thinking and {falls['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the "
-        "captured context."
+        f"Up to 128K, plasticity falls by {plasticity_fall:.1f} % and the score by {falls['thinking']:.1f} % with "
+        f"thinking and {falls['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the captured "
+        "context."
     )
     return [
         judge(
@@ -194,8 +194,8 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
         f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: "
         f"{listed(list(lower_models['display_name']))}) and falling by "
         f"{listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
-        f"{100 * other_models['decline'].min():.0f} to {100 * other_models['decline'].max():.0f} % to 128K. It counts "
-        f"as retained only if no fall exceeds {LOSS_LIMIT} %. The cause of the level was not varied.",
+        f"{min_to_max(100 * other_models['decline'], '.0f')} % to 128K. It counts as retained only if no fall exceeds "
+        f"{LOSS_LIMIT} %. The cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
         recomputed=f"{ministral['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
         n=len(rows),

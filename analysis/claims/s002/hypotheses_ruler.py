@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
@@ -24,11 +24,11 @@ def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_
     row = pick(equal_positions, model=MISTRAL)
     return judge(
         bool(printed and row["ranked"] == 1 and row["dropped"] == 1),
-        f"The tables print it, but set 32K tokens against 128K; over the first 32K its plasticity of "
+        "The tables print it, but set 32K tokens against 128K; over the first 32K its plasticity of "
         f"{row['mean_32k']:.4f} has rank {row['ranked']} and its drop of {row['drop_32k']:.3f} rank {row['dropped']} "
         f"among the {len(equal_positions)} models with values there.",
         otherwise="not supported" if printed else "contradicted",
-        reported=str(pick(stated_002, statement="h7_mistral_rank")["printed"]),
+        reported=printed_text(stated_002, statement="h7_mistral_rank"),
         recomputed=f"rank {row['ranked']} of {len(equal_positions)} over 32K",
         n=len(equal_positions),
     )
@@ -42,7 +42,7 @@ def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
         str(row["attention"]).startswith("sliding"),
         f"The attention of {row['display_name']} is {row['attention']}; its maker states {row['claimed_context']:,} "
         "positions, so failure beyond them is failure at unseen positions.",
-        reported=str(pick(stated_002, statement="h7_cause")["printed"]),
+        reported=printed_text(stated_002, statement="h7_cause"),
         recomputed=str(row["attention"]),
     )
 
@@ -85,7 +85,7 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
         reason=f"{len(windowed)} of the {len(captured)} captured models have a sliding window"
         + (", so the data contain no truncation" if windowed.empty else "")
         + "; scores of one network with and without its window, beyond its length, would decide it.",
-        reported=str(pick(stated_002, statement="h7_failure_modes")["printed"]),
+        reported=printed_text(stated_002, statement="h7_failure_modes"),
         recomputed=f"{len(windowed)} models with a window",
         n=len(captured),
     )
@@ -161,7 +161,7 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
         counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
     (llama31, layers), (llama32, _) = counts["llama31_8b"], counts["llama32_11b"]
     low, high = wilson_interval(llama32, layers)
-    text_twin = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
+    text_twin = printed_text(published_facts, fact="llama32_vision_text") == "llama3.1-8b"
     return judge(
         min(llama31, llama32) / layers >= 0.9 and not text_twin,
         f"The counts are {llama31} and {llama32} of {layers} ({100 * llama31 / layers:.0f} and "
@@ -173,7 +173,7 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
             else "the two networks have different text weights."
         ),
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
+        reported=printed_text(stated_002, statement="h8_recovery_spread"),
         recomputed=f"{llama31} and {llama32} of {layers}",
         n=layers,
     )
@@ -231,7 +231,7 @@ def c002_h8_specific(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame, pu
         f"{'networks' if network_count > 1 else 'network, their text weights being the same'}; size and training "
         f"recipe differ with depth from the {len(llama) - len(deep_models)} smaller ones.",
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="h8_layers_least")["printed"]),
+        reported=printed_text(stated_002, statement="h8_layers_least"),
         recomputed=f"{network_count} network",
         n=network_count,
     )

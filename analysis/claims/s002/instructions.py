@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import count_check
+from analysis.claims._shared import count_check, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -33,7 +33,7 @@ def c002_gap_only(
         empty_cells.empty,
         f"The table of all models also leaves {len(empty_cells)} of {len(cells)} benchmark cells empty, of which "
         f"{len(exceptions)} are published ({listed(exceptions)}).",
-        reported=str(pick(stated_002, statement="instructions_gaps")["printed"]),
+        reported=printed_text(stated_002, statement="instructions_gaps"),
         recomputed=f"{len(empty_cells)} more empty cells",
         n=len(cells),
     )
@@ -62,8 +62,8 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
 @claim("002, Instructions: Option A")
 def c002_option_a(published_facts: pd.DataFrame) -> list[Verdict]:
     """The benchmark's repository is THUDM/LongBench, and each sample carries a field for its length bucket."""
-    repository = str(pick(published_facts, fact="lbp_repository")["printed"])
-    field = str(pick(published_facts, fact="lbp_length_field")["printed"])
+    repository = printed_text(published_facts, fact="lbp_repository")
+    field = printed_text(published_facts, fact="lbp_length_field")
     return [
         judge(
             repository == "THUDM/LongBench",
@@ -105,8 +105,8 @@ def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame)
 def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
     """Without thinking, the benchmark allows 1K new tokens and truncates in the middle."""
     budget = quote(published_facts, fact="lbp_output_budget")
-    truncation = str(pick(published_facts, fact="lbp_truncation")["printed"])
-    dataset = str(pick(published_facts, fact="lbp_dataset")["printed"])
+    truncation = printed_text(published_facts, fact="lbp_truncation")
+    dataset = printed_text(published_facts, fact="lbp_dataset")
     return [
         compare(
             quote(stated_002, statement="instructions_output_budget"),
@@ -157,8 +157,8 @@ def c002_option_b_memory(stated_002: pd.DataFrame, inference_memory: pd.DataFram
         need = pick(inference_memory, model=row["model"])
         yield judge(
             bool(need["total_gb"] <= row["as_number"]),
-            f"The weights take {need['weights_gb']:.0f} GB at 16 bits, and the key-value cache of one input of "
-            f"128K tokens {need['cache_gb']:.0f} GB more.",
+            f"The weights take {need['weights_gb']:.0f} GB at 16 bits, and the key-value cache of one input of 128K "
+            f"tokens {need['cache_gb']:.0f} GB more.",
             otherwise="not supported",
             reported=str(row["printed"]),
             recomputed=f"{need['total_gb']:.0f} GB",
@@ -192,5 +192,5 @@ def c002_option_b_hours(stated_002: pd.DataFrame) -> Verdict:
     """The runs take about 12 to 24 GPU hours on an A100."""
     return untestable(
         "A timed run of one model over the 1,500 samples on that device would decide; none is among the sources.",
-        reported=str(pick(stated_002, statement="instructions_gpu_hours")["printed"]),
+        reported=printed_text(stated_002, statement="instructions_gpu_hours"),
     )

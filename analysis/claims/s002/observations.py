@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import min_to_max, numbers_of, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -24,7 +24,7 @@ def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataF
             else ": so few cannot show the absence of a relation."
         ),
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="aggregate_predicts")["printed"]),
+        reported=printed_text(stated_002, statement="aggregate_predicts"),
         recomputed=f"r = {overall['estimate']:.2f}",
         **numbers_of(overall, "n", "p_value", "ci"),
     )
@@ -58,9 +58,9 @@ def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
     (last, overall), (last_all, overall_all) = pairs
     return judge(
         better,
-        f"Families explain {last['eta_squared']:.2f} of the variance of ap_last_20 and "
-        f"{overall['eta_squared']:.2f} of that of ap_overall over {last['n']} models, {last_all['eta_squared']:.2f} "
-        f"and {overall_all['eta_squared']:.2f} over {last_all['n']}; of the range there, the gap between families is "
+        f"Families explain {last['eta_squared']:.2f} of the variance of ap_last_20 and {overall['eta_squared']:.2f} of "
+        f"that of ap_overall over {last['n']} models, {last_all['eta_squared']:.2f} and "
+        f"{overall_all['eta_squared']:.2f} over {last_all['n']}; of the range there, the gap between families is "
         f"{last_all['gap_share']:.2f} in ap_last_20 and {overall_all['gap_share']:.2f} in ap_overall.",
         reported="better",
         recomputed=f"{last['eta_squared']:.2f} against {overall['eta_squared']:.2f}",
@@ -93,9 +93,9 @@ def c002_last_20_ranges(stated_002: pd.DataFrame, matched_models: pd.DataFrame) 
         within_range = reported.interval.low <= values.min() and values.max() <= reported.interval.high
         yield judge(
             bool(within_range),
-            f"The {len(values)} values run from {values.min():.4f} to {values.max():.4f}.",
+            f"The {len(values)} values run from {min_to_max(values, '.4f')}.",
             reported=reported.printed,
-            recomputed=f"{values.min():.4f} to {values.max():.4f}",
+            recomputed=min_to_max(values, ".4f"),
             n=len(values),
             key=key,
             statement=f"ap_last_20 of {family} is {reported.printed}.",
@@ -178,7 +178,7 @@ def c002_drop_ministral_anomaly(reported_observations: pd.DataFrame) -> Verdict:
         f"Its drop is {ministral:.3f}, those of its siblings are {siblings.min():.3f} and {siblings.max():.3f}.",
         otherwise="not supported",
         reported="anomalously low",
-        recomputed=f"{ministral:.3f} in {siblings.min():.3f} to {siblings.max():.3f}",
+        recomputed=f"{ministral:.3f} in {min_to_max(siblings)}",
         n=len(family),
     )
 

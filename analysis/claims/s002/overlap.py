@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import printed_text, rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 
 WINDOWS = {"128k": 131072, "256k": 262144}
@@ -164,7 +164,7 @@ def c002_t1_prompt_mode(
     return judge(
         len(agree) == len(scores) and modes == ["nonthinking"],
         f"{len(agree)} of {len(scores)} scores equal the published overall score of the mode {', '.join(modes)}.",
-        reported=str(pick(stated_002, statement="t1_prompt_mode")["printed"]),
+        reported=printed_text(stated_002, statement="t1_prompt_mode"),
         recomputed=", ".join(modes),
         n=len(scores),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, judge_recovery_depth
+from analysis.claims._shared import cell_check, judge_recovery_depth, printed_text
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
@@ -56,7 +56,7 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
         replace(
             judge_recovery_depth(stated_002, key, nope_recovery_recomputed),
             key=key,
-            statement=f"{pick(stated_002, statement=key)['quantity']}: {pick(stated_002, statement=key)['printed']}.",
+            statement=f"{pick(stated_002, statement=key)['quantity']}: {printed_text(stated_002, statement=key)}.",
         )
         for key in ("h8_layers_from", "h8_layers_least")
     ]

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -15,13 +16,12 @@ def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
     steps = 9
     return judge(
         bool(ministral["r_squared"].min() >= qwen["r_squared"].min()),
-        f"A straight line explains {ministral['r_squared'].min():.2f} to {ministral['r_squared'].max():.2f} of the "
-        f"variance, in Qwen3 {qwen['r_squared'].min():.2f} to {qwen['r_squared'].max():.2f}; the first of {steps} "
-        f"steps takes {100 * ministral['first_step'].min():.0f} to {100 * ministral['first_step'].max():.0f} % of the "
-        f"fall, where a line has {100 / steps:.0f} %.",
+        f"A straight line explains {min_to_max(ministral['r_squared'], '.2f')} of the variance, in Qwen3 "
+        f"{min_to_max(qwen['r_squared'], '.2f')}; the first of {steps} steps takes "
+        f"{min_to_max(100 * ministral['first_step'], '.0f')} % of the fall, where a line has {100 / steps:.0f} %.",
         otherwise="not supported",
         reported="near-linear",
-        recomputed=f"R2 {ministral['r_squared'].min():.2f} to {ministral['r_squared'].max():.2f}",
+        recomputed=f"R2 {min_to_max(ministral['r_squared'], '.2f')}",
         n=len(ministral),
     )
 
@@ -34,9 +34,9 @@ def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
     short = profile_shapes[profile_shapes["family"] == "Mistral"]["whole"]
     return judge(
         bool(ministral.max() < falls.min()),
-        f"They fall by {ministral.min():.3f} to {ministral.max():.3f} from the first decile to the last, the "
-        f"{len(falls)} Qwen3 and Llama models by {falls.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by "
-        f"{short.iloc[0]:.3f}, but over a quarter of the context.",
+        f"They fall by {min_to_max(ministral)} from the first decile to the last, the {len(falls)} Qwen3 and Llama "
+        f"models by {falls.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by {short.iloc[0]:.3f}, but over a "
+        "quarter of the context.",
         reported="flattest",
         recomputed=f"{ministral.max():.3f} < {falls.min():.3f}",
         n=len(ministral) + len(falls),
@@ -56,11 +56,10 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     return judge(
         bool(faster.all()) and keeps_growing,
         f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they fall "
-        f"by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in the first half of the context and by "
-        f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
-        f"{int(faster.sum())} of {len(qwen)} models, and in {int(faster_late.sum())} without the steep first step. "
-        f"Read as ever faster within the second half it is {'' if keeps_growing else 'not '}so: its four steps grow in "
-        f"{growing_count} of {len(steps)}.",
+        f"by {min_to_max(qwen['first_half'])} in the first half of the context and by "
+        f"{min_to_max(qwen['second_half'])} in the second, faster in {int(faster.sum())} of {len(qwen)} models, and in "
+        f"{int(faster_late.sum())} without the steep first step. Read as ever faster within the second half it is "
+        f"{'' if keeps_growing else 'not '}so: its four steps grow in {growing_count} of {len(steps)}.",
         otherwise="not supported" if keeps_growing or faster.all() else "contradicted",
         reported="accelerating",
         recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing_count} growing",
@@ -181,9 +180,9 @@ def c002_t4_mistral_flattest(
         flattest["model"] == "mistral-v0.2-7b" and flatter.empty,
         f"Its fall of {flattest['whole']:.3f} is the smallest printed, but it spans 32K tokens and the others 128K; "
         f"over the first 32K tokens it falls by {row['drop_32k']:.3f}, and {listed(list(flatter['display_name']))} "
-        f"fall by {flatter['drop_32k'].min():.3f} to {flatter['drop_32k'].max():.3f}.",
+        f"fall by {min_to_max(flatter['drop_32k'])}.",
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="t4_mistral_rank")["printed"]),
+        reported=printed_text(stated_002, statement="t4_mistral_rank"),
         recomputed=f"rank {row['dropped']} of {len(equal_positions)} over 32K",
         n=len(equal_positions),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import judge_joint_change
+from analysis.claims._shared import judge_joint_change, printed_text
 from boundpaper.claims import Verdict, candidate, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -21,7 +21,7 @@ def c002_ruler_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -
             reason=f"RULER's authors count {quote(published_facts, fact=f'ruler_{key}').printed}.",
             places=0,
             key=key,
-            statement=f"RULER has {pick(stated_002, statement=f'ruler_{key}')['printed']} {key}.",
+            statement=f"RULER has {printed_text(stated_002, statement=f'ruler_{key}')} {key}.",
         )
         for key in ("tasks", "models")
     ]
@@ -61,8 +61,8 @@ def c002_ruler_models_window(reported_ruler_models: pd.DataFrame, models: pd.Dat
         printed = reported_ruler_models.loc[reported_ruler_models["model"] == model, "window"].iloc[0]
         yield judge(
             str(row["attention"]).startswith(kind),
-            f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} "
-            "captured tokens.",
+            f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} captured "
+            "tokens.",
             reported=printed,
             recomputed=str(row["attention"]),
             key=model,
@@ -118,7 +118,7 @@ def c002_mistral_positions(stated_002: pd.DataFrame, models: pd.DataFrame) -> Ve
     return untestable(
         f"The range lies within the {row['captured_context']:,} captured tokens, but the capture's {buckets} buckets "
         f"of {row['bucket_tokens']:,} tokens do not give these ends; the positions of its query bins would decide.",
-        reported=str(pick(stated_002, statement="ruler_mistral_positions")["printed"]),
+        reported=printed_text(stated_002, statement="ruler_mistral_positions"),
     )
 
 
@@ -165,8 +165,8 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
     row = pick(decile_profiles, model="llama3.2-11b")
     lowest = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
     span = f"{10 * min(lowest)}-{10 * max(lowest) + 10}%"
-    dip_place = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
-    reported = str(pick(stated_002, statement="ruler_llama32_11b_dip_place")["printed"])
+    dip_place = printed_text(stated_002, statement="t4_llama32_11b_dip_place")
+    reported = printed_text(stated_002, statement="ruler_llama32_11b_dip_place")
     return judge(
         reported.replace("–", "-") == span,
         f"The two lowest deciles before the recovery lie at {span} ({row['d4']:.3f}, {row['d5']:.3f}); at 30-40 % the "
@@ -191,8 +191,8 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
         f"{llama['display_name']} has rotary embedding in all {llama['layers']} layers, so layers without are excluded"
     )
     others_in_words = (
-        f"{listed([str(name) for name in same['display_name']])} use the same base ({llama['rope_theta']:,.0f}) "
-        f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
+        f"{listed([str(name) for name in same['display_name']])} use the same base ({llama['rope_theta']:,.0f}) with a "
+        f"recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
         if len(same)
         else "no smaller Llama uses the same base"
     )
@@ -217,8 +217,8 @@ def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFram
     """A warm band of the two-distance map of Llama-3.1-8B, 49K to 65K from the query, is the recovery of its
     profile.
     """
-    band = str(pick(reported_landmarks, landmark="llama31_8b_warm_band")["printed"])
-    place = pick(stated_002, statement="ruler_llama_recovery_place")["printed"]
+    band = printed_text(reported_landmarks, landmark="llama31_8b_warm_band")
+    place = printed_text(stated_002, statement="ruler_llama_recovery_place")
     return untestable(
         f"The recovery lies at {place} of the context as a position, the band at {band} as a distance; the map itself, "
         "binned by both distances, would decide whether one causes the other.",
@@ -236,7 +236,7 @@ def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataF
         other_models.empty,
         f"{listed(list(other_models['display_name']))} have scores at all six lengths too, reported by their makers "
         "and listed in RULER's README, and were captured over 128K.",
-        reported=str(pick(stated_002, statement="declines_only_model")["printed"]),
+        reported=printed_text(stated_002, statement="declines_only_model"),
         recomputed=f"{len(full_range)} models",
         n=len(full_range),
     )

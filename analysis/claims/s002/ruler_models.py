@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics.rounding import Interval
@@ -83,7 +84,7 @@ def c002_generations_heads(stated_002: pd.DataFrame) -> Verdict:
     return untestable(
         "No value per head is printed; the standard deviation over heads in the last bin of both captures would "
         "decide.",
-        reported=str(pick(stated_002, statement="generations_heterogeneity")["printed"]),
+        reported=printed_text(stated_002, statement="generations_heterogeneity"),
     )
 
 
@@ -117,8 +118,8 @@ def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFra
     contexts = models.set_index("model")["captured_context"]
     return judge(
         bool((ratio <= 1).all()),
-        f"Bias per token times the captured window is {ratio.min():.2f} times that of the Ministral 3 models, "
-        f"over a window of {contexts['mistral-v0.2-7b']:,} tokens.",
+        f"Bias per token times the captured window is {ratio.min():.2f} times that of the Ministral 3 models, over a "
+        f"window of {contexts['mistral-v0.2-7b']:,} tokens.",
         reported="never grows large",
         recomputed=f"{ratio.min():.2f} times",
         n=len(predecessor_ratios),
@@ -147,10 +148,10 @@ def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: 
     return judge(
         bool(mistral["mean_32k"] > new["mean_32k"].max()),
         f"{mistral['ap_overall']:.3f} against {highest:.3f} compares 32K with 128K tokens; over the first 32K tokens "
-        f"it is {mistral['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
+        f"it is {mistral['mean_32k']:.3f}, and theirs {min_to_max(new['mean_32k'])}.",
         otherwise="not supported",
         reported="higher",
-        recomputed=f"{mistral['mean_32k']:.3f} against {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}",
+        recomputed=f"{mistral['mean_32k']:.3f} against {min_to_max(new['mean_32k'])}",
         n=1 + len(new),
     )
 

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST
-from analysis.claims._shared import pick_each
-from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
+from analysis.claims._shared import pick_each, printed_text
+from analysis.claims._training import in_phases, judge_change, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
@@ -73,7 +73,7 @@ def c002_near_as_flexible(
         f"1,024 tokens {int(has_value.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
         f"{fifth_end:,.0f} tokens",
         otherwise="not supported",
-        reported=wording(stated_002, "finding_near_level"),
+        reported=printed_text(stated_002, statement="finding_near_level"),
         recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
         n=len(final),
     )
@@ -117,7 +117,7 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
         f"the only checkpoint with that value has a bias of {early.printed} per token, "
         f"{early.number / late.number:.1f} times the {late.printed} after the extensions; over the windows of 4,096 "
         f"and {WINDOW:,} tokens they are {early.number * 4096:.0f} and {late.number * WINDOW:.0f}",
-        reported=wording(stated_002, "finding_bias_level"),
+        reported=printed_text(stated_002, statement="finding_bias_level"),
         recomputed=f"{early.number / late.number:.1f} times",
         n=2,
     )
@@ -156,11 +156,11 @@ def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFra
     )
     return judge(
         abs(float(gathered["estimate"])) <= abs(float(position["estimate"])),
-        f"the bias times the position orders the {int(gathered['n'])} bins of all checkpoints at "
-        f"rho = {gathered['estimate']:.2f}, the position alone at {position['estimate']:.2f} (bins share checkpoints, "
-        "and the comparison was made after seeing the data)",
+        f"the bias times the position orders the {int(gathered['n'])} bins of all checkpoints at rho = "
+        f"{gathered['estimate']:.2f}, the position alone at {position['estimate']:.2f} (bins share checkpoints, and "
+        "the comparison was made after seeing the data)",
         otherwise="not supported",
-        reported=wording(stated_002, "finding_candidates"),
+        reported=printed_text(stated_002, statement="finding_candidates"),
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )

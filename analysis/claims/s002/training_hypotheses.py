@@ -4,8 +4,8 @@ import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, LAST, PRETRAINING
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import numbers_of, pick_each
-from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
+from analysis.claims._shared import min_to_max, numbers_of, pick_each, printed_text
+from analysis.claims._training import in_phases, judge_change, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -108,7 +108,7 @@ def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFra
         float(token.max()) < 2,
         f"SmolLM3's is {token.min():.1f} times that of all {len(rows)} models per token and {window.min():.1f} times "
         "per captured window",
-        reported=wording(stated_002, "h4_bias_comparable"),
+        reported=printed_text(stated_002, statement="h4_bias_comparable"),
         recomputed=f"{token.max():.1f} times",
         n=len(rows) + 1,
     )
@@ -172,7 +172,7 @@ def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positio
         f"the bias part is taken at its full {drop['before']:.3f} although the bias is said to be 10-fold smaller: in "
         f"proportion it would be {by_token:.3f} per token or {by_window:.3f} per window, leaving "
         f"{drop['after'] - by_token:.3f} or {drop['after'] - by_window:.3f}; and the two drops span different windows: "
-        f"from 0-1K to 2K-4K it is {early:.4f} at annealing and {late.min():.4f} to {late.max():.4f} in the extension",
+        f"from 0-1K to 2K-4K it is {early:.4f} at annealing and {min_to_max(late, '.4f')} in the extension",
         otherwise="not supported",
         recomputed=f"{drop['after'] - by_window:.3f} to {drop['after'] - by_token:.3f}",
         n=2,
@@ -208,8 +208,8 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
     row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
     return judge(
         float(row["p_value"]) > 0.05,
-        f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} "
-        f"(p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
+        f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} (p = "
+        f"{row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
         f"{value_at(training_trajectory, LAST, 'bias_window'):.0f}",
         otherwise="not supported",
         recomputed=float(row["estimate"]),

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, numbers_of, pick_each
-from analysis.claims._training import stated, wording
+from analysis.claims._shared import cell_check, min_to_max, numbers_of, pick_each, printed_text
+from analysis.claims._training import stated
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -59,7 +59,7 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
             all(2 <= size < 4 for size in sizes),
             f"the Qwen3 models of that range have {', '.join(f'{size:g}' for size in sizes)} billion parameters: "
             f"{sum(2 <= size < 4 for size in sizes)} of {len(sizes)} at least 2 and below 4",
-            reported=wording(stated_002, "cross_model_class"),
+            reported=printed_text(stated_002, statement="cross_model_class"),
             recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
             n=len(sizes),
             key="size",
@@ -106,7 +106,7 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
         stated(stated_002, "cross_ministral_drop"),
         float(drops.mean()),
         Interval(float(drops.min()), float(drops.max())),
-        reason=f"the mean of {len(drops)} models is {drops.mean():.3f}, {drops.min():.3f} to {drops.max():.3f}",
+        reason=f"the mean of {len(drops)} models is {drops.mean():.3f}, {min_to_max(drops)}",
         n=len(drops),
     )
 
@@ -121,7 +121,7 @@ def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison
         token < 2,
         f"{smollm3['bias_strength']:.1e} is {token:.1f} times {ministral['bias_strength']:.1e} per token and "
         f"{window:.1f} times per captured window ({smollm3['bias_window']:.0f} against {ministral['bias_window']:.0f})",
-        reported=wording(stated_002, "cross_bias_comparable"),
+        reported=printed_text(stated_002, statement="cross_bias_comparable"),
         recomputed=f"{token:.1f} times",
         n=2,
     )

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, ONSET, PRETRAINING
-from analysis.claims._shared import numbers_of
-from analysis.claims._training import in_phases, judge_change, judge_span, stated, value_at, wording
+from analysis.claims._shared import min_to_max, numbers_of, printed_text
+from analysis.claims._training import in_phases, judge_change, judge_span, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -36,8 +36,8 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
     phase_count = training_trajectory["phase"].nunique()
     return judge(
         disjoint,
-        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {listing}; the table itself "
-        f"names {phase_count} phases, annealing being one",
+        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {listing}; the table itself names "
+        f"{phase_count} phases, annealing being one",
         reported=stated(stated_002, "interpretation_phases").printed,
         recomputed=str(len(groups)),
         n=len(training_trajectory),
@@ -91,7 +91,7 @@ def c002_pretraining_uniform_decline(
         f"{-steps[-1]:.3f} last, and between them rises by {sum(steps[1:-1]):.3f}; the fall is "
         f"{'even' if even else 'not even'} over positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in the "
         "last",
-        reported=wording(stated_002, "phase1_overall_shape"),
+        reported=printed_text(stated_002, statement="phase1_overall_shape"),
         recomputed=f"{len(rises)} of {len(steps)} steps rise",
         n=len(values),
     )
@@ -114,9 +114,9 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
     share = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
         float(pearson["p_value"]) <= 0.05 and float(spearman["p_value"]) <= 0.05,
-        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.3f}) but rho = {spearman['estimate']:.2f} "
-        f"(p = {spearman['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
-        f"make {100 * share:.0f} % of the growth of the bias, and other things change in them too",
+        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.3f}) but rho = {spearman['estimate']:.2f} (p = "
+        f"{spearman['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing make "
+        f"{100 * share:.0f} % of the growth of the bias, and other things change in them too",
         otherwise="not supported",
         recomputed=float(pearson["estimate"]),
         n=n,
@@ -132,8 +132,8 @@ def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Ver
     late = defined[defined["phase"].isin(EXTENSIONS)]["drop"]
     return untestable(
         "a capture of the pre-training checkpoints over a longer window, or of the extended ones over 4,096 tokens, "
-        f"would decide; over equal positions the drop is {early.min():.4f} to {early.max():.4f} before and "
-        f"{late.min():.4f} to {late.max():.4f} after the first extension, which agrees with it"
+        f"would decide; over equal positions the drop is {min_to_max(early, '.4f')} before and "
+        f"{min_to_max(late, '.4f')} after the first extension, which agrees with it"
     )
 
 
@@ -160,7 +160,7 @@ def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: p
         abs(after - before) < spread,
         f"r_k_a goes from {before:.3f} to {after:.3f}, a change of {abs(after - before):.3f} where pre-training alone "
         f"spans {spread:.3f}",
-        reported=wording(stated_002, "phase2_r_k_a"),
+        reported=printed_text(stated_002, statement="phase2_r_k_a"),
         recomputed=after,
     )
 
@@ -181,12 +181,11 @@ def c002_onset_first_fifth_recovers(
     inside = float(stage.min()) <= after <= float(stage.max())
     return judge(
         inside and float(before.min()) <= late <= float(before.max()),
-        f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but a fifth is {fifth_lengths[0]:,.0f} tokens there and {fifth_lengths[1]:,.0f} here; over the same "
-        f"first 1,024 tokens it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} "
-        "checkpoints before",
+        f"{after:.3f} lies {'within' if inside else 'outside'} the {min_to_max(stage)} of the first stage, but a fifth "
+        f"is {fifth_lengths[0]:,.0f} tokens there and {fifth_lengths[1]:,.0f} here; over the same first 1,024 tokens "
+        f"it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
         otherwise="not supported" if inside else "contradicted",
-        reported=wording(stated_002, "phase2_first_20_level"),
+        reported=printed_text(stated_002, statement="phase2_first_20_level"),
         recomputed=after,
         n=len(stage),
     )
@@ -204,8 +203,8 @@ def c002_onset_last_fifth_plummets(
     )
     return judge(
         level_after < level_before,
-        f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before "
-        f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
+        f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before and "
+        f"at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
         f"{'rises' if level_after > level_before else 'falls'} from {level_before:.4f} to {level_after:.4f}",
         otherwise="not supported",
         recomputed=f"{after - before:+.3f} against {level_after - level_before:+.3f}",
@@ -266,8 +265,8 @@ def c002_second_extension_falls_further(training_trajectory: pd.DataFrame) -> Ve
     starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
     return judge(
         float(second.max()) < float(first.min()),
-        f"{second.min():.3f} to {second.max():.3f} after {first.min():.3f} to {first.max():.3f}, while the last fifth "
-        f"moves out from {starts[0]:,.0f} to {starts[1]:,.0f} tokens",
+        f"{min_to_max(second)} after {min_to_max(first)}, while the last fifth moves out from {starts[0]:,.0f} to "
+        f"{starts[1]:,.0f} tokens",
         recomputed=float(second.max() - first.min()),
         n=len(first) + len(second),
     )

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE
+from analysis.claims._shared import DECILE, printed_text
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -97,7 +97,7 @@ def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles:
         f"The last decile, from {9 * DECILE / 1000:.0f}K on, {'is' if values[9] == min(values) else 'is not'} the "
         f"lowest ({values[9]:.3f}), after {'the largest' if steps[-1] == max(steps) else 'not the largest'} step of "
         f"the profile ({values[9] - values[8]:+.3f}).",
-        reported=str(pick(reported_landmarks, landmark="llama32_11b_collapse")["printed"]),
+        reported=printed_text(reported_landmarks, landmark="llama32_11b_collapse"),
         recomputed=f"{values[9]:.3f}",
     )
 
@@ -113,7 +113,7 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
         narrow_models.empty,
         f"The heads of {listed(phrases)} have no dimensions {cluster.printed}; for the "
         f"{len(captured) - len(narrow_models)} others the weights themselves are not printed.",
-        reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
+        reported=printed_text(reported_landmarks, landmark="weights_models"),
         recomputed=f"{len(captured) - len(narrow_models)} of {len(captured)} can",
         n=len(captured),
     )
@@ -133,9 +133,9 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
     return Verdict(
         verdict="not testable" if agrees else "not supported",
         reason=f"Dimensions i and i + {half_width} turn at one frequency, so the partner of {clusters[0]} is "
-        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, "
-        f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
-        "weights of single dimensions against their frequencies would decide it.",
+        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, {'within' if agrees else 'beyond'} "
+        f"the tolerance of {tolerance:.0f} taken for ranges read off a picture. The weights of single dimensions "
+        "against their frequencies would decide it.",
         reported=f"{clusters[0]}, {clusters[1]}",
         recomputed=f"{partner[0]}-{partner[1]}",
     )
@@ -159,7 +159,7 @@ def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) ->
         f"{min(turns):.0f} times or more over the captured context ({listed(list(rotary['display_name']))}, before any "
         "scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
         otherwise="not supported",
-        reported=str(pick(reported_landmarks, landmark="weights_dead_share")["printed"]),
+        reported=printed_text(reported_landmarks, landmark="weights_dead_share"),
         recomputed=f"{min(turns):.0f} turns",
         n=len(turns),
     )
@@ -172,7 +172,7 @@ def c002_weights_families(reported_landmarks: pd.DataFrame, models: pd.DataFrame
     return _untestable_landmarks(
         rows,
         "002 component weights",
-        "No weight of a dimension is printed; the share of each dimension in the variance that position explains, "
-        "from the capture, would decide.",
+        "No weight of a dimension is printed; the share of each dimension in the variance that position explains, from "
+        "the capture, would decide.",
         models,
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from analysis.claims.s003._delta_p import SIZES, landmark_cell, start_range
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -22,8 +23,8 @@ def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) ->
             high.number < end.number,
             f"They run from layer {low.printed} to {high.printed} of 0 to {last}"
             + (
-                f", and layer {end.printed} is where the curves are said to have recovered: no layer is left "
-                "after them."
+                f", and layer {end.printed} is where the curves are said to have recovered: no layer is left after "
+                "them."
                 if high.number >= end.number
                 else f", {100 * low.number / last:.0f} to {100 * high.number / last:.0f} % of the depth, and "
                 f"{end.number - high.number:.0f} layers follow."
@@ -71,9 +72,9 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
         share = (high.number - lowest) / (start - lowest)
         yield judge(
             share >= HALFWAY,
-            f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to {high.printed} "
-            f"at best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it "
-            "or more.",
+            f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to {high.printed} at "
+            f"best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it or "
+            "more.",
             otherwise="not supported",
             reported='"U" or "V"',
             recomputed=f"{100 * share:.0f} %",
@@ -95,8 +96,8 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
         end = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
         yield judge(
             end.number < floor.number and start < floor.number,
-            f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} "
-            "points below the answer-anchored band"
+            f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} points "
+            "below the answer-anchored band"
             + (
                 f"; at the first they start at {start:.0f} at best, inside a band that reaches down to {floor.printed}."
                 if start >= floor.number
@@ -114,14 +115,14 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 @claim("003, Key Observations")
 def c003_near_zero(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Verdict:
     """The answer-anchored series are near zero in both models."""
-    words = pick(delta_p_stated, statement="observations_answer_level")["printed"]
+    words = printed_text(delta_p_stated, statement="observations_answer_level")
     floors = {size: landmark_cell(delta_p_landmarks, size, "band", "delta_p_low", "answer") for size in SIZES}
     _, start = start_range(delta_p_landmarks, "3b")
     return judge(
         all(floor.number > start for floor in floors.values()),
-        f"Their bands reach down to {listed([floor.printed for floor in floors.values()])} points, in the larger "
-        f"model further than the start of {start:.0f} from which its question-anchored curves are said to fall; no "
-        "interval tells whether they differ from zero.",
+        f"Their bands reach down to {listed([floor.printed for floor in floors.values()])} points, in the larger model "
+        f"further than the start of {start:.0f} from which its question-anchored curves are said to fall; no interval "
+        "tells whether they differ from zero.",
         otherwise="not supported",
         reported=str(words),
         recomputed=listed([floor.printed for floor in floors.values()]),

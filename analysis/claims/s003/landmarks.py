@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, min_to_max
 from analysis.claims.s003._delta_p import SIZES, landmark_cell
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
@@ -40,8 +40,8 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
         in_axis = rows["value"].between(low.number, high.number)
         yield cell_check(
             bool(in_axis.all()),
-            f"The {len(rows)} values that the description gives run from {rows['value'].min():.0f} to "
-            f"{rows['value'].max():.0f}, {int(in_axis.sum())} of them inside the axis.",
+            f"The {len(rows)} values that the description gives run from {min_to_max(rows['value'], '.0f')}, "
+            f"{int(in_axis.sum())} of them inside the axis.",
             reported=f"{high.printed} to {low.printed}",
             recomputed=f"{rows['value'].max():.0f} to {rows['value'].min():.0f}",
             key=size,

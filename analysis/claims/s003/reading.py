@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import printed_text, rows_where
 from analysis.claims.s003._delta_p import SIZES
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
@@ -58,8 +58,8 @@ def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> 
         phrases.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
     return judge(
         counts[1] > counts[0],
-        f"It is {phrases[1]} against {phrases[0]}, "
-        f"{'a larger' if shares[1] > shares[0] else 'but a smaller'} part of the depth.",
+        f"It is {phrases[1]} against {phrases[0]}, {'a larger' if shares[1] > shares[0] else 'but a smaller'} part of "
+        "the depth.",
         reported="longer",
         recomputed=f"{counts[1]:.0f} against {counts[0]:.0f} layers",
         n=2,
@@ -82,7 +82,7 @@ def c003_lowest_data_sets(delta_p_landmarks: pd.DataFrame) -> Verdict:
 @claim("003, Key Observations")
 def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
     """PopQA and TriviaQA lie below HotpotQA and NQ in both models, and the order of the data sets is consistent."""
-    words = pick(delta_p_stated, statement="analysis_3b_lowest_data_sets")["printed"]
+    words = printed_text(delta_p_stated, statement="analysis_3b_lowest_data_sets")
     return untestable(
         "The description gives no value for HotpotQA or NQ and none for any answer-anchored curve by itself; the "
         "series, and the number of samples behind each, would decide it.",
@@ -110,7 +110,7 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
     gap = (floor - lowest).min()
     spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
     model_gap = abs(lowest.iloc[0] - lowest.iloc[1])
-    groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
+    groups = printed_text(published_facts, fact="delta_p_groups")
     by_outcome = "flips" in groups
     return judge(
         gap > max(spread, model_gap) and not by_outcome,
@@ -127,12 +127,12 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
 @claim("003, Overview")
 def c003_performance(published_facts: pd.DataFrame) -> Verdict:
     """Delta P measures a change of the model's performance on the task."""
-    quantity = str(pick(published_facts, fact="delta_p_quantity")["printed"])
+    quantity = printed_text(published_facts, fact="delta_p_quantity")
     return judge(
         "probe" not in quantity,
         f"It is the {quantity} when the question is hidden from the answer; the answer itself is given and does not "
-        "change, so no task gets better or worse; the interpretation leaves open whether performance or probability "
-        "is meant, and then reads it as the former.",
+        "change, so no task gets better or worse; the interpretation leaves open whether performance or probability is "
+        "meant, and then reads it as the former.",
         reported="performance",
         recomputed=quantity,
     )
@@ -143,7 +143,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
     """An answer anchor preserves performance across all layers, a question anchor degrades it, so the choice
     matters.
     """
-    groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
+    groups = printed_text(published_facts, fact="delta_p_groups")
     floor = rows_where(delta_p_landmarks, landmark="band", metric="delta_p_low")
     return judge(
         not groups.startswith("samples") and floor["value"].min() >= PRESERVED,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, about, claim, judge, pick, quote, untestable
 
 LAYERS = 32
@@ -23,7 +24,7 @@ def c004_orders_of_magnitude(drope_stated: pd.DataFrame) -> Verdict:
     """Some dimensions of queries and keys are orders of magnitude larger than their neighbours."""
     return untestable(
         "Only counts above five times the mean are published; the norms of single dimensions would decide.",
-        reported=str(pick(drope_stated, statement="story_magnitude")["printed"]),
+        reported=printed_text(drope_stated, statement="story_magnitude"),
     )
 
 

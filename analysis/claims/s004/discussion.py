@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, printed_text
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, pick, quote
 from boundpaper.claims.terms import mean
@@ -156,8 +157,8 @@ def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
         f"The worse of {len(rows)} runs has {of_trials(worst_row)} for DroPE; models with scaled rotary positions, the "
         "usual alternative, were not tested.",
         otherwise="not supported",
-        reported=str(pick(drope_stated, statement="s12_2_only_option")["printed"]),
-        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        reported=printed_text(drope_stated, statement="s12_2_only_option"),
+        recomputed=f"{min_to_max(rows['share'], '.0f')} %",
         n=int(rows["trials"].sum()),
     )
 

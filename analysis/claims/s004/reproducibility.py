@@ -17,8 +17,7 @@ def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
         bool(nf4_alone.all()),
         f"Of {len(precision)} runs the scripts load {len(fp16)} in fp16 (experiments "
         f"{', '.join(dict.fromkeys(fp16['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
-        "NF4, and "
-        f"{int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
+        f"NF4, and {int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
         reported=quote(drope_stated, statement="s13_bits").printed,
         recomputed=f"{int(nf4_alone.sum())} of {len(precision)} in NF4",
         n=len(precision),

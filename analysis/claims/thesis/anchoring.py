@@ -24,8 +24,8 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
     rows = curves[is_planted & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:
         raise DataError(
-            "anchoring_curves: no layer of a small model with a probe above chance; measure one again: "
-            "python build.py run anchoring --model tiny-rope"
+            "anchoring_curves: no layer of a small model with a probe above chance; measure one again: python build.py "
+            "run anchoring --model tiny-rope"
         )
     return rows
 
@@ -151,8 +151,8 @@ def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
             -1,
             f"at layer {int(row['layer'])}, whose probe is best (AUROC {row['auroc']:.2f} [{row['auroc_low']:.2f}, "
             f"{row['auroc_high']:.2f}]), Delta P is {row['question']:.1f} points [{row['question_low']:.1f}, "
-            f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} "
-            "when as many tokens before are cut",
+            f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} when "
+            "as many tokens before are cut",
             of=("question", "question_low", "question_high"),
             n="question_n",
             key=str(row["model"]),

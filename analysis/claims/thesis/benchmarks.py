@@ -98,8 +98,7 @@ def thesis_decline_goes_with_drop(
         f"the median coefficient of all variants from 8K is {joint['estimate']:.2f} (p {joint['p_value']:.3f}, Holm "
         f"{joint['p_adjusted']:.3f}), with the starting length left open {free['estimate']:.2f} (Holm "
         f"{free['p_adjusted']:.3f}); without thinking r = {test['estimate']:.2f}, and with one of {len(rows)} models "
-        f"left out {refits.effect_ci_low:.2f} to {refits.effect_ci_high:.2f}, p at most "
-        f"{refits.p_value:.3f}",
+        f"left out {refits.effect_ci_low:.2f} to {refits.effect_ci_high:.2f}, p at most {refits.p_value:.3f}",
         otherwise="not supported",
         recomputed=float(joint["estimate"]),
         **numbers_of(joint, "n", "p_value", "p_adjusted"),

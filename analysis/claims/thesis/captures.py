@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from analysis.studies.crossmodel._kept import one_position_plasticity
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -18,9 +19,9 @@ def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
     return judge(
         bool((capture_heads["drawn"] < capture_heads["heads"]).all() and len(counts) == 1),
         f"{listed([str(count) for count in counts])} of {capture_heads['heads'].min()} to "
-        f"{capture_heads['heads'].max():,} heads were drawn; {capture_heads['share'].min():.0f} to "
-        f"{capture_heads['share'].max():.0f} % were analysed" + (f", of {fewer_in_words}." if len(fewer) else "."),
-        recomputed=f"{capture_heads['share'].min():.0f} to {capture_heads['share'].max():.0f} %",
+        f"{capture_heads['heads'].max():,} heads were drawn; {min_to_max(capture_heads['share'], '.0f')} % were "
+        "analysed" + (f", of {fewer_in_words}." if len(fewer) else "."),
+        recomputed=f"{min_to_max(capture_heads['share'], '.0f')} %",
         n=len(capture_heads),
     )
 
@@ -96,10 +97,7 @@ def thesis_estimator_turns(
     first, last = (decile_profiles[name].astype(float) for name in ("d0", "d9"))
     rises = {name: one_position_plasticity(last, growth[name]) - last for name in ("along", "random")}
     shares = {name: pd.Series(values / (first - last)) for name, values in rises.items()}
-    ranges = [
-        f"{100 * values.min():.0f} to {100 * values.max():.0f} %"
-        for values in (added, shares["along"], shares["random"])
-    ]
+    ranges = [f"{min_to_max(100 * values, '.0f')} %" for values in (added, shares["along"], shares["random"])]
     return [
         judge(
             bool((added > 0).all()),
@@ -135,8 +133,8 @@ def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
     return judge(
         len(rows) == 2 and ratios == [4.0],
         f"{listed(rows['display_name'].tolist())}: "
-        f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, "
-        f"captured to {listed([f'{ratio:g}' for ratio in ratios])} times as many; up to "
+        f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, captured to "
+        f"{listed([f'{ratio:g}' for ratio in ratios])} times as many; up to "
         f"{rows['beyond'].max() if len(rows) else 0:.0f} % of the captured window lies beyond.",
         recomputed=f"{len(rows)} models",
         n=len(capture_heads),

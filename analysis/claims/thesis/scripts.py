@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.claims._origins import is_unrotated
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import min_to_max, rows_where
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
@@ -24,8 +24,8 @@ def thesis_texts_repeat(
         bool(texts["repeats"].min() > 1 and copied.max() < lines.min()),
         f"Passages stand {first.min()} to {first.max()} times in the {len(first)} texts of Experiment 1 and "
         f"{second.min()} to {second.max()} times in the {len(second)} of Experiment 2, in all its sets. The "
-        f"undisturbed perplexities there are {copied.min():.2f} to {copied.max():.2f}; on lines of an encyclopedia, "
-        f"in Experiment 6, {lines.min():.1f} and {lines.max():.1f}.",
+        f"undisturbed perplexities there are {min_to_max(copied, '.2f')}; on lines of an encyclopedia, in Experiment "
+        f"6, {lines.min():.1f} and {lines.max():.1f}.",
         recomputed=f"{texts['repeats'].min()} to {texts['repeats'].max()} times",
         n=len(texts),
     )
@@ -78,10 +78,10 @@ def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layer
     layers_apart = [int(layer) for layer in range(len(gap)) if gap[layer] > APART]
     return judge(
         bool(layers_apart),
-        "A first run read them from the model's own attention, on paragraphs padded to one length: "
-        f"{rates.mean():.1f} % on average where {listing.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % "
-        f"in layers 0 and 1 where the printed ones are {listing[0]:.1f} and {listing[1]:.1f}; {len(layers_apart)} of "
-        f"{len(gap)} layers differ by more than {APART:.0f} points. Padding and texts differ too.",
+        f"A first run read them from the model's own attention, on paragraphs padded to one length: {rates.mean():.1f} "
+        f"% on average where {listing.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % in layers 0 and 1 "
+        f"where the printed ones are {listing[0]:.1f} and {listing[1]:.1f}; {len(layers_apart)} of {len(gap)} layers "
+        f"differ by more than {APART:.0f} points. Padding and texts differ too.",
         recomputed=f"{rates.mean():.1f} %",
         n=len(gap),
     )

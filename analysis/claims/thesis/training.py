@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims._checkpoints import EXTENSIONS, PRETRAINING
-from analysis.claims._shared import numbers_of, pick_each
+from analysis.claims._shared import min_to_max, numbers_of, pick_each
 from analysis.claims._training import in_phases
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
@@ -88,9 +88,9 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
-        f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {late['drop'].min():.4f} to "
-        f"{late['drop'].max():.4f} in {listed(measured_phases)}, a factor of {ratio:.2f} at most, where ap_drop over "
-        f"the own window grows by {window:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
+        f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {min_to_max(late['drop'], '.4f')} in "
+        f"{listed(measured_phases)}, a factor of {ratio:.2f} at most, where ap_drop over the own window grows by "
+        f"{window:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -104,8 +104,8 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
         float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < growth,
-        f"{early['drop_outer'].iloc[0]:.4f} at annealing and {late['drop_outer'].min():.4f} to "
-        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
+        f"{early['drop_outer'].iloc[0]:.4f} at annealing and {min_to_max(late['drop_outer'], '.4f')} in the second "
+        f"extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -180,8 +180,7 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
         float(same_window["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
         f"r = {same_window['estimate']:.2f} (p = {same_window['p_value']:.4f}, at most {left_out['p_value']:.3f} with "
         f"one model left out) over {int(same_window['n'])} models, where the drops over each model's own window gave "
-        f"{own_window['estimate']:.2f}; inside families r = {inside['estimate']:.2f} (p = "
-        f"{inside['p_value']:.2f})",
+        f"{own_window['estimate']:.2f}; inside families r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f})",
         recomputed=float(same_window["estimate"]),
         **numbers_of(same_window, "n", "p_value", "ci"),
     )

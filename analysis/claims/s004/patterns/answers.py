@@ -74,8 +74,8 @@ def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, cat
     return judge(
         abs(row["share_of_errors"] - reported.number) <= 0.5,
         f"{row['count']} of {row['errors']} errors are {row['share_of_errors']:.1f} %, {row['count']} of "
-        f"{row['trials']} trials "
-        f"{row['share']:.0f} %; the source takes near-misses and truncations from different bases.",
+        f"{row['trials']} trials {row['share']:.0f} %; the source takes near-misses and truncations from different "
+        "bases.",
         reported=reported.printed,
         recomputed=float(row["share_of_errors"]),
         n=int(row["errors"]),

@@ -151,8 +151,8 @@ def c004_pat_routed_identically(
     return judge(
         local["layers_drope_less"] < 0.75 * local["n"] and not unrotated_in_7,
         f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
-        f"{-gap['estimate']:.1f} points on average ({p(gap['p_value'])} if layers were independent)."
-        f"{caveat(drope_attention_origins, 7)}",
+        f"{-gap['estimate']:.1f} points on average ({p(gap['p_value'])} if layers were "
+        f"independent).{caveat(drope_attention_origins, 7)}",
         otherwise="not supported" if unrotated_in_7 else "contradicted",
         failure="control" if unrotated_in_7 else "",
         recomputed=float(gap["estimate"]),
@@ -185,8 +185,8 @@ def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_orig
     return judge(
         exp7["difference"] > 0 and exp5["difference"] > 0 and not is_unrotated(drope_attention_origins, 7),
         f"Here {exp7['drope']:.1f} against {exp7['rope']:.1f} %, in Experiment 5 {exp5['drope']:.1f} against "
-        f"{exp5['rope']:.1f} % on other texts{': the order turns' if exp5['difference'] < 0 else ''}."
-        f"{caveat(drope_attention_origins, 7)}",
+        f"{exp5['rope']:.1f} % on other "
+        f"texts{': the order turns' if exp5['difference'] < 0 else ''}.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=f"{exp7['difference']:+.1f} and {exp5['difference']:+.1f} points",
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import min_to_max, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
 
@@ -65,9 +65,9 @@ def c004_bal_later_difference(
         quote(drope_crosslayer, layers="2-31", positional="DroPE", metric="difference_from_rope"),
         float(row["mean_difference"]),
         reason=(
-            f"The published layers average {row['mean_rope']:.1f} and {row['mean_drope']:.1f} %; layers 0 and 1 of "
-            f"the same series {'agree' if agree else 'do not agree'} with the table. Interval "
-            f"over layers, as if they were independent, {test['ci_low']:.1f} to {test['ci_high']:.1f} points."
+            f"The published layers average {row['mean_rope']:.1f} and {row['mean_drope']:.1f} %; layers 0 and 1 of the "
+            f"same series {'agree' if agree else 'do not agree'} with the table. Interval over layers, as if they were "
+            f"independent, {test['ci_low']:.1f} to {test['ci_high']:.1f} points."
         ),
         places=2,
         n=int(row["n"]),
@@ -128,9 +128,9 @@ def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
     return judge(
         bool((distance <= 0.5).all()),
         f"From layer 8 on {int(from_8['repeats'].sum())} of {len(from_8)} coordinates repeat the one four layers "
-        f"before, all within {later_layers['drawn'].min():.1f} to {later_layers['drawn'].max():.1f} %, while the "
-        f"published shares of layers 2 to 31 lie between {later_layers['published'].min():.1f} and "
-        f"{later_layers['published'].max():.1f} % (mean distance {distance.mean():.1f} points).",
+        f"before, all within {min_to_max(later_layers['drawn'], '.1f')} %, while the published shares of layers 2 to "
+        f"31 lie between {later_layers['published'].min():.1f} and {later_layers['published'].max():.1f} % (mean "
+        f"distance {distance.mean():.1f} points).",
         recomputed=float(distance.mean()),
         n=len(later_layers),
     )

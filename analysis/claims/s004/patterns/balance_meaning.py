@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import QuotedCell, Verdict, about, claim, judge, pick, quote, untestable
 from boundpaper.claims.worded_numbers import stated_number
 
@@ -27,9 +28,9 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
         yield about(
             reported,
             max(means, key=lambda mean: abs(mean - reported.number)),
-            reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run "
-            f"from {min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} "
-            "% attention.",
+            reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run from "
+            f"{min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} % "
+            "attention.",
             n=int(row["n"]),
             key=component.lower(),
             statement=f"After layer 1 the share of the {component} is about {value} in both models.",
@@ -135,8 +136,8 @@ def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.Da
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
     return judge(
         all(inverted == _layers_in_range(caption) for caption in captions),
-        f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
-        f"larger part in {sum(layer0[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of 2 models (attention "
+        f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the larger "
+        f"part in {sum(layer0[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of 2 models (attention "
         f"{layer0['share_rope']:.1f} and {layer0['share_drope']:.1f} %).",
         otherwise="not supported",
         reported=captions[0].printed,
@@ -197,8 +198,7 @@ def c004_bal_unchanged(
         f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
         f"({row['attention_ratio']:.2f} times as much in the geometric mean), the MLP in "
         f"{int((later['mlp_ratio'] > 1).sum())} ({row['mlp_ratio']:.2f} times); ratios reach "
-        f"{later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the "
-        "MLP.",
+        f"{later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the MLP.",
         reported=reported.printed,
         recomputed=float(row["attention_ratio"]),
         n=len(later),
@@ -226,5 +226,5 @@ def c004_bal_two_layers_suffice(drope_stated: pd.DataFrame) -> Verdict:
     return untestable(
         "Recalibration trained every layer; putting DroPE's first two layers into the original model without rotation, "
         "or training only these two, would decide it.",
-        reported=str(pick(drope_stated, statement="s10_5_restructured_layers")["printed"]),
+        reported=printed_text(drope_stated, statement="s10_5_restructured_layers"),
     )

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, judge, pick, quote, untestable
 
@@ -52,7 +53,7 @@ def c004_con_to_residual(content_layers: pd.DataFrame, drope_layer1_content: pd.
     reported = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution")
     return judge(
         abs(row["share_of_update"] - row["share_per_text"]) <= 1,
-        f"The number is a share of summed norms; over the norm of the whole update attention's is "
+        "The number is a share of summed norms; over the norm of the whole update attention's is "
         f"{row['share_of_update']:.1f} % and the cosine of both parts {row['cosine']:.2f}, so norms do not add up to "
         "the update.",
         otherwise="not supported",
@@ -118,8 +119,8 @@ def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
     return judge(
         bool((layer1["mean_ratio"] > 2).all()),
         f"At layer 1 the norms are {layer1['mean_ratio'].min():.0f} and {layer1['mean_ratio'].max():.0f} times RoPE's, "
-        f"in layers {layers} {other_layers['mean_ratio'].min():.2f} to {other_layers['mean_ratio'].max():.2f} times; "
-        f"whether it is the only layer cannot be told, since no norm is published after layer {norms['layer'].max()}.",
+        f"in layers {layers} {min_to_max(other_layers['mean_ratio'], '.2f')} times; whether it is the only layer "
+        f"cannot be told, since no norm is published after layer {norms['layer'].max()}.",
         recomputed=float(layer1["mean_ratio"].min()),
         n=len(layer1),
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of, rows_where
+from analysis.claims._shared import min_to_max, numbers_of, printed_text, rows_where
 from boundpaper.claims import ALPHA, EQUIVALENT, Artifact, Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.effects import directed, equivalent
 from boundpaper.claims.relations import Cells, Relation
@@ -42,7 +42,7 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
         "only.",
         otherwise="holds after rounding" if bool(rounded.all()) else "contradicted",
         reported=reported.printed,
-        recomputed=f"{cells['percent'].min():.0f} to {cells['percent'].max():.0f} %",
+        recomputed=f"{min_to_max(cells['percent'], '.0f')} %",
         n=len(cells),
     )
 
@@ -61,7 +61,7 @@ def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -
             f"The ranking test uses the same P(yes): {' and '.join(models)} puts the exact number first more often "
             f"than chance (Holm, {listing}), so its answers do distinguish them, by small but regular differences.",
         ),
-        reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
+        reported=printed_text(drope_stated, statement="s11_4_verifying_models"),
         recomputed=" and ".join(models),
         n=len(rows),
     )
@@ -98,7 +98,7 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
         bool(rows["share"].between(reported.interval.low, reported.interval.high).all()) and largest_p < 0.05,
         f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}; the largest Holm {p(largest_p)} against chance.",
         reported=reported.printed,
-        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        recomputed=f"{min_to_max(rows['share'], '.0f')} %",
         n=int(rows["trials"].sum()),
         p_value=max(float(test["p_value"]) for test in tests),
         p_adjusted=largest_p,
@@ -110,8 +110,8 @@ def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
     """The correct number usually wins by a tiny margin in RoPE."""
     rope = drope_verification[drope_verification["positional"] == "RoPE"]["value"]
     return untestable(
-        f"Mean differences of {rope.min():.2f} to {rope.max():.2f} are printed without spread; the margins of single "
-        "trials would decide it."
+        f"Mean differences of {min_to_max(rope, '.2f')} are printed without spread; the margins of single trials would "
+        "decide it."
     )
 
 
@@ -222,9 +222,8 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
     return judge(
         bool((gaps["RoPE"] > gaps["DroPE"]).all()),
         "With position embeddings the printed difference between exact and near-miss is larger at "
-        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths (RoPE {gaps['RoPE'].min():.2f} to "
-        f"{gaps['RoPE'].max():.2f}, DroPE {gaps['DroPE'].min():.2f} to {gaps['DroPE'].max():.2f}), and no test of "
-        "digit alignment was made.",
+        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths (RoPE {min_to_max(gaps['RoPE'], '.2f')}, "
+        f"DroPE {min_to_max(gaps['DroPE'], '.2f')}), and no test of digit alignment was made.",
         otherwise="not supported",
         n=len(gaps),
     )

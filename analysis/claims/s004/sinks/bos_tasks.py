@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE, cell_check, pick_each, rows_where
+from analysis.claims._shared import USABLE, cell_check, min_to_max, pick_each, printed_text, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.worded_numbers import stated_number
@@ -52,11 +52,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
 @claim("004, 5.5 Interpretation")
 def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
     """The zeros are outputs without a valid yes or no, not wrong answers."""
-    rows = functional_shares[
-        (functional_shares["positional"] == "RoPE")
-        & (functional_shares["condition"] == "bos_mlp_ablation")
-        & functional_shares["task"].isin(["cities", "sports"])
-    ]
+    rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation", task=("cities", "sports"))
     most_answers = int(rows["n_high"].sum())
     return judge(
         most_answers == 0,
@@ -129,8 +125,8 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
         f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest_p:.2f} (Fisher; the "
         "baselines of the others are of unknown numbers of answers), and the passkey's interval runs from "
         f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; the layer removed holds "
-        f"{exp4['write_share']:.1f}% of the token's norm"
-        f"{', so that little was taken away' if exp4['write_share'] <= 50 else ''}.",
+        f"{exp4['write_share']:.1f}% of the token's "
+        f"norm{', so that little was taken away' if exp4['write_share'] <= 50 else ''}.",
         otherwise="not supported",
         n=sum(int(row["n"]) for row in rows),
         p_value=float(smallest_p),
@@ -211,7 +207,7 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_tex
         shares["DroPE"] > 0 and spared,
         f"The same disruption takes the passkey of {listed(changes)}: "
         + ("DroPE still retrieves without them" if shares["DroPE"] > 0 else "nothing that DroPE could retrieve is left")
-        + f". Zeroing all of them multiplies DroPE's perplexity by {ratios.min():.0f} to {ratios.max():.0f}"
+        + f". Zeroing all of them multiplies DroPE's perplexity by {min_to_max(ratios, '.0f')}"
         + ("." if spared else ": values without which a model breaks are not vestigial."),
     )
 
@@ -230,17 +226,13 @@ def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFra
             statement=f"The table has as many {column}s as the caption says.",
             kind="cell check",
         )
-    rows = drope_functional[
-        (drope_functional["positional"] == "DroPE")
-        & (drope_functional["condition"] == "bos_mlp_ablation")
-        & drope_functional["task"].isin(["cities", "sports"])
-    ]
+    rows = rows_where(drope_functional, positional="DroPE", condition="bos_mlp_ablation", task=("cities", "sports"))
     statement = quote(drope_captions, statement="fig_16_drope_parametric").interval
     low, high = rows["value"].min(), rows["value"].max()
     yield cell_check(
         abs(low - statement.low) <= 0.5 and abs(high - statement.high) <= 0.5,
         f"The table prints {low:.0f}% and {high:.0f}%.",
-        reported=str(pick(drope_captions, statement="fig_16_drope_parametric")["printed"]),
+        reported=printed_text(drope_captions, statement="fig_16_drope_parametric"),
         recomputed=f"{low:.0f}-{high:.0f}%",
         key="parametric",
         statement="DroPE's parametric accuracies under the ablation are those of the caption.",

@@ -60,9 +60,9 @@ def c004_qk_size(
             for metric in ("q_norm_max", "k_norm_max")
         ]
         yield untestable(
-            f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} "
-            f"and {norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to "
-            f"{max(norms):.0f}. The entries' maximum would decide.",
+            f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} and "
+            f"{norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to {max(norms):.0f}. The "
+            "entries' maximum would decide.",
             reported=quote(drope_stated, statement=f"s6_2_{model.lower()}_qk_size").printed,
             key=model.lower(),
             statement=f"Queries and keys of {model}'s layer 1 reach the size stated.",
@@ -233,8 +233,8 @@ def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     return judge(
         bool(exp4["matched"]),
         f"The contrast sets values in all layers ({exp5['rope_nats']:.2f} and {exp5['drope_nats']:.2f} nats) against "
-        f"one layer's MLP, layer {exp4['rope_layers']} of RoPE and layer {exp4['drope_layers']} of DroPE, from runs "
-        f"of different baselines; in layer 1 of both the first token's outputs are worth {exp6['rope_nats']:.2f} and "
+        f"one layer's MLP, layer {exp4['rope_layers']} of RoPE and layer {exp4['drope_layers']} of DroPE, from runs of "
+        f"different baselines; in layer 1 of both the first token's outputs are worth {exp6['rope_nats']:.2f} and "
         f"{exp6['drope_nats']:.2f} nats.",
         otherwise="not supported",
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.statistics.rounding import Interval
@@ -89,9 +90,7 @@ def c004_drope_uniform(
         )
     both_removed = pick(layer1_effects, condition="layer1_both", positional="DroPE")
     additivity = _contrast(layer1_contrasts, "additivity", "DroPE")
-    one_removed = layer1_task_shares[
-        (layer1_task_shares["positional"] == "DroPE") & layer1_task_shares["condition"].isin(list(names))
-    ]
+    one_removed = rows_where(layer1_task_shares, positional="DroPE", condition=tuple(names))
     zero = int((one_removed["right_high"] == 0).sum())
     yield judge(
         additivity["nats_ratio"] > 0.9,

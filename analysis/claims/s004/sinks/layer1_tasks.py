@@ -97,9 +97,9 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
     below_chance = baseline[baseline["against_chance"] == "below"]["task"].tolist()
     return judge(
         zero == len(rows) == ablations * tasks,
-        f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right "
-        "answer, though for yes/no tasks it is not stored whether any could be read; "
-        f"{listed(below_chance)} was below chance before, so that little was left to destroy.",
+        f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right answer, though "
+        f"for yes/no tasks it is not stored whether any could be read; {listed(below_chance)} was below chance before, "
+        "so that little was left to destroy.",
         reported=", ".join(str(row["printed"]) for row in counts),
         recomputed=f"{zero} of {len(rows)}",
         n=len(rows),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote, untestable
 
@@ -45,8 +46,8 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
         yield compare(
             quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
             first_layer,
-            reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: "
-            f"the first above {limit.number:g} is layer {first_layer:.0f}, the largest layer {top_layer:.0f}.",
+            reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: the "
+            f"first above {limit.number:g} is layer {first_layer:.0f}, the largest layer {top_layer:.0f}.",
             places=0,
             key=name,
             statement=f"{model}'s norm ratio first exceeds {limit.printed} in the layer printed.",
@@ -63,10 +64,10 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     previous = pick(phase_layers, layer=top_layer - 1)
     return judge(
         rises["DroPE"] > rises["RoPE"],
-        f"The largest rise of DroPE's norm is in layer {rises['DroPE']:g}, that of RoPE's in layer "
-        f"{rises['RoPE']:g}; DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is "
-        f"largest in layer {top_layer} ({row['ratio_drope']:.1f}, in the layer before {previous['ratio_drope']:.1f}, "
-        f"with a standard deviation over prompts of {row['ratio_sd_drope']:.1f}).",
+        f"The largest rise of DroPE's norm is in layer {rises['DroPE']:g}, that of RoPE's in layer {rises['RoPE']:g}; "
+        f"DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is largest in layer "
+        f"{top_layer} ({row['ratio_drope']:.1f}, in the layer before {previous['ratio_drope']:.1f}, with a standard "
+        f"deviation over prompts of {row['ratio_sd_drope']:.1f}).",
         otherwise="not supported",
         reported="layer 2 against layer 1",
         recomputed=f"largest rise in layer {rises['DroPE']:g} against {rises['RoPE']:g}",
@@ -140,10 +141,10 @@ def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
     """The entropy is that of the singular values divided by their sum."""
     row = pick(entropy_room, positional="DroPE", layer=2)
     return untestable(
-        f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on "
-        f"one value; under this formula that leaves room for {row['tokens_printed_formula']:.1f} tokens at right "
-        f"angles to the first, with squared singular values for {row['tokens_squared']:.0f}, about a paragraph. The "
-        "singular values themselves would decide."
+        f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on one "
+        f"value; under this formula that leaves room for {row['tokens_printed_formula']:.1f} tokens at right angles to "
+        f"the first, with squared singular values for {row['tokens_squared']:.0f}, about a paragraph. The singular "
+        "values themselves would decide."
     )
 
 
@@ -174,8 +175,8 @@ def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFram
         gap > spread,
         f"The peaks lie in layers {layers['RoPE']} and {layers['DroPE']} of plateaus that vary by "
         f"{_value(phase_metrics, 'plateau_span', 'rope'):.1f}% and "
-        f"{_value(phase_metrics, 'plateau_span', 'drope'):.1f}%; "
-        f"DroPE's peak exceeds its next layer by {gap:.2f} where the standard deviation over prompts is {spread:.2f}.",
+        f"{_value(phase_metrics, 'plateau_span', 'drope'):.1f}%; DroPE's peak exceeds its next layer by {gap:.2f} "
+        f"where the standard deviation over prompts is {spread:.2f}.",
         otherwise="not supported",
         reported="slightly later",
         recomputed=f"layer {layers['DroPE']} against {layers['RoPE']}",
@@ -192,7 +193,7 @@ def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd
         higher_rope == 0,
         f"In layer 0 the published entropies are {drope:.3f} for DroPE and {rope:.3f} for RoPE; DroPE's is higher in "
         f"the other {higher_drope:.0f} layers, between runs of different padding and precision.",
-        reported=str(pick(drope_captions, statement="fig_15_all_layers")["printed"]),
+        reported=printed_text(drope_captions, statement="fig_15_all_layers"),
         recomputed=f"{higher_drope:.0f} of {higher_drope + higher_rope:.0f} layers",
         n=int(higher_drope + higher_rope),
     )

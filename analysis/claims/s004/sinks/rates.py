@@ -195,8 +195,8 @@ def c004_later_layers_free(
     return judge(
         rope - drope > 10 and not is_unrotated(drope_attention_origins, 5),
         f"From layer 2 on {rates[1]:.1f}% of DroPE's heads are sinks against {rates[0]:.1f}% of RoPE's, and the first "
-        f"token takes {drope:.1f}% of later tokens' attention against {rope:.1f}%"
-        f"{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
+        f"token takes {drope:.1f}% of later tokens' attention against "
+        f"{rope:.1f}%{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported",
         recomputed=f"{rope - drope:.1f} points less attention to the first token",
         n=len(later_layers),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import USABLE, numbers_of
+from analysis.claims._shared import USABLE, min_to_max, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
@@ -25,8 +25,8 @@ def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.D
     control = bool((disruption_trials["massive_values"] == 1).all())
     return judge(
         all(count == statement.number for count in seeds),
-        f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random control"
-        f"{' only' if control else ' and moves the massive run'}.",
+        f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random "
+        f"control{' only' if control else ' and moves the massive run'}.",
         reported=statement.printed,
         recomputed=str(seeds[0]),
         n=seeds[0],
@@ -132,8 +132,7 @@ def c004_reliance(
             bool((other_texts["ratio_of_percentages"].round() >= reported.interval.low).all()),
             f"A ratio of percent increases on the {selected} set, which chose the dimensions; on the other sets it is "
             f"{' and '.join(f'{value:.0f}' for value in other_texts['ratio_of_percentages'])}. In nats, which do not "
-            f"depend on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to "
-            f"{ratios['ratio_of_nats'].max():.1f} times as much.",
+            f"depend on the baseline, RoPE loses {min_to_max(ratios['ratio_of_nats'], '.1f')} times as much.",
             otherwise="not supported",
             reported=reported.printed,
             recomputed=f"{other_texts['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
@@ -151,11 +150,11 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
     listing = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
-        f"DroPE's perplexity rises to {listing} the baseline, {drope['massive_nats'].min():.1f} to "
-        f"{drope['massive_nats'].max():.1f} nats per token, against {rope['massive_nats'].min():.1f} to "
-        f"{rope['massive_nats'].max():.1f} for RoPE; at ten times the perplexity or more, either model is broken.",
+        f"DroPE's perplexity rises to {listing} the baseline, {min_to_max(drope['massive_nats'], '.1f')} nats per "
+        f"token, against {min_to_max(rope['massive_nats'], '.1f')} for RoPE; at ten times the perplexity or more, "
+        "either model is broken.",
         otherwise="not supported",
-        recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
+        recomputed=f"{min_to_max(drope['massive_ratio'], '.0f')} times",
         n=len(drope),
     )
 
@@ -177,7 +176,7 @@ def c004_text_types(
         yield judge(
             spread <= printed_spread + 0.05,
             f"The largest printed increase is {printed_spread:.2f} times the smallest, of the published ones "
-            f"{spread:.1f} times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
+            f"{spread:.1f} times: {min_to_max(rows['massive_increase'], ',.0f')} %.",
             reported=" and ".join(printed["printed"]),
             recomputed=f"{spread:.1f} times",
             n=len(rows),

@@ -77,8 +77,8 @@ def c004_rope_contextual(
         + (
             "."
             if row["tasks_above_chance"] == row["tasks"]
-            else ", so where one is not, there was nothing to lose; the fall of IMDB to "
-            f"{imdb['disrupted']:.0f} % counts answers that are neither option."
+            else f", so where one is not, there was nothing to lose; the fall of IMDB to {imdb['disrupted']:.0f} % "
+            "counts answers that are neither option."
         ),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s4_4_rope_contextual").printed,
@@ -151,8 +151,8 @@ def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame)
     cut = math.floor(low) == reported.interval.low + 0.5 != round(low)
     return judge(
         reported.interval.low <= low and high <= reported.interval.high,
-        f"IMDB and passkey lose {low:.1f} and {high:.1f} % of their baseline"
-        f"{'; the lower end is cut, not rounded' if cut else ''}.",
+        f"IMDB and passkey lose {low:.1f} and {high:.1f} % of their "
+        f"baseline{'; the lower end is cut, not rounded' if cut else ''}.",
         reported=reported.printed,
         recomputed=f"{low:.1f} to {high:.1f}",
         n=len(rows),

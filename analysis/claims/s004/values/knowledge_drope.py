@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE
+from analysis.claims._shared import USABLE, min_to_max
 from analysis.vocabulary import PAIR
 from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, candidate, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.effects import equivalent
@@ -136,10 +136,10 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
     imdb = pick(knowledge_tasks, positional="DroPE", task="imdb")
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
-        f"Zeroing all of them multiplies DroPE's perplexity by {drope['massive_ratio'].min():.0f} to "
-        f"{drope['massive_ratio'].max():.0f} where as many random dimensions cost {drope['random_increase'].max():.0f} "
-        f"% at most; replacing one a head takes IMDB accuracy from {imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
-        recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
+        f"Zeroing all of them multiplies DroPE's perplexity by {min_to_max(drope['massive_ratio'], '.0f')} where as "
+        f"many random dimensions cost {drope['random_increase'].max():.0f} % at most; replacing one a head takes IMDB "
+        f"accuracy from {imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
+        recomputed=f"{min_to_max(drope['massive_ratio'], '.0f')} times",
         n=len(drope),
     )
 

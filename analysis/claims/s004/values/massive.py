@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import min_to_max, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
@@ -145,8 +145,8 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
         yield about(
             reported,
             mean,
-            reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from "
-            f"{query[f'later_low_{name}']:.1f} to {query[f'later_high_{name}']:.1f}.",
+            reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from {query[f'later_low_{name}']:.1f} "
+            f"to {query[f'later_high_{name}']:.1f}.",
             n=int(query["later_layers"]),
             key=model,
             statement=f"Each of layers 2 to 31 of {model} has {reported.printed.split()[0]} massive values.",
@@ -155,10 +155,9 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
     yield compare(
         change,
         float(query["later_change"]),
-        reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
-        f"{-query['later_change']:.1f} %, by {abs(change.number):.0f} % or more in only "
-        f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
-        f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
+        reason=f"Summed over {query['later_layers']} layers the counts of queries fall by {-query['later_change']:.1f} "
+        f"%, by {abs(change.number):.0f} % or more in only {query['later_layers_fallen_by_stated']} of them, and those "
+        f"of keys by {-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
         n=int(query["later_layers"]),
         key="change",
         statement="The later layers have 60 percent fewer massive values in DroPE.",
@@ -189,8 +188,8 @@ def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     other_layers = query.drop(index=1)
     return judge(
         bool(query[1] > 0 and (other_layers < 0).all()),
-        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {other_layers.min():.0f} to "
-        f"{other_layers.max():.0f} % in the other layers.",
+        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {min_to_max(other_layers, '.0f')} % in "
+        "the other layers.",
         n=len(query),
     )
 

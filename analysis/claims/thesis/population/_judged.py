@@ -31,8 +31,8 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     result = f"value {size:+.3g} over {units}, margin {margin:g}"
     if least_p >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, and the other seeds of the "
-            "plan would decide it.",
+            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, and the other seeds of the plan "
+            "would decide it.",
             key=key,
             statement=statement,
         )
@@ -60,8 +60,8 @@ def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statemen
     result = f"{column} {size:+.3g} over {units}"
     if least_p >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, whatever they show, and the "
-            "other seeds of the plan would decide it.",
+            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, whatever they show, and the other "
+            "seeds of the plan would decide it.",
             key=key,
             statement=statement,
         )

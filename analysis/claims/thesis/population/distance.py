@@ -89,12 +89,7 @@ def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]
 
     Post hoc, written when two seeds of that base were measured; by seed, in prompts of four training lengths.
     """
-    rows = population_distances[
-        (population_distances["base"] == BASES[1])
-        & (population_distances["arm"] == "B")
-        & (population_distances["multiple"] == LONG)
-        & population_distances["low"].isin(BEYOND)
-    ]
+    rows = rows_where(population_distances, base=BASES[1], arm="B", multiple=LONG, low=BEYOND)
     rows = rows.assign(share=rows["right"] / rows["n"])  # stored shares are rounded, which breaks ties
     seeds = rows.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
     if len(seeds) < FEWEST:

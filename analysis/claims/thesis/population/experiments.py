@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from boundpaper.claims import ALPHA, Verdict, claim, directed, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
@@ -97,9 +98,9 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
             mean,
             student_interval(difference) or (mean, mean),
             1,
-            f"In {larger_count} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} "
-            f"to {shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
-            f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
+            f"In {larger_count} of {len(shares)} seeds the share is larger without rotation: "
+            f"{min_to_max(shares['C'], '.0%')} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
+            f"{min_to_max(shares['B'], '.0%')} ({counts['B'].min()} to {counts['B'].max()}).",
             recomputed=f"{larger_count} of {len(shares)}",
             n=len(shares),
             p_value=p[kind],

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import min_to_max, rows_where
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
@@ -168,8 +168,8 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
     return judge(
         flips.p_value < ALPHA and share["D"].mean() < share["A"].mean(),
         f"Fewer in {fewer} of {len(share)} seeds, {share['D'].mean():.0%} against {share['A'].mean():.0%} on average "
-        f"({share['D'].min():.0%} to {share['D'].max():.0%} after, {share['A'].min():.0%} to {share['A'].max():.0%} "
-        f"before), exact p {flips.p_value:.3g}.",
+        f"({min_to_max(share['D'], '.0%')} after, {min_to_max(share['A'], '.0%')} before), exact p "
+        f"{flips.p_value:.3g}.",
         otherwise="not supported",
         recomputed=f"{fewer} of {len(share)}",
         n=len(share),
@@ -178,13 +178,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
     """Return, for each seed of a base that has both arms, whether B and C are above guessing (`guess`)."""
-    shares = outcomes[
-        (outcomes["outcome"] == "keys_all")
-        & (outcomes["multiple"] == 1.0)
-        & (outcomes["encoding"] == "own")
-        & (outcomes["base"] == base)
-        & outcomes["arm"].isin(["B", "C"])
-    ]
+    shares = rows_where(outcomes, outcome="keys_all", multiple=1.0, encoding="own", base=base, arm=("B", "C"))
     prompts_at_length = prompts[prompts["multiple"] == 1.0]
     guess = (1.0 / prompts_at_length["keys"]).groupby(prompts_at_length["seed"]).mean()
     rows: dict[int, dict[str, object]] = {}

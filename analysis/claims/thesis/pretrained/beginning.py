@@ -57,8 +57,8 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
             recomputed=str(len(halved)),
             n=len(rows),
             key=str(model),
-            statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "
-            "the MLP output of any one of several layers is zeroed there.",
+            statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when the "
+            "MLP output of any one of several layers is zeroed there.",
         )
 
 

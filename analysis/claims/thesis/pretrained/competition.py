@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
 MARGIN = 0.1  # share of the value at the first bin by which a quantity may fall
@@ -36,21 +37,19 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             continue
         yield judge(
             bool((by_distance["spread_change"] > -MARGIN).all()),
-            f"The spread changes by {by_distance['spread_change'].min():+.0%} to "
-            f"{by_distance['spread_change'].max():+.0%} from the first bin to the last over {len(by_distance)} "
-            f"distances, over all pairs by {all_pairs['spread_change'].iloc[0]:+.0%}. Rotation turns the queries of "
-            "one bin by different angles, which adds to the spread.",
-            recomputed=f"{by_distance['spread_change'].min():+.0%} to {by_distance['spread_change'].max():+.0%}",
+            f"The spread changes by {min_to_max(by_distance['spread_change'], '+.0%')} from the first bin to the last "
+            f"over {len(by_distance)} distances, over all pairs by {all_pairs['spread_change'].iloc[0]:+.0%}. Rotation "
+            "turns the queries of one bin by different angles, which adds to the spread.",
+            recomputed=min_to_max(by_distance["spread_change"], "+.0%"),
             n=len(by_distance),
             key=f"{model}_spread",
             statement=spread,
         )
         yield judge(
             bool((far_rows["gap_change"] < 0).all() and (all_pairs["gap_change"] > 0).all()),
-            f"The mean difference changes by {far_rows['gap_change'].min():+.0%} to "
-            f"{far_rows['gap_change'].max():+.0%} over {len(far_rows)} distances, over all pairs by "
-            f"{all_pairs['gap_change'].iloc[0]:+.0%}.",
-            recomputed=f"{far_rows['gap_change'].min():+.0%} to {far_rows['gap_change'].max():+.0%}",
+            f"The mean difference changes by {min_to_max(far_rows['gap_change'], '+.0%')} over {len(far_rows)} "
+            f"distances, over all pairs by {all_pairs['gap_change'].iloc[0]:+.0%}.",
+            recomputed=min_to_max(far_rows["gap_change"], "+.0%"),
             n=len(far_rows),
             key=f"{model}_gap",
             statement=gap,
@@ -85,8 +84,8 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
             ("spread", changes["spread"], bool((changes["spread"] > -MARGIN).all()), f"{totals['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
             ("gap", far_gaps, bool((far_gaps < 0).all() and totals["gap"] > 0), f"{totals['gap']:+.0%}",
-             f"At one position the mean difference of keys far apart of {name} shrinks along the context, "
-             "while over all pairs it grows."),
+             f"At one position the mean difference of keys far apart of {name} shrinks along the context, while over "
+             "all pairs it grows."),
             ("distance", close["change"], bool(fall < -UNCHANGED and (close["change"].abs() < UNCHANGED).all()),
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),

@@ -27,7 +27,7 @@ def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[
             recomputed=f"{keys['change']:+.2f} against {query['change']:+.2f}",
             key=str(model),
             statement=(
-                f"Plasticity of {keys['display_name']} falls more with the distance between keys than with that of "
-                "the query from close keys."
+                f"Plasticity of {keys['display_name']} falls more with the distance between keys than with that of the "
+                "query from close keys."
             ),
         )

@@ -133,8 +133,8 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
             change = float(row["nope"] - row["continued"])
             yield judge(
                 sign * change > 0,
-                f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
-                "on the same texts",
+                f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each on "
+                "the same texts",
                 recomputed=change,
                 key=f"{row['pair']}_{row['quantity']}",
                 statement=f"A pretrained model distilled without rotation has {words} than its control.",

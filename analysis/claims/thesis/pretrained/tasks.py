@@ -183,8 +183,8 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
         lowest = cells.sort_values(["value", "low"]).iloc[0]
         yield judge(
             float(lowest["value"]) == 1,
-            f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
-            f"is {100 * lowest['value']:.0f} % [{100 * lowest['low']:.0f}, {100 * lowest['high']:.0f}], at "
+            f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least is "
+            f"{100 * lowest['value']:.0f} % [{100 * lowest['low']:.0f}, {100 * lowest['high']:.0f}], at "
             f"{int(lowest['tokens'])} tokens",
             recomputed=float(lowest["value"]),
             n=int(cells["n"].sum()),
@@ -202,8 +202,8 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
         is_below, is_significant = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
             is_below and is_significant,
-            f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
-            f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
+            f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by chance; "
+            f"exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
             f"{exact[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
             otherwise="contradicted" if is_significant and not is_below else "not supported",
             recomputed=float(row["auc"]),
@@ -212,8 +212,8 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
             p_adjusted=float(row["p_holm"]),
             key=f"{row['model']}_{int(row['tokens'])}",
             statement=(
-                f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather "
-                "than to the key."
+                f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather than "
+                "to the key."
             ),
         )
 
