@@ -1,4 +1,4 @@
-"""Constants, verdicts and wordings that several files of claims share."""
+"""Constants, verdicts, selections of rows and phrases that several files of claims share."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
 
 
 def count_check(prose: pd.DataFrame, statement: str, count: int, reason: str, **arguments: Any) -> Verdict:
-    """Return the verdict of `compare` on a count that the prose states; the row's key is the statement's."""
+    """Return the verdict of `compare` on a count that the prose states, with the statement as key."""
     cell, quantity = quote(prose, statement=statement), pick(prose, statement=statement)["quantity"]
     fields: dict[str, Any] = {"key": statement, "statement": f"{quantity}: {count}.", "kind": "cell check", **arguments}
     return compare(cell, count, reason=reason, places=0, **fields)
@@ -45,7 +45,7 @@ def printed_text(frame: pd.DataFrame, **where: object) -> str:
 
 
 def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:
-    """Return the row that `pick` finds for each value of the one column that has a tuple of values."""
+    """Return one row for each value of the tuple among the keywords, which select rows as those of `pick` do."""
     (column,) = (name for name, values in where.items() if isinstance(values, tuple))
     return [pick(frame, **{**where, column: value}) for value in where[column]]
 
@@ -61,7 +61,7 @@ def numbers_of(test: Any, *names: str) -> dict[str, Any]:
 
 
 def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
-    """Judge whether two series over length move together, by their changes, since any two declining levels correlate.
+    """Judge by the changes from length to length whether two series move together: declining levels always correlate.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, repor
     what : str
         The correlated quantities, in words, for the reason.
     reported : str
-        The source's word for the relation.
+        The source's words for the relation.
     """
     levels = pick(tests, comparison=comparison, test="pearson_levels")
     steps = pick(tests, comparison=comparison, test="pearson_first_differences")
@@ -90,7 +90,7 @@ def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, repor
     )
 
 
-def judge_recovery_depth(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
+def judge_recovery_depth(stated: pd.DataFrame, statement: str, recoveries: pd.DataFrame) -> Verdict:
     """Judge whether the shallowest model that recovers has the stated number of text layers.
 
     Parameters
@@ -99,11 +99,11 @@ def judge_recovery_depth(stated: pd.DataFrame, statement: str, recovered: pd.Dat
         Values stated in prose.
     statement : str
         Key of the statement that gives the depth.
-    recovered : DataFrame
+    recoveries : DataFrame
         `nope_recovery_recomputed`: each captured model's recovery, with its rounding range, and number of layers.
     """
     row = pick(stated, statement=statement)
-    recovering = recovered[recovered["recovery_low"] > 0]
+    recovering = recoveries[recoveries["recovery_low"] > 0]
     fewest_layers = int(recovering["text_layers"].min())
     return cell_check(
         stated_number(row) == fewest_layers,

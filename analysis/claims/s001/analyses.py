@@ -107,9 +107,9 @@ def c001_keys_stronger(
 
 
 def _table_of_correlations(mechanistic: pd.DataFrame, ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    rows = pd.concat([mechanistic, ruler])
-    rows = rows[rows["metric"].isin(["r_k_a", "r_q_a"])]
-    table = rows.pivot(index="model", columns="metric", values="value").reset_index()
+    printed_rows = pd.concat([mechanistic, ruler])
+    printed_rows = printed_rows[printed_rows["metric"].isin(["r_k_a", "r_q_a"])]
+    table = printed_rows.pivot(index="model", columns="metric", values="value").reset_index()
     return table.merge(models[["model", "display_name", "family"]], on="model")
 
 

@@ -37,8 +37,8 @@ c001_stated_again = Cells(
 @claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
     """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one."""
-    rows = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
-    limits = {"first": int(rows["tokens"].min()), "last": int(rows["tokens"].max())}
+    binned_lengths = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
+    limits = {"first": int(binned_lengths["tokens"].min()), "last": int(binned_lengths["tokens"].max())}
     return [
         compare(
             quote(stated_001, statement=f"longbench_ministral3_14b_{end}_length"),

@@ -39,16 +39,13 @@ def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_po
     token, window = pick_each(training_changes, span="extensions", metric=("bias_strength", "bias_window"))
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     gaps = rows[rows["start"] >= 8192]["gap"]
+    is_reduced = float(window["after"]) < float(window["before"])
     return judge(
-        float(window["after"]) < float(window["before"]),
+        is_reduced,
         f"the bias falls {token['fold']:.1f}-fold per token; over the window it goes from {window['before']:.0f} to "
         f"{window['after']:.0f}; from 8,192 tokens on, plasticity lies within {gaps.abs().max():.3f} of what "
         f"pre-training shows at the same bias times position ({len(gaps)} bins)"
-        + (
-            ""
-            if float(window["after"]) < float(window["before"])
-            else ", so the loss at distant positions coincides with a bias that was not reduced there"
-        ),
+        + ("" if is_reduced else ", so the loss at distant positions coincides with a bias that was not reduced there"),
         otherwise="not supported",
         recomputed=f"{window['ratio']:.2f}-fold per window",
         n=2,

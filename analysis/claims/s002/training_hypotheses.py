@@ -57,7 +57,7 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     """
     window = bias_plasticity["context"].max()
     models = bias_plasticity[bias_plasticity["context"] == window]
-    is_ministral = _is_ministral(models)
+    is_ministral = models["family"] == MINISTRAL
     flat = models[(models["ap_drop"] <= models[is_ministral]["ap_drop"].max()) & ~is_ministral]
     least_bias = float(models[~is_ministral]["bias_strength"].min())
     if flat.empty:
@@ -83,16 +83,13 @@ def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     per_token, per_window, drop = pick_each(
         training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
+    is_reduced = float(per_window["after"]) < float(per_window["before"])
     return judge(
-        float(per_window["after"]) < float(per_window["before"]),
+        is_reduced,
         f"ap_drop goes from {drop['before']:.3f} to {drop['after']:.3f} while the bias per token falls "
         f"{per_token['fold']:.1f}-fold, and the window of both grows: the bias per window goes from "
         f"{per_window['before']:.0f} to {per_window['after']:.0f}"
-        + (
-            ""
-            if float(per_window["after"]) < float(per_window["before"])
-            else ", so that bias and drop move together in the unit of the drop"
-        ),
+        + ("" if is_reduced else ", so that bias and drop move together in the unit of the drop"),
         otherwise="not supported",
         recomputed=f"{per_window['ratio']:.2f}-fold per window",
         n=2,
@@ -215,7 +212,3 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
         recomputed=float(row["estimate"]),
         **numbers_of(row, "n", "p_value", "ci"),
     )
-
-
-def _is_ministral(frame: pd.DataFrame) -> pd.Series:
-    return frame["family"] == MINISTRAL

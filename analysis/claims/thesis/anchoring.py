@@ -153,7 +153,7 @@ def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
             f"{row['auroc_high']:.2f}]), Delta P is {row['question']:.1f} points [{row['question_low']:.1f}, "
             f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} when "
             "as many tokens before are cut",
-            of=("question", "question_low", "question_high"),
+            columns=("question", "question_low", "question_high"),
             n="question_n",
             key=str(row["model"]),
             statement=f"Statements about what {row['display_name']} knows, whose truth needs their beginning, lose "

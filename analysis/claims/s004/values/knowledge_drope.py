@@ -83,7 +83,7 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
         1,
         f"{row['base']:.1f} to {row['disrupted']:.1f} %: Fisher p = {row['p_fisher']:.3f}, {row['p_holm']:.3f} after "
         f"Holm; the same task in Experiment 4 changes by {in_exp4['change_4']:+.1f} points.",
-        of=("change", "change_low", "change_high"),
+        columns=("change", "change_low", "change_high"),
         p=("p_fisher", "p_holm"),
         reported="improves",
         recomputed=f"{row['change']:+.1f} points",

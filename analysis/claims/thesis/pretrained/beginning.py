@@ -111,7 +111,7 @@ def _judge_by_interval(
         row,
         direction,
         f"{phrase} {row['value']:.3g} [{row['low']:.3g}, {row['high']:.3g}] over {int(row['n'])} parts of texts",
-        of=("value", "low", "high"),
+        columns=("value", "low", "high"),
         null=null,
         key=key,
         statement=statement,

@@ -34,7 +34,7 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
                 1,
                 f"the first minus the last fifth is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['n'])} key heads at {int(row['context'])} tokens",
-                of=("value", "low", "high"),
+                columns=("value", "low", "high"),
                 key=model,
                 statement=statement,
             )
@@ -54,7 +54,7 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
             1,
             f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, {row['high']:.3f}] "
             f"over {int(row['key_heads'])} key heads",
-            of=("fall", "low", "high"),
+            columns=("fall", "low", "high"),
             n="key_heads",
             key=model,
             statement=statement,
@@ -77,7 +77,7 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
                 1,
                 f"the mean correlation is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['n'])} key heads, and the least of the reported models is {lowest_reported:.3f}",
-                of=("value", "low", "high"),
+                columns=("value", "low", "high"),
                 null=lowest_reported,
                 key=model,
                 statement=statement,

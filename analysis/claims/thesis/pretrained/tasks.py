@@ -85,7 +85,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
                 1,
                 f"in nats per token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['texts'])} texts",
-                of=("less", "low", "high"),
+                columns=("less", "low", "high"),
                 n="texts",
                 key=key,
                 statement=statement,
