@@ -69,20 +69,20 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
     level = quote(reported_landmarks, landmark="llama32_11b_recovery_level")
     place = quote(reported_landmarks, landmark="llama32_11b_recovery")
     row = pick(decile_profiles, model="llama3.2-11b")
-    deciles = [
+    values = [
         float(row[f"d{number}"])
         for number in range(10)
         if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
     ]
-    mean = sum(deciles) / len(deciles)
+    mean = sum(values) / len(values)
     # read off a picture: accurate to one unit of the second decimal
     return judge(
-        abs(mean - level.number) <= 0.01 and min(deciles) > float(row["d4"]),
-        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in deciles])}) average {mean:.3f}, "
-        f"{'all' if min(deciles) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
+        abs(mean - level.number) <= 0.01 and min(values) > float(row["d4"]),
+        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in values])}) average {mean:.3f}, "
+        f"{'all' if min(values) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
         reported=level.printed,
         recomputed=f"{mean:.3f}",
-        n=len(deciles),
+        n=len(values),
     )
 
 
@@ -122,18 +122,18 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
 @claim("002, Visual Analysis: component weights")
 def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The two clusters reflect the structure of the rotary embedding directly."""
-    clusters = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
+    clusters = [quote(reported_landmarks, landmark=f"weights_{name}_cluster").printed for name in ("first", "second")]
     (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in clusters)
     half_width = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
     partner = (low + half_width, min(high, half_width) + half_width)
     distance = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
     tolerance = half_width / 10
-    agrees = distance <= tolerance
+    is_within = distance <= tolerance
     # ranges read off a picture can refute the pairing, but only weights by dimension could support it
     return Verdict(
-        verdict="not testable" if agrees else "not supported",
+        verdict="not testable" if is_within else "not supported",
         reason=f"Dimensions i and i + {half_width} turn at one frequency, so the partner of {clusters[0]} is "
-        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, {'within' if agrees else 'beyond'} "
+        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, {'within' if is_within else 'beyond'} "
         f"the tolerance of {tolerance:.0f} taken for ranges read off a picture. The weights of single dimensions "
         "against their frequencies would decide it.",
         reported=f"{clusters[0]}, {clusters[1]}",
@@ -144,20 +144,22 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
 @claim("002, Visual Analysis: component weights", failure="control")
 def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The dimensions between the clusters carry no positional information, only content."""
-    text = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
-    slowest = int(text.split("-")[1]) - 1
-    rotary = models[(models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)]
+    dead_zone = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
+    slowest = int(dead_zone.split("-")[1]) - 1
+    rotary_models = models[
+        (models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)
+    ]
     turns = [
         float(row["captured_context"])
         * float(row["rope_theta"]) ** (-2 * slowest / float(row["head_dim"]))
         / (2 * math.pi)
-        for _, row in rotary.iterrows()
+        for _, row in rotary_models.iterrows()
     ]
     return judge(
         not turns or max(turns) < 0.5,
-        f"The weights measure a linear trend with position; even the slowest of the dimensions {text} turns "
-        f"{min(turns):.0f} times or more over the captured context ({listed(list(rotary['display_name']))}, before any "
-        "scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
+        f"The weights measure a linear trend with position; even the slowest of the dimensions {dead_zone} turns "
+        f"{min(turns):.0f} times or more over the captured context ({listed(list(rotary_models['display_name']))}, "
+        "before any scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
         otherwise="not supported",
         reported=printed_text(reported_landmarks, landmark="weights_dead_share"),
         recomputed=f"{min(turns):.0f} turns",

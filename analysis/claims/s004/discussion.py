@@ -62,7 +62,7 @@ JUDGED_BY = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-Dr
 @claim("004, 12.1 Summary of Findings")
 def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
     """Without massive values RoPE models cannot function, while DroPE models remain usable."""
-    remaining = {
+    accuracies = {
         model: {
             task: quote(drope_functional, condition="qk_disruption", positional=model, task=task).number
             for tasks in TASKS.values()
@@ -70,7 +70,7 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
         }
         for model in PAIR
     }
-    rope, drope = remaining["RoPE"], remaining["DroPE"]
+    rope, drope = accuracies["RoPE"], accuracies["DroPE"]
     return judge(
         max(rope.values()) == 0 and min(drope[task] for task in TASKS["parametric"]) > 50 and drope["passkey"] > 0,
         f"Under Q/K disruption RoPE keeps {rope['cities']:.0f} and {rope['sports']:.0f} % on the parametric tasks and "
@@ -168,14 +168,14 @@ def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFram
     """For precise retrieval within 4K tokens, RoPE is the better choice."""
     tests = [pick(context_tests, study="models", comparison=f"errors, {context}, single") for context in (2048, 4096)]
     largest_p = max(float(test["p_adjusted"]) for test in tests)
-    trained = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
-    sums = trained.groupby("positional")[["correct", "trials"]].sum()
-    counts = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in PAIR]
+    trained_rows = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
+    sums = trained_rows.groupby("positional")[["correct", "trials"]].sum()
+    counts_in_words = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in PAIR]
     return judge(
         largest_p < 0.05 and sums["correct"]["RoPE"] > sums["correct"]["DroPE"],
-        f"{counts[0]} for RoPE against {counts[1]} for DroPE up to 4096 tokens (Fisher at each length, largest Holm "
-        f"{p(largest_p)}).",
-        recomputed=" against ".join(counts),
+        f"{counts_in_words[0]} for RoPE against {counts_in_words[1]} for DroPE up to 4096 tokens (Fisher at each "
+        f"length, largest Holm {p(largest_p)}).",
+        recomputed=" against ".join(counts_in_words),
         n=int(sums["trials"].sum()),
         p_value=max(float(test["p_value"]) for test in tests),
         p_adjusted=largest_p,

@@ -119,8 +119,8 @@ def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame
     for aspect, beyond in (("within_training_accuracy", False), ("beyond_training_accuracy", True)):
         row = pick(drope_tradeoff, aspect=aspect, positional="RoPE")
         rows = rope[rope["beyond"].astype(bool) == beyond]
-        text = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
-        expected = float(str(text).rstrip("%"))
+        number_text = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
+        expected = float(str(number_text).rstrip("%"))
         yield judge(
             bool((rows["share"] == expected).all()),
             f"{int((rows['share'] == expected).sum())} of {len(rows)} cells of RoPE {'beyond' if beyond else 'within'} "
