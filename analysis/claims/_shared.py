@@ -44,6 +44,11 @@ def printed_text(frame: pd.DataFrame, **where: object) -> str:
     return str(pick(frame, **where)["printed"])
 
 
+def value_of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
+    """Return the number in a column of the only row of a quantity."""
+    return float(pick(frame, quantity=quantity)[column])
+
+
 def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:
     """Return one row for each value of the tuple among the keywords, which select rows as those of `pick` do."""
     (column,) = (name for name, values in where.items() if isinstance(values, tuple))

@@ -163,10 +163,10 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     """The summary confines the rewiring to as many layers as section 10.4."""
     reported = quote(drope_stated, statement="s12_1_rewired_layers")
     first = pick(drope_stated, statement="s10_4_rewired_layers")
-    layers = reported.interval.high - reported.interval.low
+    layer_count = reported.interval.high - reported.interval.low
     verdict = cell_check(
-        layers == stated_number(first) and reported.interval.low == -0.5,
-        f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
+        layer_count == stated_number(first) and reported.interval.low == -0.5,
+        f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layer_count:.0f}.",
         reported=reported.printed,
         recomputed=str(first["printed"]),
     )
@@ -210,13 +210,13 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
     """Without the first token's MLP output RoPE fails on as many tasks as the summary says."""
     row = pick(drope_stated, statement="s12_1_rope_tasks")
     rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
-    zero = int((rows["count"] == 0).sum())
+    zero_count = int((rows["count"] == 0).sum())
     verdict = compare(
         replace(
             quote(drope_stated, statement="s12_1_rope_accuracy"), printed=str(row["printed"]), value=stated_number(row)
         ),
-        float(zero),
-        reason=f"{zero} of {len(rows)} tasks have no right answer.",
+        float(zero_count),
+        reason=f"{zero_count} of {len(rows)} tasks have no right answer.",
         places=0,
         n=int(rows["n"].sum()),
     )

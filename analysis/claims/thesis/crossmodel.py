@@ -16,12 +16,12 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
     first, last = decile_profiles["d0"], decile_profiles["d9"]
     margin = 2 * HALF_DECILE
     inner = decile_profiles[DECILES[1:-1]]
-    ordered = ((first - inner.max(axis=1)) > margin) & ((inner.min(axis=1) - last) > margin)
+    is_ordered = ((first - inner.max(axis=1)) > margin) & ((inner.min(axis=1) - last) > margin)
     falls = 100 * (1 - last / first)
     return judge(
-        bool(ordered.all()),
+        bool(is_ordered.all()),
         f"the fall from the first decile to the last is {min_to_max(falls, '.0f')} % in {len(decile_profiles)} models, "
-        f"and rounding cannot change that order in {int(ordered.sum())}",
+        f"and rounding cannot change that order in {int(is_ordered.sum())}",
         recomputed=f"{min_to_max(falls, '.0f')} %",
         n=len(decile_profiles),
     )
@@ -34,10 +34,10 @@ def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
     listing = ", ".join(
         f"{name} (+{rise:.3f})" for name, rise in zip(rising["display_name"], rising["draw_up"], strict=True)
     )
-    still_open = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
+    open_names = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
     return judge(
         len(decile_profiles) == 13 and len(rising) == 4 and int((rising["family"] == "Llama 3").sum()) == 3,
-        f"{listing}; rounding leaves open whether {', '.join(still_open)} rises",
+        f"{listing}; rounding leaves open whether {', '.join(open_names)} rises",
         recomputed=str(len(rising)),
         n=len(decile_profiles),
     )

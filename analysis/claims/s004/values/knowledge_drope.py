@@ -151,20 +151,20 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     The source names a candidate: the claim fails if there is no improvement to explain.
     """
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
-    better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
-    risen = rows[rows["change"] > 0]
+    significant_rises = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
+    rises = rows[rows["change"] > 0]
     phrases = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
-    untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
+    untested_tasks = rises.loc[rises["p_holm"].isna(), "task"].tolist()
     listing = f"Changes in points: {', '.join(phrases)}"
     return candidate(
-        risen.empty,
+        rises.empty,
         (
             f"{listing}: nothing improves.",
-            f"{listing}; {len(better)} of {len(risen)} rises are significant after Holm"
-            + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
+            f"{listing}; {len(significant_rises)} of {len(rises)} rises are significant after Holm"
+            + (f" ({', '.join(untested_tasks)} has no known number of answers to test)" if untested_tasks else "")
             + f", and {int((rows['change'] < 0).sum())} tasks fall. As many other dimensions replaced, on counted "
             "items, would tell interference from chance.",
         ),
-        recomputed=f"{len(risen)} of {len(rows)} tasks rise",
+        recomputed=f"{len(rises)} of {len(rows)} tasks rise",
         n=len(rows),
     )

@@ -61,12 +61,12 @@ def thesis_population_planned(
 @claim("thesis, A population of small models")
 def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFrame) -> Verdict:
     """Few of the population's models have their weights in the repository."""
-    shipped, trained = int((subjects["role"] == "lab").sum()), len(population_record)
+    shipped_count, trained_count = int((subjects["role"] == "lab").sum()), len(population_record)
     return judge(
-        0 < shipped < trained / 10,
-        f"{shipped} of {trained} models ship with their weights; the record has a hash of the others'.",
-        recomputed=f"{shipped} of {trained}",
-        n=trained,
+        0 < shipped_count < trained_count / 10,
+        f"{shipped_count} of {trained_count} models ship with their weights; the record has a hash of the others'.",
+        recomputed=f"{shipped_count} of {trained_count}",
+        n=trained_count,
     )
 
 

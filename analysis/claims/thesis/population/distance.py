@@ -95,10 +95,10 @@ def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]
     if len(seeds) < FEWEST:
         reason = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
         return [untestable(reason, key=key, statement=statement) for key, statement in SLOPES.items()]
-    asked = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
+    values_and_signs = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
     shares = [f"{seeds[low].mean():.0%} from {low} words on" for low in BEYOND]
     verdicts = []
-    for key, (values, sign) in asked.items():
+    for key, (values, sign) in values_and_signs.items():
         by_seed = values.to_numpy(dtype=float)
         verdicts.append(
             directed(

@@ -39,13 +39,13 @@ def thesis_population_learned_larger(population_outcomes: pd.DataFrame, populati
 def _judge_learned(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
-    with_rotation, without_rotation, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
+    count_with, count_without, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
     return judge(
-        without_rotation == seeds and with_rotation < seeds,
-        f"Above guessing are {without_rotation} of {seeds} models trained further without rotation and {with_rotation} "
-        f"with it; guessing gives {learned['guess'].mean():.0%}.",
+        count_without == seeds and count_with < seeds,
+        f"Above guessing are {count_without} of {seeds} models trained further without rotation and {count_with} with "
+        f"it; guessing gives {learned['guess'].mean():.0%}.",
         otherwise="not supported",
-        recomputed=f"{with_rotation} of {seeds}",
+        recomputed=f"{count_with} of {seeds}",
         n=seeds,
     )
 
@@ -164,14 +164,14 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
     flips = sign_flip_p((share["D"] - share["A"]).to_numpy()) if len(share) else None
     if flips is None or flips.smallest >= ALPHA:
         return untestable(f"{len(share)} seeds have both arms; more of the plan would decide it.")
-    fewer = int((share["D"] < share["A"]).sum())
+    fewer_count = int((share["D"] < share["A"]).sum())
     return judge(
         flips.p_value < ALPHA and share["D"].mean() < share["A"].mean(),
-        f"Fewer in {fewer} of {len(share)} seeds, {share['D'].mean():.0%} against {share['A'].mean():.0%} on average "
-        f"({min_to_max(share['D'], '.0%')} after, {min_to_max(share['A'], '.0%')} before), exact p "
+        f"Fewer in {fewer_count} of {len(share)} seeds, {share['D'].mean():.0%} against {share['A'].mean():.0%} on "
+        f"average ({min_to_max(share['D'], '.0%')} after, {min_to_max(share['A'], '.0%')} before), exact p "
         f"{flips.p_value:.3g}.",
         otherwise="not supported",
-        recomputed=f"{fewer} of {len(share)}",
+        recomputed=f"{fewer_count} of {len(share)}",
         n=len(share),
     )
 

@@ -113,7 +113,7 @@ def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
 @claim("thesis, A population of small models")
 def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: pd.DataFrame) -> Iterator[Verdict]:
     """What the exchange shows for keys that are equally far apart, with rotation kept: seen after the amendment."""
-    for base, where in ((400, "400"), (10_000, "10,000")):
+    for base, base_in_words in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())
         all_pairs, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
@@ -127,8 +127,8 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             recomputed=f"{largest_growth:+.3f} against {all_pairs['value']:+.3f}",
             key=f"sway-{base}",
             statement=(
-                f"At base {where}: of keys equally far apart, sway grows beyond the trained length by less than half "
-                "of what it grows over all pairs."
+                f"At base {base_in_words}: of keys equally far apart, sway grows beyond the trained length by less "
+                "than half of what it grows over all pairs."
             ),
         )
         positions = retrained_distances.query(
@@ -145,7 +145,7 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             recomputed=f"{close_pairs['value']:+.3f}",
             key=f"position-{base}",
             statement=(
-                f"At base {where}: beyond the trained length, position prefers neither of two keys under "
+                f"At base {base_in_words}: beyond the trained length, position prefers neither of two keys under "
                 f"{int(close_pairs['apart_high'])} words apart."
             ),
         )

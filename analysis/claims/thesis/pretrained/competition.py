@@ -23,8 +23,10 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
     for model, rows in pretrained_competition[pretrained_competition["model"] != NULL].groupby("model", sort=False):
         name = str(rows["display_name"].iloc[0])
         all_pairs, by_distance = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
-        spread = f"At no fixed distance of the keys does the spread of {name} fall by a tenth along the context."
-        gap = (
+        spread_statement = (
+            f"At no fixed distance of the keys does the spread of {name} fall by a tenth along the context."
+        )
+        gap_statement = (
             f"At each fixed distance of a thousand tokens and more the mean difference of {name} shrinks along the "
             "context, while over all pairs it grows."
         )
@@ -32,7 +34,8 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
         if by_distance.empty or far_rows.empty or all_pairs.empty:
             reason = "No distance of the keys has two bins of queries; a longer capture would decide it."
             yield from [
-                untestable(reason, key=f"{model}_{key}", statement=s) for key, s in (("spread", spread), ("gap", gap))
+                untestable(reason, key=f"{model}_{key}", statement=statement)
+                for key, statement in (("spread", spread_statement), ("gap", gap_statement))
             ]
             continue
         yield judge(
@@ -43,7 +46,7 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             recomputed=min_to_max(by_distance["spread_change"], "+.0%"),
             n=len(by_distance),
             key=f"{model}_spread",
-            statement=spread,
+            statement=spread_statement,
         )
         yield judge(
             bool((far_rows["gap_change"] < 0).all() and (all_pairs["gap_change"] > 0).all()),
@@ -52,7 +55,7 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             recomputed=min_to_max(far_rows["gap_change"], "+.0%"),
             n=len(far_rows),
             key=f"{model}_gap",
-            statement=gap,
+            statement=gap_statement,
         )
 
 

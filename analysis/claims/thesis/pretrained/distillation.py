@@ -147,17 +147,17 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(
-            0 < restored < HALF,
+            0 < restored_share < HALF,
             f"{row['teacher']:.1f} % in the teacher, {row['untouched']:.1f} % where the rotation is removed, "
-            f"{row['nope']:.1f} % after further training: {100 * restored:.0f} % of what was taken is back",
-            recomputed=restored,
+            f"{row['nope']:.1f} % after further training: {100 * restored_share:.0f} % of what was taken is back",
+            recomputed=restored_share,
             key=str(row["pair"]),
             statement="Of the attention to neighbours that removing the rotation takes from a pretrained model, "
             "further training without it gives back some, and less than half.",
         )
         for _, row in rows.dropna(subset=["teacher", "untouched", "nope"]).iterrows()
         if row["teacher"] != row["untouched"]
-        for restored in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
+        for restored_share in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
     ]
 
 
