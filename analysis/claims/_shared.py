@@ -12,7 +12,7 @@ from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 
 DECILE = 13107.2  # tokens per tenth of 131,072
-USABLE = 10.0  # a model is usable below this multiple of its baseline's perplexity
+USABLE = 10.0  # perplexity over its baseline, below which a model is usable
 
 
 def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
@@ -50,7 +50,7 @@ def value_of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float
 
 
 def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:
-    """Return one row for each value of the tuple among the keywords, which select rows as those of `pick` do."""
+    """Return the row that `pick` selects for each value of the one keyword that has a tuple."""
     (column,) = (name for name, values in where.items() if isinstance(values, tuple))
     return [pick(frame, **{**where, column: value}) for value in where[column]]
 
@@ -66,7 +66,7 @@ def numbers_of(test: Any, *names: str) -> dict[str, Any]:
 
 
 def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
-    """Judge by the changes from length to length whether two series move together: declining levels always correlate.
+    """Judge by changes from length to length whether two series move together; any two declining series correlate.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, repor
     comparison : str
         Name of the compared series in `tests`.
     what : str
-        The correlated quantities, in words, for the reason.
+        The two quantities, in words, for the reason.
     reported : str
         The source's words for the relation.
     """
@@ -120,6 +120,6 @@ def judge_recovery_depth(stated: pd.DataFrame, statement: str, recoveries: pd.Da
 
 
 def rising_profiles(decile_profiles: pd.DataFrame) -> tuple[int, str]:
-    """Count the profiles that rise by more than rounding explains, and list their models, each with its rise."""
+    """Return the number of profiles that rise by more than rounding explains, and a list of their models and rises."""
     rows = decile_profiles[decile_profiles["rise_shown"].astype(bool)].sort_values("draw_up", ascending=False)
     return len(rows), listed([f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rows.iterrows()])

@@ -11,7 +11,7 @@ from boundpaper.statistics.rounding import Interval
 
 
 def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
-    """Return a number that the prose states; a whole number in words may be off by one half."""
+    """Return a number that the prose states; a number written as a word may be off by one half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
         return quote(frame, statement=statement)
@@ -33,7 +33,7 @@ def judge_change(
 
 
 def in_phases(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of the checkpoints in some phases, in order of training."""
+    """Return the rows of the checkpoints in the given phases, in order of training."""
     return trajectory[trajectory["phase"].isin(list(phases))].sort_values("order")
 
 

@@ -1,4 +1,4 @@
-"""Document 000, its tables: checks that derived cells follow from printed ones, and that repeated cells agree."""
+"""Document 000, tables: checks that derived cells follow from printed ones, and that repeated cells agree."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Document 000, its third finding: claims on which models recover, and whether family or depth explains it."""
+"""Document 000, Finding 3: claims on which models recover, and whether family or depth explains it."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
 DEEP = 32  # layers
-DIP = 4  # first decile of the window of the dip
+DIP = 4  # first decile in which the dip is looked for
 
 
 @claim("000, Finding 3")

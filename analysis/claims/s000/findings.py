@@ -1,4 +1,4 @@
-"""Document 000, question and first two findings: claims on two models of one text network, and on adjacent layers."""
+"""Document 000, Question and Findings 1 and 2: claims on two models with one text network, and on adjacent layers."""
 
 import re
 from collections.abc import Iterator
@@ -296,7 +296,7 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
 def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
     """Layers next to those without position encoding recover less than distant ones."""
     row = pick(nope_adjacency_bounds, comparison="adjacent - far")
-    # the largest possible t belongs to the smallest error, and so to the narrowest interval
+    # the largest possible t gives the smallest standard error, so this is the narrowest possible interval
     half_width = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
     return directed(
         float(row["difference"]),

@@ -1,4 +1,4 @@
-"""Document 000, its hypotheses and conclusion: claims judged by what the captured models already show."""
+"""Document 000, Hypotheses and Conclusion: claims judged by what the captured models show."""
 
 import math
 
@@ -80,7 +80,7 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
     low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
     wavelengths = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
     unscaled_count = sum(low <= wavelength <= high for wavelength in wavelengths)
-    # scaling multiplies all wavelengths above the family's first context by the factor
+    # the scaling multiplies every wavelength that is longer than the family's first context
     scaled_count = sum(low <= factor * wavelength <= high for wavelength in wavelengths)
     return judge(
         unscaled_count > 0 and scaled_count > 0,

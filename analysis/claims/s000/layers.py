@@ -1,4 +1,4 @@
-"""Document 000, its single layers: claims on where the top layers lie, and on the most and least plastic layers."""
+"""Document 000, single layers: claims on the depth of the layers that recover most, and on plasticity extremes."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
-EXTREMES = ("most plastic", "least plastic")  # as the table calls them
+EXTREMES = ("most plastic", "least plastic")  # categories of the table
 
 
 @claim("000, Finding 1")
@@ -59,7 +59,7 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
     layer_lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
-    # a pattern over depth is excluded only if half of the layers or more are printed
+    # only if at least half of the layers are printed can they show that there is no pattern
     half_are_printed = min(len(layers) for layers in layer_lists) >= n / 2
     lists_in_words = [", ".join(str(layer) for layer in layers) for layers in layer_lists]
     return judge(
@@ -82,7 +82,7 @@ def c000_extremes_most(
     plasticity = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     llama_layers = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
     pairs = llama_layers[["d01", "d45", "d67", "d89"]]
-    # assume that the fifth pair of deciles is between the smallest and largest of the four printed ones
+    # the fifth pair of deciles is not printed: assume a value between the smallest and the largest of the four
     limits = [(pairs.sum(axis=1) + fifth) / (pairs.shape[1] + 1) for fifth in (pairs.min(axis=1), pairs.max(axis=1))]
     printed_count = len(set(plasticity.index) | set(pairs.index))
     layer_count = int((nope_layer_kinds["kind"] == "self-attention").sum())

@@ -1,4 +1,4 @@
-"""Document 001, the three analyses: claims on components, rotation and plasticity, and gaps that plasticity closes."""
+"""Document 001, the three analyses: claims on components, on rotation and on plasticity."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 
-FAR = 8.0  # at this many standard deviations, one key wins for every query
+FAR = 8.0  # standard deviations of the score difference at which one key wins for every query
 
 
 @claim("001, Three Mechanistic Analyses, One Dataset")
@@ -22,7 +22,7 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
         f"The overview names {listed([str(title) for title in reported_analyses['title']])}.",
         reported=statement["printed"],
         recomputed=str(len(reported_analyses)),
-    )  # the document counts headings
+    )
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")

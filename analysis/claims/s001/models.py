@@ -10,7 +10,7 @@ FAMILIES = ("Ministral 3", "Qwen3", "Llama 3.2")
 
 
 def _models_of_section(frame: pd.DataFrame) -> pd.DataFrame:
-    """Select the models of the section's three families, without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
+    """Return the rows of the section's three families, without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
     return frame[frame["family"].isin(FAMILIES[:2]) | frame["model"].str.startswith("llama3.2")]
 
 
@@ -104,7 +104,7 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
         str(row["display_name"]): [float(row[name]) for name in deciles]
         for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
     }
-    # "about" 0.45 allows one unit of the last digit
+    # "about 0.45" allows one unit of the last digit
     exceptions = [
         name for name, values in means.items() if max(abs(value - level.number) for value in values) > 0.01 + 1e-9
     ]

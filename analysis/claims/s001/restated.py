@@ -1,10 +1,10 @@
-"""Document 001: claims on numbers that the second study states too, each judged as there."""
+"""Document 001: claims on numbers that document 002 also states, judged by the verdicts on document 002."""
 
 import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
-# statement of the narrative -> same statement of the second study, and the ledger rows that judge it
+# statement of document 001 -> the same statement of document 002, and the ledger rows that judge it
 RESTATED = {
     "profile_ministral_drop": ("cross_ministral_drop", "c002_ministral_drop"),
     "decomposition_ministral_drop": ("h4_ministral_drop", "c002_h4_numbers.h4_ministral_drop"),

@@ -1,4 +1,4 @@
-"""Document 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
+"""Document 001 on SmolLM3: claims on its training, on the decomposition of ap_drop, and on the fall of alpha_K."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Document 002: claims on what it reads from the length bins and the scores by length."""
+"""Document 002, Tables 2 and 3: claims on plasticity by length bin and on scores by length."""
 
 import pandas as pd
 
@@ -52,7 +52,7 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     rows = reported_length_bins.merge(models, on="model")
     rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
     groups = rows.groupby("bin", sort=False)
-    # the smallest spread compatible with the rounding of both cells
+    # the smallest spread that the rounding of both cells allows
     smallest_spread = groups["low"].max() - groups["high"].min()
     spread = groups["value"].max() - groups["value"].min()
     wide_bins = spread[(spread >= bound.number) & (smallest_spread >= bound.number)]

@@ -1,4 +1,4 @@
-"""Document 002, hypotheses H1, H2, H3 and H5: claims on plasticity against LongBench Pro scores."""
+"""Document 002, hypotheses H1, H2, H3 and H5: claims on plasticity and LongBench Pro scores."""
 
 from typing import Any
 

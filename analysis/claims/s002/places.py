@@ -1,4 +1,4 @@
-"""Document 002: claims on the positions in the profiles and the lengths that its prose states."""
+"""Document 002: claims on positions in profiles, and on lengths, that its prose states."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Document 002: claims on what it reads from the decile profiles."""
+"""Document 002, Table 4: claims on the shapes of the decile profiles."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 002: claims on its critical finding on SmolLM3."""
+"""Document 002 on SmolLM3: claims on the critical finding, that the bias collapses."""
 
 import pandas as pd
 

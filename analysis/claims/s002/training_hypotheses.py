@@ -1,4 +1,4 @@
-"""Document 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
+"""Document 002 on SmolLM3: claims on hypotheses H4 and H6."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Document 002: claims that relate SmolLM3 to the other captured models."""
+"""Document 002: claims that compare SmolLM3 with the other captured models."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 002 on the three phases of SmolLM3's training: claims on what grew or fell, and by how much."""
+"""Document 002 on SmolLM3: claims on what grew or fell in each of three phases of training, and by how much."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -85,7 +85,7 @@ def c002_pretraining_uniform_decline(
         for name in (FIRST, ANNEALED)
     )
     falls = [float(fall) for fall in first_bins - last_bins]
-    is_even = max(falls) - min(falls) <= 0.002  # equal falls differ by up to 0.002, since four values are rounded
+    is_even = max(falls) - min(falls) <= 0.002  # rounding of four values lets equal falls differ by 0.002
     return judge(
         not rises and is_even,
         f"ap_overall runs {', '.join(f'{number:.3f}' for number in values)}: it falls by {-steps[0]:.3f} first and "

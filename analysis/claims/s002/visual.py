@@ -1,4 +1,4 @@
-"""Document 002: claims on what it reads from figures: distance maps, head bundles, mean profiles, component weights."""
+"""Document 002, values read from figures: claims on distance maps, bundles of heads, mean profiles and weights."""
 
 import math
 from itertools import pairwise
@@ -75,7 +75,7 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
         if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
     ]
     mean = sum(values) / len(values)
-    # read off a picture: accurate to one unit of the second decimal
+    # a level read off a picture may be off by one unit of the second decimal
     return judge(
         abs(mean - level.number) <= 0.01 and min(values) > float(row["d4"]),
         f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in values])}) average {mean:.3f}, "

@@ -1,4 +1,4 @@
-"""Document 003: claims on the shape of the curves: middle layers, recovery, and the distance between the two groups."""
+"""Document 003, shape of the curves: claims on middle layers, recovery, and the distance between the two groups."""
 
 from collections.abc import Iterator
 

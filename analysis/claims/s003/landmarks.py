@@ -1,4 +1,4 @@
-"""Document 003: claims on what it reads from two charts of delta P by layer: series, axes, layers and lowest points."""
+"""Document 003, two charts of delta P by layer: claims on their series, axes, layers and lowest points."""
 
 from collections.abc import Iterator
 

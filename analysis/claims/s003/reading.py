@@ -1,4 +1,4 @@
-"""Document 003: claims on how it reads the charts: orderings, size, anchoring and data set, meaning of delta P."""
+"""Document 003, interpretation: claims on orderings, model size, anchoring, data sets and the meaning of delta P."""
 
 from typing import Any
 

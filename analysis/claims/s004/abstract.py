@@ -1,4 +1,4 @@
-"""Document 004, its opening: claims made before the experiments, and values that it repeats from them."""
+"""Document 004, opening: claims made before the experiments, and values repeated from the experiments."""
 
 from collections.abc import Iterator
 

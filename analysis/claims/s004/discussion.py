@@ -1,4 +1,4 @@
-"""Document 004, discussion and summary: claims across experiments, its advice, and the summary table."""
+"""Document 004, discussion and summary: claims across experiments, on the advice given, and on the summary table."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ LAYER1 = Artifact("drope_layer1_perplexity")
 NORMS = Artifact("drope_layer1_norms")
 CROSSLAYER = Artifact("drope_crosslayer").where(metric="attention_contribution")
 ERRORS = Artifact("drope_errors").where(context=2048, metric="share")
-ROWS = {  # row of the summary -> cell of its section, and the ledger row that judges it
+ROWS = {  # row of the summary -> the cell that it repeats, with the ledger row that judges this cell
     "query_massive_mean": COUNTS(tensor="query", metric="count_mean"),
     "query_massive_sd": COUNTS(tensor="query", metric="count_sd"),
     "key_massive_mean": COUNTS(tensor="key", metric="count_mean"),
@@ -55,7 +55,7 @@ ROWS = {  # row of the summary -> cell of its section, and the ledger row that j
     "passkey_8192": Artifact("drope_context")(context=8192),
     "dominant_error_share": ERRORS(category="off_by_one_length").by("c004_ans_shares.2048-off_by_one_length"),
 }
-ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # rows whose RoPE cell is in no table
+ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # rows whose cell of RoPE is in no other table
 JUDGED_BY = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-DroPE": "c004_ctx_same_protocols"}
 
 

@@ -1,4 +1,4 @@
-"""Document 004: claims on repeated settings and factors in prose and captions, judged like their first occurrence."""
+"""Document 004: claims on settings and factors that prose and captions repeat, judged like the first mention."""
 
 from collections.abc import Iterator
 

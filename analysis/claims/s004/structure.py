@@ -1,4 +1,4 @@
-"""Document 004, its structure: claims on the numbering of sections and figures."""
+"""Document 004, structure: claims on the numbering of sections and figures."""
 
 import itertools
 

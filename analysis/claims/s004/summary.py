@@ -1,4 +1,4 @@
-"""Document 004, 12.1: claims on the numbers in the summary of findings, judged like their first occurrence."""
+"""Document 004, Section 12.1: claims on the numbers in the summary of findings, judged like the first mention."""
 
 import math
 from dataclasses import replace
@@ -13,7 +13,7 @@ from boundpaper.claims.terms import ArtifactCell
 from boundpaper.claims.worded_numbers import stated_number
 
 SHARE = "attention_contribution"
-STATED = Artifact("drope_stated")  # a value that a section states first is named after that section
+STATED = Artifact("drope_stated")  # keys of statements begin with their section
 CHANGES = Artifact("drope_massive_counts", "the table of counts").where(metric="change_from_rope")
 AVERAGES = Artifact("drope_knowledge_categories", "the table of averages").where(positional="RoPE")
 BOS_MLP = Artifact("drope_bos_mlp", "the BOS-MLP table").where(metric="ppl_ratio")
@@ -110,7 +110,7 @@ c004_sum_attention = Cells(
                 for model in PAIR
             },
             "s12_1_rope_query_norm": _norm_cell("RoPE", "query_norm").by("c004_con_cells.RoPE-query_norm"),
-            # the published 52.2 rounds to 52; the table's 52.0 differs
+            # printed as 52, which the published 52.2 rounds to; the table prints 52.0
             "s12_1_rope_key_norm": _norm_cell("RoPE", "key_norm"),
             "s12_1_drope_query_norm": _norm_cell("DroPE", "query_norm").by("c004_con_cells.DroPE-query_norm"),
             "s12_1_drope_key_norm": _norm_cell("DroPE", "key_norm").by("c004_con_cells.DroPE-key_norm"),

@@ -1,4 +1,4 @@
-"""Claims of the thesis on the ablations that document 004 cites: whether sections cite both sides of their table."""
+"""Claims of the thesis on the ablations that sections of document 004 cite from their table, and leave out."""
 
 from collections.abc import Iterator
 

@@ -8,12 +8,12 @@ from analysis.subjects import subjects_of_role
 from boundpaper.claims import Verdict, claim, judge
 from boundpaper.errors import DataError
 
-FEW_FLIPS = 5.0  # percent of the statements
+FEW_FLIPS = 5.0  # percent of the statements below which few change their predicted class
 LIMIT = 2.0  # percentage points by which a control may move the probes
 
 
 def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
-    """Return the curves of the small models in a split and group, in layers whose probe is above chance.
+    """Return rows of the small models' curves for a split and a group, in layers whose probe is above chance.
 
     Raises
     ------

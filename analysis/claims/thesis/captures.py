@@ -146,7 +146,7 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
         (capture_heads["scaled_by"] == "model") & capture_heads["scaling"].str.startswith("YaRN")
     ]
     drops = captured_models.groupby("family")["ap_drop"].mean()
-    # Mistral was captured over a shorter context
+    # Mistral is left out, since it was captured over a shorter context
     other_drops = drops.drop([FLAT_FAMILY, "Mistral"], errors="ignore")
     longest = capture_heads.groupby("family")["stated"].min()
     families = sorted(set(self_scaled["family"]))

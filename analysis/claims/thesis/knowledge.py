@@ -1,4 +1,4 @@
-"""Claims of the thesis on the knowledge tasks: Experiments 3 and 4 side by side, and answers below chance."""
+"""Claims of the thesis on baselines of the knowledge tasks: in Experiments 3 and 4, and below chance."""
 
 import pandas as pd
 

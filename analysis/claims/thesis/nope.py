@@ -1,4 +1,4 @@
-"""Claims of the thesis on the layer study beyond what the study says: one network, captured twice."""
+"""Claims of the thesis on the two captures of one text network in the layer study."""
 
 import pandas as pd
 

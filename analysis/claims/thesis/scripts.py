@@ -7,8 +7,8 @@ from analysis.claims._shared import min_to_max, rows_where
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
-BILLION = 1.0  # unit of the column `tokens_billion`
-APART = 10.0  # points of the sink rate; smaller differences may come from the texts
+BILLION = 1.0  # one billion in the column `tokens_billion`
+APART = 10.0  # difference of sink rates, in points, that is too large to come from the texts alone
 
 
 @claim("thesis, Massive values with and without rotary positions")

@@ -243,6 +243,6 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
 
 
 def _partial_correlation(first: pd.Series, second: pd.Series, control: pd.Series) -> float:
-    """Return the partial correlation of two series, given a third."""
+    """Return the partial correlation of two series, given the series `control`."""
     a, b, c = first.corr(second), first.corr(control), second.corr(control)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

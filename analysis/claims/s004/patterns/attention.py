@@ -12,7 +12,10 @@ from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, 
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.words import p
 
-PRINTED = (("bos", "bos_attention"), ("local", "local_attention"))  # kind of the published series, metric of the table
+PRINTED = (
+    ("bos", "bos_attention"),
+    ("local", "local_attention"),
+)  # kind of the published series, and metric of the table
 
 
 c004_pat_means = Cells(

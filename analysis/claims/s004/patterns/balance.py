@@ -1,4 +1,4 @@
-"""Document 004, Experiment 9: checks of the table of attention's share by layer, its figure, and repeated values."""
+"""Document 004, Experiment 9: checks of attention's share by layer in the table, in Figure G and in the prose."""
 
 import pandas as pd
 

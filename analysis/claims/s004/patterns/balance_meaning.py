@@ -9,7 +9,7 @@ from boundpaper.claims import QuotedCell, Verdict, about, claim, judge, pick, qu
 from boundpaper.claims.worded_numbers import stated_number
 
 LAYERS = 32
-FAR = 5.0  # in points: a difference that is obvious in the figures
+FAR = 5.0  # points of a share by which layers differ visibly in the figures
 
 
 @claim("004, 10.4 Key Finding")

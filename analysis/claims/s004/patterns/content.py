@@ -11,7 +11,7 @@ NORMS = Artifact("drope_layer1_norms", "the table")
 RATIOS = Artifact("drope_layer1_perplexity", "the table of section 7.3").where(metric="ppl_ratio")
 FIGURE_E = Artifact("drope_figures").where(figure="E")
 FIGURE_F = Artifact("drope_figures").where(figure="F")
-PRINTED = (  # table, and its metrics
+PRINTED = (  # table, and the metrics checked in it
     (CONTENT, ("attention_output_norm", "mlp_output_norm", "attention_contribution", "mlp_contribution")),
     (NORMS, ("query_norm", "key_norm")),
 )
@@ -62,7 +62,7 @@ c004_con_ratios = Cells(
             places=2,
             key="{metric}",
             says="The ratio of the {metric!w} is that of the printed cells.",
-            judged={"attention_contribution": "c004_con_share_grows"},  # against the published shares
+            judged={"attention_contribution": "c004_con_share_grows"},  # this claim compares with the published shares
         )
         for table, metrics in PRINTED
     ),
@@ -163,7 +163,7 @@ c004_con_figure_e = Cells(
 )
 
 
-# RoPE's key norm is drawn as 52, the published 52.2 without decimals; the table prints 52.0
+# Figure F draws RoPE's key norm as 52, the published 52.2 without decimals; the table prints 52.0
 c004_con_figure_f = Cells(
     "Figure F draws the query and key norms of the table.",
     "004, 15 Publication Figures, Figure F",

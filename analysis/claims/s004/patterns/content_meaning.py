@@ -77,7 +77,7 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
         for model in PAIR
         for component in ("attn", "mlp")
     }
-    # in both models, the part that writes more must also cause the larger loss
+    # whether the part that writes more also causes the larger loss
     agreements = [
         (ratios[model, "attn"].number > 1.5 * ratios[model, "mlp"].number)
         if shares[model] > 50

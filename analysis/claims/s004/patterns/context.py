@@ -1,4 +1,4 @@
-"""Document 004, Experiment 10: claims on passkey retrieval within and beyond the training length, table and figure."""
+"""Document 004, Experiment 10: claims on passkey retrieval within and beyond the training length."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 10: claims on telling the exact number from near misses, by yes/no answers or by ranking."""
+"""Document 004, Experiment 10: claims on telling the exact number from near-misses, by yes/no answers or by ranking."""
 
 import pandas as pd
 

@@ -13,7 +13,7 @@ from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
 
 CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
-COUNTED = ("passkey", "imdb")  # every item is in the denominator
+COUNTED = ("passkey", "imdb")  # tasks whose accuracy counts every item
 
 
 def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> float:

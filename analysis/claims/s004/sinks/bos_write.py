@@ -10,7 +10,7 @@ from analysis.claims._shared import pick_each
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 
-LARGEST_16_BIT = 65504  # the largest floating-point number of 16 bits
+LARGEST_16_BIT = 65504  # largest finite number in 16-bit floating point
 
 
 def _value(frame: pd.DataFrame, quantity: str, model: str) -> float:

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 6: claims on removing parts of layer 1, on the ratios, and on what these show."""
+"""Document 004, Experiment 6: claims on perplexity without parts of layer 1, and on what its ratios show."""
 
 from collections.abc import Iterator
 

@@ -8,7 +8,7 @@ from analysis.claims._shared import printed_text, value_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote, untestable
 
-PHASE = (  # quantity of the published series, metric of the table
+PHASE = (  # quantity of the published series, and metric of the table
     ("peak_norm", "peak_bos_norm"),
     ("peak_norm_layer", "peak_bos_norm_layer"),
     ("min_entropy", "min_entropy"),
@@ -102,7 +102,7 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
 
 
 def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
-    """Return whether both models ran at one precision in the phase metrics, and their precision in words."""
+    """Return whether both models ran at one precision for the phase metrics, and the precisions in words."""
     precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
     rope, _, drope = precision.partition("; ")
     return rope.removeprefix("RoPE ") == drope.removeprefix("DroPE "), precision

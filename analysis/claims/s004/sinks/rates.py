@@ -10,7 +10,7 @@ from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed, p
 
-HIGH = 0.9  # share of a layer's heads from which its sink rate is high
+HIGH = 0.9  # share of a layer's heads above which its sink rate counts as high
 NEARLY_ALL = 0.9  # share of the layers that counts as nearly all layers
 
 

@@ -10,7 +10,7 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
-BOUNDS = {  # statistic and comparison of the source -> comparison of the same test here
+BOUNDS = {  # statistic and comparison of the source -> comparison of the same test in `disruption_tests`
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",
     ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive minus random",

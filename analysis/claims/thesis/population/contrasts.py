@@ -108,7 +108,7 @@ def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) ->
 
 
 def _judge_items(table: pd.DataFrame, items: Items, column: str, ending: str = ".") -> list[Verdict]:
-    """Return a verdict per item; the statement of each ends in `ending`."""
+    """Return a verdict per item; its statement ends in `ending`."""
     in_words = models_in_words if column == "rho" else seeds_in_words
     return [
         judge_both(row, column, sign, item, f"{statement[:-1]}{ending}", in_words(row))

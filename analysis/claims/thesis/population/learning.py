@@ -1,5 +1,7 @@
 """Claims on which models of the population learned to choose among passkeys, and on what depends on it; post hoc."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims._shared import min_to_max, rows_where
@@ -51,7 +53,9 @@ def _judge_learned(learned: pd.DataFrame) -> Verdict:
 
 
 @claim("thesis, A population of small models")
-def thesis_population_learners(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> list[Verdict]:
+def thesis_population_learners(
+    population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame
+) -> Iterator[Verdict]:
     """Where both models choose among passkeys at the training length, the one without rotation finds more far passkeys.
 
     Post hoc: the primary contrast without seeds in which a model guesses among the passkeys of a prompt. Exact sign
@@ -76,35 +80,27 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     }
     if not differences or min(map(len, differences.values())) < 2:
         reason = f"Seeds in which both models choose among passkeys: {len(learners)}; more of the plan would decide it."
-        return [
-            untestable(reason, key=f"{multiple:g}x", statement=statement.format(words))
-            for multiple, words in FAR.items()
-        ]
+        for multiple, words in FAR.items():
+            yield untestable(reason, key=f"{multiple:g}x", statement=statement.format(words))
+        return
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
     p_adjusted = dict(zip(p, holm_p([flips.p_value for flips in p.values()]), strict=True))
-    verdicts = []
     for multiple, values in differences.items():
         mean, adjusted = float(values.mean()), float(p_adjusted[multiple])
         low, high = student_interval(values) or (mean, mean)
-        words = (
+        yield directed(
+            mean,
+            (low, high),
+            1,
             f"{100 * mean:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}] over {len(values)} seeds, exact p "
-            f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}."
+            f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}.",
+            recomputed=f"{100 * mean:.0f}",
+            n=len(values),
+            p_value=p[multiple].p_value,
+            p_adjusted=adjusted,
+            key=f"{multiple:g}x",
+            statement=statement.format(FAR[multiple]),
         )
-        verdicts.append(
-            directed(
-                mean,
-                (low, high),
-                1,
-                words,
-                recomputed=f"{100 * mean:.0f}",
-                n=len(values),
-                p_value=p[multiple].p_value,
-                p_adjusted=adjusted,
-                key=f"{multiple:g}x",
-                statement=statement.format(FAR[multiple]),
-            )
-        )
-    return verdicts
 
 
 @claim("thesis, A population of small models")
@@ -177,7 +173,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
-    """Return, for each seed of a base that has both arms, whether B and C are above guessing (`guess`)."""
+    """Return the share that guessing gets (`guess`) and whether arms B and C exceed it, by seed that has both."""
     shares = rows_where(outcomes, outcome="keys_all", multiple=1.0, encoding="own", base=base, arm=("B", "C"))
     prompts_at_length = prompts[prompts["multiple"] == 1.0]
     guess = (1.0 / prompts_at_length["keys"]).groupby(prompts_at_length["seed"]).mean()

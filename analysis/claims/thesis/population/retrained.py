@@ -8,7 +8,7 @@ from analysis.claims.thesis.population._judged import judge_both, judge_equal, m
 from boundpaper.claims import Verdict, claim, judge, pick
 
 LARGER = "_10000"
-NO_PREFERENCE = 0.02  # the amendment's smaller margin, as a share of the spread
+NO_PREFERENCE = 0.02  # share of the spread within which position prefers no key (the amendment's smaller margin)
 REACH = {
     "B_change": (-1, "With rotation kept, plasticity at one position falls from the trained length to the fourth."),
     "A_change": (-1, "In the rotary model that the others start from, plasticity at one position falls as well."),
@@ -33,7 +33,7 @@ WEIGHTED = {
     if item in ("B_change", "C_less_B_within", "C_less_B", "B_sway_change")
 }
 LENGTHS = {2: (1, "two"), 4: (-1, "four"), 8: (-1, "eight")}
-"""By the prompt's length: sign of the first run's result at the primary base, and word for the length."""
+"""Training lengths of a prompt -> sign of the first run's result at the primary base, and word for the length."""
 
 YARN = {
     f"{key}_{length}x": (
@@ -152,7 +152,7 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
 
 
 def _judge_items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
-    """Return a verdict per item and base; if the difference is also within the margin, the statement says so."""
+    """Return a verdict per base and item."""
     verdicts = []
     for suffix, where in (("", "At base 400"), (LARGER, "At base 10,000")):
         for item, (sign, statement) in items.items():

@@ -104,7 +104,7 @@ def _layer_prefix(row: pd.Series) -> str:
 def _judge_by_interval(
     row: pd.Series, key: str, statement: str, phrase: str, *, null: float = 0.0, direction: int = 1
 ) -> Verdict:
-    """Judge by Student's interval over texts; not testable without an interval."""
+    """Judge a difference by Student's interval over texts; without an interval it is not testable."""
     if pd.isna(row["value"]) or pd.isna(row["low"]):
         return untestable(f"{row['note']}: a model or texts with it would decide it.", key=key, statement=statement)
     return by_interval(

@@ -7,11 +7,11 @@ import pandas as pd
 from analysis.claims._shared import min_to_max
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
-MARGIN = 0.1  # share of the value at the first bin by which a quantity may fall
-FAR = 1024  # tokens between keys, from which on the mean difference is claimed to shrink
+MARGIN = 0.1  # share of its value in the first bin by which the spread may fall
+FAR = 1024  # tokens between keys above which the mean difference is claimed to shrink
 NULL = "random-llama"
 UNCHANGED = 0.02  # a smaller change of plasticity counts as none (amendment of the plan)
-COMMON = 1024  # tokens between keys, below which the second quarter has such keys as well as the last one
+COMMON = 1024  # tokens between keys up to which both the second and the last quarter have such keys
 
 
 @claim("thesis, Pretrained models at hand")
@@ -69,10 +69,8 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
     for model, rows in levels.groupby("model", sort=False):
         name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
         is_every_pair = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
-        all_pairs, by_distance = (
-            rows[is_every_pair].set_index("quantity"),
-            rows[~is_every_pair].sort_values("apart_low"),
-        )
+        all_pairs = rows[is_every_pair].set_index("quantity")
+        by_distance = rows[~is_every_pair].sort_values("apart_low")
         close = by_distance[(by_distance["quantity"] == "plasticity") & (by_distance["apart_high"] <= COMMON)]
         changes = {
             str(quantity): values["last"] / values["first"] - 1 for quantity, values in by_distance.groupby("quantity")

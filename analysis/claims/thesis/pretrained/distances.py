@@ -15,7 +15,7 @@ def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[
     """
     for model, rows in pretrained_map_spans.groupby("model"):
         spans = {str(row["held"]): row for _, row in rows.iterrows()}
-        key_row, query_row = spans["query"], spans["key"]  # the other distance varies
+        key_row, query_row = spans["query"], spans["key"]  # in each, the other distance varies
         phrase = ", ".join(
             f"{row['first']:.2f} to {row['last']:.2f} as {words} from {row['start']:,.0f} to {row['end']:,.0f} tokens"
             for words, row in (

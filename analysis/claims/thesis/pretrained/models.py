@@ -11,7 +11,7 @@ from boundpaper.claims import Verdict, claim, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 OTHER_COLUMNS = ("reported", "small")
-FEW = 10  # key heads below which a bootstrap over them does not hold its level
+FEW = 10  # number of key heads below which a bootstrap interval over them is unreliable
 NORMAL = 1.96  # standard deviations within which 95 % of normal differences lie
 DRAWN_METRICS = {
     "ap_overall": "overall plasticity",
@@ -199,7 +199,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
 
 
 def _too_few_key_heads(row: pd.Series, key: str, statement: str) -> Verdict | None:
-    """Return a verdict "not testable" if the interval is based on too few key heads, else None."""
+    """Return a verdict "not testable" if there are too few key heads for an interval, else None."""
     if int(row["n"]) >= FEW:
         return None
     return untestable(

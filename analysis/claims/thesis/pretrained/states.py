@@ -1,4 +1,4 @@
-"""Claims of the thesis on one pretrained network in two states: without its rotation, and with its beginning token."""
+"""Claims of the thesis on a pretrained network without its rotation, and with a beginning token in front."""
 
 from collections.abc import Iterator
 

@@ -219,7 +219,7 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
 
 
 def _judge_guess(row: Any, key: str, statement: str, note: str = "", *, above: bool) -> Verdict:
-    """Judge whether Wilson's interval lies above the accuracy of guessing; if not `above`, whether it includes it.
+    """Judge whether Wilson's interval lies above the accuracy of guessing, or, without `above`, includes it.
 
     An interval that includes the accuracy of guessing does not exclude some knowledge.
     """
