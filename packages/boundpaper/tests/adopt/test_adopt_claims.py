@@ -1,4 +1,4 @@
-"""Claims of an adopted paper: a sentence that is no longer true turns red, and faults name file and line."""
+"""Claims of an adopted paper: a claim that has become false fails the check, and faults name file and line."""
 
 import os
 import signal

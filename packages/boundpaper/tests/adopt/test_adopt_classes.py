@@ -1,4 +1,4 @@
-"""Values in the document classes of venues: no error, equal print after binding, and restored source bytes."""
+"""Papers in venues' document classes compile, print the same after binding, and get their source bytes back."""
 
 import re
 import shutil
@@ -164,14 +164,14 @@ def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path,
     root = in_class(tmp_path, name, body, tables__many_dot_py=LONG)
     run(root, "init")
     printed = pdf_text(root)
-    made = (root / "bound/tables/many.tex").read_text()
-    floats = made.split("\\begin{table}")[1:]
+    generated = (root / "bound/tables/many.tex").read_text()
+    floats = generated.split("\\begin{table}")[1:]
     assert len(floats) > 1
-    assert "longtable" not in made
+    assert "longtable" not in generated
     assert all("Plant & Gain" in text for text in floats)
     assert ["\\caption{Heights of many.}" in text for text in floats] == [True] + [False] * (len(floats) - 1)
     assert all("\\emph{Table \\ref{tab:many}, continued}" in text for text in floats[1:])
-    assert len(re.findall(r"^(?:bean|pea \\& co) &", made, re.MULTILINE)) == 120
+    assert len(re.findall(r"^(?:bean|pea \\& co) &", generated, re.MULTILINE)) == 120
     assert len(re.findall(r"\b0\.831\b", printed)) >= 40
     log = (root / "main.log").read_text(errors="replace")
     assert not re.search(r"Float too large|^Overfull", log, re.MULTILINE)

@@ -7,7 +7,7 @@ import pytest
 from adopting import MAIN, adopted, commit_all, needs_tex, pdf_text, run, write_paper
 
 
-def _bound(root):
+def _bound_text(root):
     return (root / "bound/bound.tex").read_text()
 
 
@@ -15,8 +15,8 @@ def test_init_writes_three_files_and_adds_one_line_to_the_main_file(tmp_path):
     root = adopted(tmp_path)
     assert (root / "main.tex").read_text() == MAIN.replace("{article}\n", "{article}\n\\input{bound/bound}\n")
     assert '[tables.heights]\nkey = ["plant", "lamp"]' in (root / "boundpaper.toml").read_text()
-    assert r"\bound@set{heights/pea-co,1/loss}{-0.314}" in _bound(root)
-    assert r"\bound@set{trial/trial/sun/word}{5\% off}" in _bound(root)
+    assert r"\bound@set{heights/pea-co,1/loss}{-0.314}" in _bound_text(root)
+    assert r"\bound@set{trial/trial/sun/word}{5\% off}" in _bound_text(root)
 
 
 def test_a_dry_run_writes_nothing(tmp_path):
@@ -68,16 +68,16 @@ def test_flatten_restores_every_byte_of_the_source(tmp_path, main):
 def test_build_changes_one_line_per_changed_cell_and_none_otherwise(tmp_path):
     root = adopted(tmp_path)
     run(root, "lint", "--fix")
-    before, stamp = _bound(root), (root / "bound/bound.tex").stat().st_mtime_ns
+    before, stamp = _bound_text(root), (root / "bound/bound.tex").stat().st_mtime_ns
     run(root, "build")
     run(root, "build", "--check")
     assert (root / "bound/bound.tex").stat().st_mtime_ns == stamp
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.7212", "0.7333"))
     assert "bound/bound.tex: differs from the data" in run(root, "build", "--check", code=1)
-    assert _bound(root) == before
+    assert _bound_text(root) == before
     run(root, "build")
-    changed = [line for line in _bound(root).splitlines() if line not in before.splitlines()]
+    changed = [line for line in _bound_text(root).splitlines() if line not in before.splitlines()]
     assert changed
     assert all(".7333" in line for line in changed)
 
@@ -104,12 +104,12 @@ def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
 def test_generated_file_edited_by_hand_is_overwritten_only_with_force(tmp_path):
     root = adopted(tmp_path)
     path = root / "bound/bound.tex"
-    made = path.read_text()
-    path.write_text(made.replace("0.8314", "0.9"))
+    generated = path.read_text()
+    path.write_text(generated.replace("0.8314", "0.9"))
     assert "edited by hand" in run(root, "build", code=1)
     assert "0.9" in path.read_text()
     run(root, "build", "--force")
-    assert path.read_text() == made
+    assert path.read_text() == generated
     (root / "bound/lock.json").write_text("<<<<<<< HEAD\n")
     assert "run `boundpaper build --force`" in run(root, "build", code=1)
     run(root, "build", "--force")
@@ -130,9 +130,9 @@ def test_macros_for_names_rows_and_arguments_are_written(tmp_path):
     )
     (root / "main.tex").write_text(text)
     run(root, "build")
-    assert "pea \\& co & 72.1 & -0.31 \\\\\nbean & 83.1 & 0.25 \\\\}" in _bound(root)
-    assert r"\bound@set{best}{0.83}" in _bound(root)
-    assert r"\bound@set{heights/bean,2/gain:.1f}{0.5}" in _bound(root)
+    assert "pea \\& co & 72.1 & -0.31 \\\\\nbean & 83.1 & 0.25 \\\\}" in _bound_text(root)
+    assert r"\bound@set{best}{0.83}" in _bound_text(root)
+    assert r"\bound@set{heights/bean,2/gain:.1f}{0.5}" in _bound_text(root)
     assert "contains an argument of a macro" in run(root, "flatten", "-o", "plain", code=1)
 
 
