@@ -61,10 +61,10 @@ def test_diff_and_trace_report_file_line_and_key(tmp_path):
     commit_all(root)
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.8314", "0.8451"))
-    printed = run(root, "diff", "HEAD")
-    assert "main.tex:9: 0.831 -> 0.845 (heights/bean,1/gain)" in printed
-    assert "main.tex:9: 83.14 -> 84.51 (heights/bean,1/gain)" in printed
-    assert "0.7212" not in printed
+    output = run(root, "diff", "HEAD")
+    assert "main.tex:9: 0.831 -> 0.845 (heights/bean,1/gain)" in output
+    assert "main.tex:9: 83.14 -> 84.51 (heights/bean,1/gain)" in output
+    assert "0.7212" not in output
     for searched in ("main.tex:9", "0.845"):
         trace = run(root, "trace", searched)
         assert "0.845 <- heights/bean,1/gain = 0.8451 (results/heights.csv: row 2, gain)" in trace

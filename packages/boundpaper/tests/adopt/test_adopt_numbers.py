@@ -31,9 +31,9 @@ def test_bound_paper_prints_the_same_pages_and_flatten_restores_the_source(tmp_p
     write_paper(tmp_path)
     before = pdf_text(tmp_path)
     run(tmp_path, "init")
-    printed = run(tmp_path, "lint", "--fix")
+    output = run(tmp_path, "lint", "--fix")
     text = (tmp_path / "main.tex").read_text()
-    assert "10 bound" in printed, printed
+    assert "10 bound" in output, output
     assert r"\val{heights/bean,1/gain:.3f}" in text
     assert r"$\val{heights/pea-co,1/loss:.3f}$" in text
     assert r"\val{heights/bean,1/pods:;d}" in text
@@ -77,9 +77,9 @@ def test_build_changes_one_line_per_changed_cell_and_none_otherwise(tmp_path):
     assert "bound/bound.tex: differs from the data" in run(root, "build", "--check", code=1)
     assert _bound_text(root) == before
     run(root, "build")
-    changed = [line for line in _bound_text(root).splitlines() if line not in before.splitlines()]
-    assert changed
-    assert all(".7333" in line for line in changed)
+    changed_lines = [line for line in _bound_text(root).splitlines() if line not in before.splitlines()]
+    assert changed_lines
+    assert all(".7333" in line for line in changed_lines)
 
 
 def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
@@ -95,9 +95,9 @@ def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
     ):
         text = (root / "main.tex").read_text()
         (root / "main.tex").write_text(text.replace("\\maketitle\n", f"\\maketitle\n{typed}\n"))
-        printed = run(root, "build", code=1)
-        assert "main.tex:8: " in printed, printed
-        assert words in printed, printed
+        output = run(root, "build", code=1)
+        assert "main.tex:8: " in output, output
+        assert words in output, output
         (root / "main.tex").write_text(text)
 
 
@@ -167,8 +167,8 @@ def test_lint_against_a_revision_reports_stale_numbers(tmp_path):
     data.write_text(data.read_text().replace("2295", "1995"))
     path = root / "main.tex"
     path.write_text(path.read_text().replace("The bean", "After 2{,}295 ms the bean"))
-    printed = run(root, "lint", code=1)
-    assert "main.tex:9: 2{,}295 is typed; trial/trial/sun/late-ms was 2295 at HEAD and is 1995 now (stale)" in printed
+    output = run(root, "lint", code=1)
+    assert "main.tex:9: 2{,}295 is typed; trial/trial/sun/late-ms was 2295 at HEAD and is 1995 now (stale)" in output
     assert "not a git revision here" in run(root, "lint", "--against", "nowhere", code=1)
 
 
@@ -178,6 +178,6 @@ def test_lint_interactive_asks_and_applies_the_answer(tmp_path):
     path.write_text(path.read_text().replace("The bean gains 0.831", "The bean gains 0.52"))
     run(root, "lint", "--fix")
     assert "0.52" in path.read_text()
-    printed = run(root, "lint", "-i", stdin="1\n")
-    assert r"\val{heights/bean,2/gain:.2f}" in printed
+    output = run(root, "lint", "-i", stdin="1\n")
+    assert r"\val{heights/bean,2/gain:.2f}" in output
     assert r"gains \val{heights/bean,2/gain:.2f}" in path.read_text()
