@@ -10,18 +10,18 @@ def by_interval(
     sign: int,
     reason: str,
     *,
-    of: tuple[str, str, str] = ("estimate", "ci_low", "ci_high"),
+    columns: tuple[str, str, str] = ("estimate", "ci_low", "ci_high"),
     p: tuple[str, ...] = (),
     n: str | int = "n",
     **arguments: Any,
 ) -> Verdict:
     """Return the verdict of `directed` on the effect in a row.
 
-    `of` names the columns of the effect and of the two ends of its interval; `p` names the columns of the p-value and
-    of the corrected p-value. `n` is a column or a number of units. `directed` receives the other `arguments`; unless
-    they have a `recomputed`, the ledger shows the effect.
+    `columns` are those of the effect and of the two ends of its interval; `p` are those of the p-value and of the
+    corrected p-value. `n` is a column or a number of units. `directed` receives the other `arguments`. Without
+    `recomputed`, the ledger shows the effect.
     """
-    effect, low, high = (float(row[column]) for column in of)
+    effect, low, high = (float(row[column]) for column in columns)
     tests: dict[str, Any] = {
         name: float(row[column]) for name, column in zip(("p_value", "p_adjusted"), p, strict=False)
     }

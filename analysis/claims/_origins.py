@@ -1,4 +1,4 @@
-"""Find experiments of document 004 that computed attention without rotation, and word the caveat."""
+"""Tell which experiments of document 004 computed attention without rotation, and word the caveat."""
 
 import pandas as pd
 
@@ -14,10 +14,10 @@ def is_unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool
 
 
 def caveat(drope_attention_origins: pd.DataFrame, experiment: int) -> str:
-    """Return a sentence to append to a reason; empty if the experiment rotated RoPE's queries and keys."""
+    """Return the caveat for a reason, or an empty text if the experiment rotated RoPE's queries and keys."""
     if not is_unrotated(drope_attention_origins, experiment):
         return ""
     return (
-        f" The script of Experiment {experiment} multiplies queries and keys without rotating them, so its "
-        "numbers for RoPE do not describe the model's attention."
+        f" The script of Experiment {experiment} multiplies queries and keys without rotating them, so its numbers for "
+        "RoPE do not describe the model's attention."
     )

@@ -1,4 +1,4 @@
-"""Constants, verdicts and wordings that several files of claims share."""
+"""Constants, verdicts, selections of rows and phrases that several files of claims share."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 
 DECILE = 13107.2  # tokens per tenth of 131,072
-USABLE = 10.0  # a model is usable below this multiple of its baseline's perplexity
+USABLE = 10.0  # perplexity over its baseline, below which a model is usable
 
 
 def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
@@ -21,21 +21,36 @@ def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
 
 
 def count_check(prose: pd.DataFrame, statement: str, count: int, reason: str, **arguments: Any) -> Verdict:
-    """Return the verdict of `compare` on a count that the prose states; the row's key is the statement's."""
+    """Return the verdict of `compare` on a count that the prose states, with the statement as key."""
     cell, quantity = quote(prose, statement=statement), pick(prose, statement=statement)["quantity"]
     fields: dict[str, Any] = {"key": statement, "statement": f"{quantity}: {count}.", "kind": "cell check", **arguments}
     return compare(cell, count, reason=reason, places=0, **fields)
 
 
 def rows_where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Return the rows of a frame that have these `values` in the columns of these names."""
+    """Return the rows whose columns have the given values; a tuple stands for any of its values."""
     for column, value in values.items():
-        frame = frame[frame[column] == value]
+        frame = frame[frame[column].isin(value) if isinstance(value, tuple) else frame[column] == value]
     return frame
 
 
+def min_to_max(values: pd.Series, form: str = ".3f") -> str:
+    """Return the smallest and the largest value in words, each as `form` formats it: `0.120 to 0.345`."""
+    return f"{values.min():{form}} to {values.max():{form}}"
+
+
+def printed_text(frame: pd.DataFrame, **where: object) -> str:
+    """Return the text that a source prints in the only row that `where` selects."""
+    return str(pick(frame, **where)["printed"])
+
+
+def value_of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
+    """Return the number in a column of the only row of a quantity."""
+    return float(pick(frame, quantity=quantity)[column])
+
+
 def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:
-    """Return the row that `pick` finds for each value of the one column that has a tuple of values."""
+    """Return the row that `pick` selects for each value of the one keyword that has a tuple."""
     (column,) = (name for name, values in where.items() if isinstance(values, tuple))
     return [pick(frame, **{**where, column: value}) for value in where[column]]
 
@@ -51,7 +66,7 @@ def numbers_of(test: Any, *names: str) -> dict[str, Any]:
 
 
 def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
-    """Judge whether two series over length move together, by their changes, since any two declining levels correlate.
+    """Judge by changes from length to length whether two series move together; any two declining series correlate.
 
     Parameters
     ----------
@@ -60,9 +75,9 @@ def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, repor
     comparison : str
         Name of the compared series in `tests`.
     what : str
-        The correlated quantities, in words, for the reason.
+        The two quantities, in words, for the reason.
     reported : str
-        The source's word for the relation.
+        The source's words for the relation.
     """
     levels = pick(tests, comparison=comparison, test="pearson_levels")
     steps = pick(tests, comparison=comparison, test="pearson_first_differences")
@@ -80,7 +95,7 @@ def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, repor
     )
 
 
-def judge_recovery_depth(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
+def judge_recovery_depth(stated: pd.DataFrame, statement: str, recoveries: pd.DataFrame) -> Verdict:
     """Judge whether the shallowest model that recovers has the stated number of text layers.
 
     Parameters
@@ -89,11 +104,11 @@ def judge_recovery_depth(stated: pd.DataFrame, statement: str, recovered: pd.Dat
         Values stated in prose.
     statement : str
         Key of the statement that gives the depth.
-    recovered : DataFrame
+    recoveries : DataFrame
         `nope_recovery_recomputed`: each captured model's recovery, with its rounding range, and number of layers.
     """
     row = pick(stated, statement=statement)
-    recovering = recovered[recovered["recovery_low"] > 0]
+    recovering = recoveries[recoveries["recovery_low"] > 0]
     fewest_layers = int(recovering["text_layers"].min())
     return cell_check(
         stated_number(row) == fewest_layers,
@@ -105,6 +120,6 @@ def judge_recovery_depth(stated: pd.DataFrame, statement: str, recovered: pd.Dat
 
 
 def rising_profiles(decile_profiles: pd.DataFrame) -> tuple[int, str]:
-    """Count the profiles that rise by more than rounding explains, and list their models, each with its rise."""
+    """Return the number of profiles that rise by more than rounding explains, and a list of their models and rises."""
     rows = decile_profiles[decile_profiles["rise_shown"].astype(bool)].sort_values("draw_up", ascending=False)
     return len(rows), listed([f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rows.iterrows()])

@@ -1,4 +1,4 @@
-"""Read the numbers that the prose on SmolLM3 states, and judge changes over spans and ranges over checkpoints."""
+"""Read numbers that the prose on SmolLM3 states; judge changes between checkpoints and ranges over them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from boundpaper.statistics.rounding import Interval
 
 
 def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
-    """Return a number that the prose states; a whole number in words may be off by one half."""
+    """Return a number that the prose states; a number written as a word may be off by one half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
         return quote(frame, statement=statement)
@@ -20,25 +20,25 @@ def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
 
 
 def judge_change(
-    prose: pd.DataFrame, factor: str, changes: pd.DataFrame, span: str, metric: str, **arguments: Any
+    prose: pd.DataFrame, factor_key: str, changes: pd.DataFrame, span: str, metric: str, **arguments: Any
 ) -> Verdict:
-    """Compare the stated `factor` with that by which a metric changes over a span; `arguments` go to `compare`."""
+    """Compare a stated factor with the factor by which a metric changes over a span; `arguments` go to `compare`."""
     row = pick(changes, span=span, metric=metric)
     interval = Interval(float(row["fold_low"]), float(row["fold_high"]))
     reason = (
-        f"{metric} goes from {row['before']:.4g} to {row['after']:.4g}, "
-        f"a factor of {row['fold']:.2f} ({interval.low:.2f} to {interval.high:.2f} given the rounding of the two)"
+        f"{metric} goes from {row['before']:.4g} to {row['after']:.4g}, a factor of {row['fold']:.2f} "
+        f"({interval.low:.2f} to {interval.high:.2f} given the rounding of the two)"
     )
-    return compare(stated(prose, factor), float(row["fold"]), interval, reason=reason, places=2, **arguments)
+    return compare(stated(prose, factor_key), float(row["fold"]), interval, reason=reason, places=2, **arguments)
 
 
 def in_phases(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of the checkpoints in some phases, in order of training."""
+    """Return the rows of the checkpoints in the given phases, in order of training."""
     return trajectory[trajectory["phase"].isin(list(phases))].sort_values("order")
 
 
 def captured_windows(prose: pd.DataFrame, checkpoints: pd.DataFrame, statements: dict[str, str]) -> Iterator[Verdict]:
-    """Judge whether the windows that some statements name are those over which their checkpoints were captured."""
+    """Judge whether each checkpoint was captured over the window that its statement gives."""
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
     for statement, checkpoint in statements.items():
         reported, tokens = stated(prose, statement), int(contexts[checkpoint])
@@ -52,7 +52,7 @@ def captured_windows(prose: pd.DataFrame, checkpoints: pd.DataFrame, statements:
         )
 
 
-def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: str, **arguments: Any) -> Verdict:
+def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, subject: str, **arguments: Any) -> Verdict:
     """Judge whether the smallest and the largest of some values round to the ends of a printed range."""
     smallest, largest = float(values.min()), float(values.max())
     half_unit = 0.5 * 10.0**-decimals
@@ -60,7 +60,7 @@ def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: st
     low, high = reported.interval.low + half_unit, reported.interval.high - half_unit
     return judge(
         abs(smallest - low) <= half_unit + slack and abs(largest - high) <= half_unit + slack,
-        f"{words}: the {len(values)} values run from {smallest:.3f} to {largest:.3f}",
+        f"{subject}: the {len(values)} values run from {smallest:.3f} to {largest:.3f}",
         reported=reported.printed,
         recomputed=f"{smallest:.3f} to {largest:.3f}",
         n=len(values),
@@ -71,8 +71,3 @@ def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: st
 def value_at(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
     """Return the value of a metric at a checkpoint."""
     return float(pick(trajectory, checkpoint=checkpoint)[metric])
-
-
-def wording(frame: pd.DataFrame, statement: str) -> str:
-    """Return the words in which the prose states a value."""
-    return str(pick(frame, statement=statement)["printed"])

@@ -1,17 +1,17 @@
-"""Document 000, its tables: checks that derived cells follow from printed ones, and that repeated cells agree."""
+"""Document 000, tables: checks that derived cells follow from printed ones, and that repeated cells agree."""
 
 import re
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, printed_text
 from boundpaper.claims import Artifact, Cells, Copies, Relation, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.terms import mean
 from boundpaper.statistics import rounding
 
 CROSS = "cross-attention"
-# families as the study calls them
+# family in document 000 -> family in the table of models
 FAMILIES = {"Llama": "Llama 3", "Mistral": "Ministral 3", "Qwen": "Qwen3"}
 MODELS = Artifact("nope_models", "the table of Finding 1")
 DECILES = Artifact("reported_deciles")
@@ -81,11 +81,11 @@ def c000_recovery_layers(
     text_layers = nope_recovery_recomputed.set_index("model")["text_layers"]
     for _, row in nope_recovery[nope_recovery["metric"] == "layers"].iterrows():
         facts = pick(models, model=row["model"])
-        printed = int(re.findall(r"\d+", row["printed"])[0])
+        printed_layers = int(re.findall(r"\d+", row["printed"])[0])
         layers = int(text_layers[row["model"]])
         same_family = FAMILIES[row["family"]] == facts["family"]
         yield cell_check(
-            printed == layers and same_family,
+            printed_layers == layers and same_family,
             f"Its configuration has {layers} self-attention layers; its family is {facts['family']}.",
             reported=f"{row['printed']}, {row['family']}",
             recomputed=f"{layers}, {facts['family']}",
@@ -114,25 +114,24 @@ c000_layers_recovery = Cells(
 def c000_layers_order(nope_layer_cells: pd.DataFrame) -> Iterator[Verdict]:
     """Both tables of single layers are in falling order of the recovery."""
     for model, rows in nope_layer_cells.groupby("model", sort=False):
-        values = list(rows["recovery"])
+        recoveries = list(rows["recovery"])
         yield cell_check(
-            values == sorted(values, reverse=True),
-            f"The recoveries run {', '.join(f'{value:+.3f}' for value in values)}.",
+            recoveries == sorted(recoveries, reverse=True),
+            f"The recoveries run {', '.join(f'{recovery:+.3f}' for recovery in recoveries)}.",
             key=str(model),
             statement=f"The layers of {model} are in falling order of the recovery.",
-            n=len(values),
+            n=len(recoveries),
         )
 
 
 @claim("000, Per-Layer Anatomy")
 def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> Iterator[Verdict]:
     """The table of single layers of Llama-3.2-11B tells which of them are next to a cross-attention layer."""
-    cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
+    cross_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     for _, row in nope_layer_cells[nope_layer_cells["adjacency"] != ""].iterrows():
         layer = int(row["layer"])
-        adjacency = (
-            f"after {layer - 1}" if layer - 1 in cross else f"before {layer + 1}" if layer + 1 in cross else "no"
-        )
+        neighbours = (("after", layer - 1), ("before", layer + 1))
+        adjacency = next((f"{side} {index}" for side, index in neighbours if index in cross_layers), "no")
         yield cell_check(
             adjacency == row["adjacency"],
             f"The cross-attention layers next to it: {adjacency}.",
@@ -147,18 +146,18 @@ def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.D
 def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFrame) -> Iterator[Verdict]:
     """The three groups of the adjacency table hold the layers listed for them, 8, 8 and 16."""
     for group in ("after", "before", "far"):
-        printed = quote(nope_adjacency, group=group, metric="layers")
-        by_rule = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
-        by_list = set(nope_groups.loc[nope_groups["listed"] == group, "layer"])
+        printed_count = quote(nope_adjacency, group=group, metric="layers")
+        computed_layers = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
+        listed_layers = set(nope_groups.loc[nope_groups["listed"] == group, "layer"])
         yield cell_check(
-            len(by_rule) == printed.number and by_rule == by_list,
-            f"The indices of the cross-attention layers put {len(by_rule)} layers into the group, "
-            f"{len(by_rule & by_list)} of them as listed.",
-            reported=printed.printed,
-            recomputed=str(len(by_rule)),
+            len(computed_layers) == printed_count.number and computed_layers == listed_layers,
+            f"The indices of the cross-attention layers put {len(computed_layers)} layers into the group, "
+            f"{len(computed_layers & listed_layers)} of them as listed.",
+            reported=printed_count.printed,
+            recomputed=str(len(computed_layers)),
             key=group,
-            statement=f"The group {group} has {printed.printed} layers.",
-            n=len(by_rule),
+            statement=f"The group {group} has {printed_count.printed} layers.",
+            n=len(computed_layers),
         )
 
 
@@ -168,16 +167,16 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
     groups = ("after", "before", "far")
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
-    total = sum(sizes)
+    layer_count = sum(sizes)
     interval = rounding.mean(mean.interval for mean, size in zip(means, sizes, strict=True) for _ in range(int(size)))
-    value = sum(size * mean.number for mean, size in zip(means, sizes, strict=True)) / total
+    weighted_mean = sum(size * mean.number for mean, size in zip(means, sizes, strict=True)) / layer_count
     return compare(
         quote(nope_models, model="llama3.2-11b", metric="recovery"),
-        value,
+        weighted_mean,
         interval,
-        reason=f"The weighted mean over {total:.0f} layers is {value:.4f}.",
+        reason=f"The weighted mean over {layer_count:.0f} layers is {weighted_mean:.4f}.",
         places=4,
-        n=int(total),
+        n=int(layer_count),
         kind="cell check",
     )
 
@@ -187,24 +186,24 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
     """Llama-3.2-11B-Vision has 40 layers: 32 with self-attention and rotary encoding, 8 with cross-attention and
     none.
     """
-    kinds = nope_layer_kinds["kind"].value_counts()
-    plain_count, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
-    printed = [
+    counts_by_kind = nope_layer_kinds["kind"].value_counts()
+    self_count, cross_count = int(counts_by_kind.drop(CROSS).sum()), int(counts_by_kind[CROSS])
+    printed_counts = [
         int(quote(nope_facts, fact=fact).number)
         for fact in ("layers", "self_attention_layers", "cross_attention_layers")
     ]
-    facts = pick(models, model="llama3.2-11b")
-    printed_layers = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
+    configuration = pick(models, model="llama3.2-11b")
+    printed_layers = _indices(printed_text(nope_facts, fact="self_attention_indices"))
     self_attention_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
     return judge(
-        printed == [int(facts["layers"]), plain_count, cross]
+        printed_counts == [int(configuration["layers"]), self_count, cross_count]
         and printed_layers == self_attention_layers
-        and "none in cross" in facts["position_encoding"],
-        f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(printed_layers)} layers "
-        f"and leave {cross}; position encoding: {facts['position_encoding']}.",
-        reported=f"{printed[0]}, {printed[1]} and {printed[2]}",
-        recomputed=f"{facts['layers']} = {plain_count} + {cross}",
-        n=int(facts["layers"]),
+        and "none in cross" in configuration["position_encoding"],
+        f"The configuration has {configuration['layers']} layers; the index ranges printed hold {len(printed_layers)} "
+        f"layers and leave {cross_count}; position encoding: {configuration['position_encoding']}.",
+        reported=f"{printed_counts[0]}, {printed_counts[1]} and {printed_counts[2]}",
+        recomputed=f"{configuration['layers']} = {self_count} + {cross_count}",
+        n=int(configuration["layers"]),
     )
 
 
@@ -215,27 +214,30 @@ def c000_background_period(
     """The cross-attention layers are every fifth from 3 on, which is the default of the configuration."""
     cross_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     period, start = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
-    by_rule = set(range(start, len(nope_layer_kinds), period))
-    default, published = (
-        _indices(str(pick(facts, fact=fact)["printed"]))
+    computed_layers = set(range(start, len(nope_layer_kinds), period))
+    default_layers, published_layers = (
+        _indices(printed_text(facts, fact=fact))
         for facts, fact in ((nope_facts, "cross_attention_default"), (published_facts, "cross_attention_layers"))
     )
-    layers_in_words = [", ".join(map(str, sorted(layers))) for layers in (by_rule, cross_layers, default, published)]
+    layers_in_words = [
+        ", ".join(map(str, sorted(layers)))
+        for layers in (computed_layers, cross_layers, default_layers, published_layers)
+    ]
     return judge(
-        by_rule == cross_layers == default == published,
+        computed_layers == cross_layers == default_layers == published_layers,
         f"Every {period}th layer from {start} on gives {layers_in_words[0]}; the list and the default printed beside "
         f"it have {layers_in_words[1]} and {layers_in_words[2]}, the configuration that the model's library ships "
         f"{layers_in_words[3]}.",
         reported=f"every {period}th layer starting from {start}",
         recomputed=layers_in_words[3],
-        n=len(published),
+        n=len(published_layers),
     )
 
 
 def _indices(text: str) -> set[int]:
     """Return the whole numbers in a list with ranges such as `0–2, 4–7, 39`."""
     numbers: set[int] = set()
-    for span in text.split(","):
-        limits = [int(end) for end in re.findall(r"\d+", span)]
-        numbers |= set(range(limits[0], limits[-1] + 1))
+    for range_ in text.split(","):
+        ends = [int(end) for end in re.findall(r"\d+", range_)]
+        numbers |= set(range(ends[0], ends[-1] + 1))
     return numbers

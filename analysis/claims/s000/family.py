@@ -1,31 +1,31 @@
-"""Document 000, its third finding: claims on which models recover, and whether family or depth explains it."""
+"""Document 000, Finding 3: claims on which models recover, and whether family or depth explains it."""
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import printed_text, rows_where
 from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
-DEEP = 32
-DIP = 4  # first decile of the window of the dip
+DEEP = 32  # layers
+DIP = 4  # first decile in which the dip is looked for
 
 
 @claim("000, Finding 3")
 def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """Only the two Llama models of 32 layers show a positive recovery."""
-    rows = nope_recovery_recomputed
-    recovering = rows[rows["recovery_low"] > 0]
+    models = nope_recovery_recomputed
+    recovering = models[models["recovery_low"] > 0]
     statement = pick(nope_stated, statement="finding_3_positive_models")
-    expected = rows_where(rows, family="Llama 3", text_layers=DEEP)
-    other_models = rows.drop(recovering.index)
+    expected = rows_where(models, family="Llama 3", text_layers=DEEP)
+    other_models = models.drop(recovering.index)
     return judge(
         set(recovering["model"]) == set(expected["model"]) and len(recovering) == statement["as_number"],
-        f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(recovering['display_name']))} "
+        f"Recomputed from the deciles of all {len(models)} captured models, {listed(list(recovering['display_name']))} "
         f"recover in the window, and the {len(other_models)} others reach {other_models['recovery'].max():+.3f} at "
         f"most; the two of {DEEP} layers share their text weights.",
         reported=str(statement["printed"]),
-        recomputed=f"{len(recovering)} of {len(rows)}",
-        n=len(rows),
+        recomputed=f"{len(recovering)} of {len(models)}",
+        n=len(models),
     )
 
 
@@ -47,22 +47,22 @@ def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: 
 @claim("000, Finding 3")
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """All other models of the table are monotone."""
-    rows = nope_recovery_recomputed
-    other_models = rows[(rows["agreement"] != "") & ~rows["recovers"].astype(bool)]
-    rising = other_models[other_models["shape"] == "rises"]
-    unlisted = rows[(rows["agreement"] == "") & (rows["shape"] != "falls")]
+    models = nope_recovery_recomputed
+    other_models = models[(models["agreement"] != "") & ~models["recovers"].astype(bool)]
+    rising_models = other_models[other_models["shape"] == "rises"]
+    unlisted_models = models[(models["agreement"] == "") & (models["shape"] != "falls")]
     phrases = [
         f"{row['display_name']} by {row['draw_up']:.3f} ({row['draw_up_low']:.3f} to {row['draw_up_high']:.3f}) at "
         f"{10 * row['rise_from']:.0f}-{10 * row['rise_to'] + 10:.0f} % of the context"
-        for _, row in rising.iterrows()
+        for _, row in rising_models.iterrows()
     ]
     return judge(
-        rising.empty,
-        f"Of the {len(other_models)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
-        f"{listed(phrases)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
-        f"{listed(list(unlisted['display_name']))} may.",
-        reported=str(pick(nope_stated, statement="finding_3_monotone_models")["printed"]),
-        recomputed=f"{len(other_models) - len(rising)} monotone",
+        rising_models.empty,
+        f"Of the {len(other_models)} others, {len(rising_models)} rise by more than the rounding of their deciles "
+        f"explains: {listed(phrases)}; of the {int((models['agreement'] == '').sum())} captured models outside the "
+        f"table, {listed(list(unlisted_models['display_name']))} may.",
+        reported=printed_text(nope_stated, statement="finding_3_monotone_models"),
+        recomputed=f"{len(other_models) - len(rising_models)} monotone",
         n=len(other_models),
     )
 
@@ -88,22 +88,23 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     deep_networks = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
     llama_test = pick(nope_family_tests, comparison="depth within Llama, all captured")
-    deeper_llama = llama[llama["text_layers"] > DEEP]
-    shallow_count = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
-    deep_words = (
+    deepest_llama = llama[llama["text_layers"] > DEEP]
+    shallow_recovering = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
+    deep_share = (
         f"{int(deep_networks['recovers'].sum())} of {len(deep_networks)} networks of {DEEP} layers or more recovers"
     )
     return judge(
-        shallow_count > 0,
+        shallow_recovering > 0,
         (
-            f"{shallow_count} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {deep_words}.",
-            f"It shows that depth is not enough ({deep_words}), not that it plays no part: within Llama the deepest of "
+            f"{shallow_recovering} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and "
+            f"{deep_share}.",
+            f"It shows that depth is not enough ({deep_share}), not that it plays no part: within Llama the deepest of "
             f"{len(llama)} networks recovers and no other (p = {llama_test['p_value']:.2f}, the smallest possible), "
             f"and the study itself asks for {DEEP} layers.",
         ),
         otherwise="not supported",
         reported="NOT a depth effect",
-        recomputed=f"{len(deeper_llama)} Llama deeper than {DEEP}",
+        recomputed=f"{len(deepest_llama)} Llama deeper than {DEEP}",
         n=len(llama),
         p_value=float(llama_test["p_value"]),
     )
@@ -120,15 +121,15 @@ def c000_f3_smaller_llama(nope_recovery_recomputed: pd.DataFrame, nope_stated: p
         for row in rows
     ]
     has_other_shape = rows[0]["draw_up"] > 0 > rows[0]["recovery"] and rows[0]["rise_to"] < DIP
-    note = (
+    shape_note = (
         "; the first rises before the window of the dip, so that its profile is not monotone but has no dip and "
         "recovery where the larger ones have."
     )
-    return _judge_absence(rows, layers, listed(phrases) + (note if has_other_shape else "."))
+    return _judge_absence(rows, layers, listed(phrases) + (shape_note if has_other_shape else "."))
 
 
 def _judge_absence(rows: list[pd.Series], layers: list[float], reason: str) -> Verdict:
-    """Judge whether models of the stated numbers of layers do not recover."""
+    """Judge whether no model recovers and each has the stated number of layers."""
     return judge(
         all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
         reason,
@@ -146,21 +147,23 @@ def c000_f3_intersection(
     condition = quote(nope_stated, statement="finding_3_depth_condition")
     depth = int(condition.number)
     rows = nope_recovery_recomputed
-    llama = rows[rows["family"] == "Llama 3"]
-    large = llama[llama["text_layers"] >= depth]
-    shallower = list(llama.loc[llama["recovers"] & (llama["text_layers"] < depth), "display_name"])
-    network_count, deeper_count = large["network"].nunique(), int((large["text_layers"] > depth).sum())
-    tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
-    p = float(tests["Llama against others, all captured"])
+    llama_models = rows[rows["family"] == "Llama 3"]
+    large_models = llama_models[llama_models["text_layers"] >= depth]
+    shallow_names = list(
+        llama_models.loc[llama_models["recovers"] & (llama_models["text_layers"] < depth), "display_name"]
+    )
+    network_count, deeper_count = large_models["network"].nunique(), int((large_models["text_layers"] > depth).sum())
+    p_values = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
+    p = float(p_values["Llama against others, all captured"])
     return judge(
-        network_count > 1 and deeper_count > 0 and not shallower,
-        f"Models with fewer than {depth} layers that recover: {listed(shallower)}."
-        if shallower
-        else f"The cell holds {network_count} network{'s' if network_count > 1 else ''} under {len(large)} names, "
-        f"{deeper_count} of them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over "
+        network_count > 1 and deeper_count > 0 and not shallow_names,
+        f"Models with fewer than {depth} layers that recover: {listed(shallow_names)}."
+        if shallow_names
+        else f"The cell holds {network_count} network{'s' if network_count > 1 else ''} under {len(large_models)} "
+        f"names, {deeper_count} of them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over "
         f"{rows['network'].nunique()} networks, and the smaller Llama models differ in size, width and training too.",
-        otherwise="contradicted" if shallower else "not supported",
-        failure="reading" if shallower else "",
+        otherwise="contradicted" if shallow_names else "not supported",
+        failure="reading" if shallow_names else "",
         reported=condition.printed,
         recomputed=f"{network_count} network",
         n=network_count,

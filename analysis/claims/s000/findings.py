@@ -1,4 +1,4 @@
-"""Document 000, question and first two findings: claims on two models of one text network, and on adjacent layers."""
+"""Document 000, Question and Findings 1 and 2: claims on two models with one text network, and on adjacent layers."""
 
 import re
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.stats import t as student
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pick, quote
 from boundpaper.statistics import wilson_interval
 
@@ -20,15 +21,15 @@ def c000_question_profile(
     nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Iterator[Verdict]:
     """Both models dip at 50-65K tokens, recover at 70-100K, and are lowest at the end."""
-    printed = {name: str(pick(nope_stated, statement=f"question_{name}_range")["printed"]) for name in FEATURES}
+    printed = {name: printed_text(nope_stated, statement=f"question_{name}_range") for name in FEATURES}
     for model in PAIR:
         row = pick(decile_profiles, model=model)
-        rise = pick(nope_recovery_recomputed, model=model)
+        recovery_row = pick(nope_recovery_recomputed, model=model)
         values = [float(row[f"d{number}"]) for number in range(10)]
         width = float(row["captured_context"]) / len(values) / 1000
-        low, peak = int(rise["rise_from"]), int(rise["rise_to"])
-        edges = {"dip": (low * width, (low + 1) * width), "recovery": ((low + 1) * width, (peak + 1) * width)}
-        heights = {"dip": values[low], "recovery": values[peak]}
+        lowest, peak = int(recovery_row["rise_from"]), int(recovery_row["rise_to"])
+        edges = {"dip": (lowest * width, (lowest + 1) * width), "recovery": ((lowest + 1) * width, (peak + 1) * width)}
+        heights = {"dip": values[lowest], "recovery": values[peak]}
         words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
         for feature in FEATURES:
             limits = [int(number) for number in re.findall(r"\d+", printed[feature])]  # thousands of tokens
@@ -43,10 +44,10 @@ def c000_question_profile(
                 key=f"{model}-{feature}",
                 statement=f"The {feature} of {row['display_name']} lies at {printed[feature]} tokens.",
             )
-        is_last = values.index(min(values)) == len(values) - 1
+        smallest = values.index(min(values))
         yield judge(
-            is_last,
-            f"The smallest of {len(values)} deciles is number {values.index(min(values)) + 1} ({min(values):.3f}).",
+            smallest == len(values) - 1,
+            f"The smallest of {len(values)} deciles is number {smallest + 1} ({min(values):.3f}).",
             recomputed=f"{values[-1]:.3f} at the end",
             n=len(values),
             key=f"{model}-end",
@@ -61,19 +62,19 @@ def c000_f1_not_cause(
     """The layers without position encoding do not cause the dip: the pattern is there in a model that has none."""
     text_model, vision = (pick(models, model=model) for model in PAIR)
     layer_count = quote(nope_models, model=PAIR[0], metric="nope_layers").number
-    rise = pick(nope_recovery_recomputed, model=PAIR[0])
-    skipped = "skipped on text" in str(vision["attention"])
+    recovery_row = pick(nope_recovery_recomputed, model=PAIR[0])
+    is_skipped = "skipped on text" in str(vision["attention"])
     return judge(
-        layer_count == 0 and rise["shape"] == "rises" and rise["recovery_low"] > 0,
-        f"{text_model['display_name']} has {layer_count:.0f} such layers and rises by {rise['draw_up']:.3f}"
+        layer_count == 0 and recovery_row["shape"] == "rises" and recovery_row["recovery_low"] > 0,
+        f"{text_model['display_name']} has {layer_count:.0f} such layers and rises by {recovery_row['draw_up']:.3f}"
         + (
             f"; in {vision['display_name']} they are skipped on text, so that they took no part in what was captured "
             "and could not have been the cause there, whatever the comparison."
-            if skipped
+            if is_skipped
             else "."
         ),
         reported="ruled out",
-        recomputed=f"{rise['draw_up']:+.3f} without such layers",
+        recomputed=f"{recovery_row['draw_up']:+.3f} without such layers",
         n=1,
     )
 
@@ -99,22 +100,22 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
     """The comparison of the two models, one with and one without such layers, is definitive."""
     origin = pick(published_facts, fact="llama32_vision_text")
     vision = pick(models, model=PAIR[1])
-    one_network = {origin["subject"], origin["printed"]} == set(PAIR)
-    skipped = "skipped on text" in str(vision["attention"])
+    is_one_network = {origin["subject"], origin["printed"]} == set(PAIR)
+    is_skipped = "skipped on text" in str(vision["attention"])
     return judge(
-        not (one_network and skipped),
+        not (is_one_network and is_skipped),
         (
-            f"The text weights of {vision['display_name']} are {'' if one_network else 'not '}those of "
+            f"The text weights of {vision['display_name']} are {'' if is_one_network else 'not '}those of "
             f"{pick(models, model=PAIR[0])['display_name']}, and its cross-attention layers are "
-            f"{'' if skipped else 'not '}skipped on text: the captures differ in such layers.",
+            f"{'' if is_skipped else 'not '}skipped on text: the captures differ in such layers.",
             f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and "
             "skips its cross-attention layers on text: both captures are of one network without such layers, so the "
             "comparison could not have come out otherwise; the conclusion follows from the architecture alone.",
         ),
         otherwise="not supported",
         reported="definitively",
-        recomputed="1 network" if one_network else "2 networks",
-        n=1 if one_network else 2,
+        recomputed="1 network" if is_one_network else "2 networks",
+        n=1 if is_one_network else 2,
     )
 
 
@@ -139,14 +140,14 @@ def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
 def c000_f1_about(nope_stated: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
     """The recovery is about 0.025 in both models."""
     reported = quote(nope_stated, statement="finding_1_recovery")
-    values = [quote(nope_models, model=model, metric="recovery") for model in PAIR]
-    farthest = max(values, key=lambda value: abs(value.number - reported.number))
+    recoveries = [quote(nope_models, model=model, metric="recovery") for model in PAIR]
+    farthest = max(recoveries, key=lambda recovery: abs(recovery.number - reported.number))
     return about(
         reported,
         farthest.number,
         farthest.interval,
-        reason=f"The two models have {values[0].printed} and {values[1].printed}.",
-        n=len(values),
+        reason=f"The two models have {recoveries[0].printed} and {recoveries[1].printed}.",
+        n=len(recoveries),
     )
 
 
@@ -157,7 +158,7 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
         key: int(quote(nope_stated, statement=f"finding_2_{key}").number)
         for key in ("llama31_recovering", "llama31_layers", "llama31_monotone", "llama32_recovering", "llama32_layers")
     }
-    possible = counts["llama31_recovering"] + counts["llama31_monotone"] <= counts["llama31_layers"]
+    is_possible = counts["llama31_recovering"] + counts["llama31_monotone"] <= counts["llama31_layers"]
     sum_in_words = f"{counts['llama31_recovering']} + {counts['llama31_monotone']} of {counts['llama31_layers']}"
     reported = f"{counts['llama31_recovering']} and {counts['llama32_recovering']} of {counts['llama31_layers']}"
     undecided = (
@@ -166,10 +167,10 @@ def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
     )
     # printed values can refute the claim, but only values by layer could support it
     return Verdict(
-        verdict="not testable" if possible else "contradicted",
-        reason=undecided if possible else f"The counts are not possible together ({sum_in_words}).",
+        verdict="not testable" if is_possible else "contradicted",
+        reason=undecided if is_possible else f"The counts are not possible together ({sum_in_words}).",
         reported=reported,
-        failure="" if possible else "number",
+        failure="" if is_possible else "number",
     )
 
 
@@ -182,16 +183,16 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> 
     count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
     low, high = wilson_interval(count, layers)
-    nearly = count / layers >= NEARLY_ALL
+    is_nearly_all = count / layers >= NEARLY_ALL
     threshold = quote(nope_stated, statement="finding_2_threshold")
     noise = float(pick(nope_twins, quantity="recovery")["value"])
     return judge(
-        nearly and noise < threshold.number,
-        f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the "
-        f"study's own count of those above {threshold.number}; two captures of the same text weights differ by "
-        f"{noise:.3f} in the recovery of the whole model.",
-        otherwise="not supported" if nearly else "contradicted",
-        reported=str(pick(nope_stated, statement="finding_2_llama31_contributing")["printed"]),
+        is_nearly_all and noise < threshold.number,
+        f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the study's "
+        f"own count of those above {threshold.number}; two captures of the same text weights differ by {noise:.3f} in "
+        "the recovery of the whole model.",
+        otherwise="not supported" if is_nearly_all else "contradicted",
+        reported=printed_text(nope_stated, statement="finding_2_llama31_contributing"),
         recomputed=f"{count} of {layers}",
         n=layers,
         ci=(low, high),
@@ -243,25 +244,27 @@ def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
 def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """That most layers recover is found in two models."""
     origin = pick(published_facts, fact="llama32_vision_text")
-    rows = [pick(nope_count_tests, comparison=model) for model in PAIR]
+    count_tests = [pick(nope_count_tests, comparison=model) for model in PAIR]
     fisher = pick(nope_count_tests, comparison="between models")
     paired_p_values = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
-    phrases = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in rows]
-    two_networks = {origin["subject"], origin["printed"]} != set(PAIR)
+    phrases = [
+        f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in count_tests
+    ]
+    are_two_networks = {origin["subject"], origin["printed"]} != set(PAIR)
     evidence = (
         f"{phrases[0]} and {phrases[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies "
         f"between {paired_p_values.min():.2f} and {paired_p_values.max():.2f} whatever the pairing)"
     )
     return judge(
-        two_networks,
+        are_two_networks,
         (
             f"{evidence}, and the text weights are not shared.",
             f"{evidence}, but the text weights are the same: this is one network captured twice.",
         ),
         otherwise="not supported",
         reported="Within Both Models",
-        recomputed="2 networks" if two_networks else "1 network",
-        n=2 if two_networks else 1,
+        recomputed="2 networks" if are_two_networks else "1 network",
+        n=2 if are_two_networks else 1,
         p_value=float(fisher["p_value"]),
     )
 
@@ -293,7 +296,7 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
 def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
     """Layers next to those without position encoding recover less than distant ones."""
     row = pick(nope_adjacency_bounds, comparison="adjacent - far")
-    # the largest possible t belongs to the smallest error, and so to the narrowest interval
+    # the largest possible t gives the smallest standard error, so this is the narrowest possible interval
     half_width = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
     return directed(
         float(row["difference"]),

@@ -1,9 +1,10 @@
-"""Document 000, its hypotheses and conclusion: claims judged by what the captured models already show."""
+"""Document 000, Hypotheses and Conclusion: claims judged by what the captured models show."""
 
 import math
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import Verdict, candidate, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import wilson_interval
@@ -18,8 +19,8 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
     bases = {model: float(pick(models, model=model)["rope_theta"]) for model in LLAMA}
     return judge(
         all(value == base.number for value in bases.values()),
-        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models use this "
-        "base, whether they recover or not.",
+        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models use this base, "
+        "whether they recover or not.",
         reported=base.printed,
         recomputed=", ".join(f"{value:.0f}" for value in sorted(set(bases.values()))),
         n=len(bases),
@@ -37,25 +38,25 @@ def c000_hypotheses_frequency(
     facts = {model: pick(models, model=model) for model in LLAMA}
     rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]
     recovering = [model for model in LLAMA if rows["recovers"][model]]
-    same_base = [
+    same_base_models = [
         model
         for model in LLAMA
         if model not in recovering
         and all(facts[model][name] == facts[recovering[0]][name] for name in ("rope_theta", "head_dim"))
     ]
     factors = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
-    rescaled = bool(same_base) and all(factors[model] != factors[recovering[0]] for model in same_base)
-    is_excluded = bool(same_base) and not rescaled
+    is_rescaled = bool(same_base_models) and all(factors[model] != factors[recovering[0]] for model in same_base_models)
+    is_excluded = bool(same_base_models) and not is_rescaled
     base_in_words = (
-        f"{listed([str(facts[model]['display_name']) for model in same_base])} has the same base and head dimension "
-        "and falls throughout, so the base alone is not the reason"
-        if same_base
+        f"{listed([str(facts[model]['display_name']) for model in same_base_models])} has the same base and head "
+        "dimension and falls throughout, so the base alone is not the reason"
+        if same_base_models
         else "No model with the same base and head dimension fails to recover"
     )
     scaling_note = (
         f"; but the long wavelengths are scaled differently there ({factors[recovering[0]]} where the profile "
-        f"recovers, {factors[same_base[0]]} there), so that its frequencies are not the same"
-        if same_base
+        f"recovers, {factors[same_base_models[0]]} there), so that its frequencies are not the same"
+        if same_base_models
         else ""
     )
     return candidate(
@@ -64,7 +65,7 @@ def c000_hypotheses_frequency(
             f"{base_in_words}, and the scaling of the long wavelengths is the same too ({factors[recovering[0]]}).",
             f"{base_in_words}{scaling_note}. A capture of one model with its scaling changed would decide it.",
         ),
-        recomputed=f"{len(same_base)} model with the same frequencies falls",
+        recomputed=f"{len(same_base_models)} model with the same frequencies falls",
         n=len(rows),
     )
 
@@ -72,22 +73,22 @@ def c000_hypotheses_frequency(
 @claim("000, Hypotheses")
 def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """Some frequencies of the rotary embedding complete a cycle at distances of 60-100K tokens."""
-    facts = pick(models, model=LLAMA[0])
-    base, pairs = float(facts["rope_theta"]), int(facts["head_dim"]) // 2
+    configuration = pick(models, model=LLAMA[0])
+    base, pairs = float(configuration["rope_theta"]), int(configuration["head_dim"]) // 2
     factor = quote(published_facts, fact=f"rope_factor_{LLAMA[0]}").number
-    printed = str(pick(nope_stated, statement="hypotheses_interference_range")["printed"])
+    printed = printed_text(nope_stated, statement="hypotheses_interference_range")
     low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
     wavelengths = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
-    unscaled = sum(low <= wave <= high for wave in wavelengths)
-    # scaling multiplies all wavelengths above the family's first context by the factor
-    scaled = sum(low <= factor * wave <= high for wave in wavelengths)
+    unscaled_count = sum(low <= wavelength <= high for wavelength in wavelengths)
+    # the scaling multiplies every wavelength that is longer than the family's first context
+    scaled_count = sum(low <= factor * wavelength <= high for wavelength in wavelengths)
     return judge(
-        unscaled > 0 and scaled > 0,
-        f"{unscaled} of {pairs} pairs have wavelengths of {printed} at the base, {scaled} once the long ones are "
-        f"stretched {factor:.0f}-fold by the scaling; any geometric set of wavelengths has some in such a range, so "
-        "this does not single it out.",
+        unscaled_count > 0 and scaled_count > 0,
+        f"{unscaled_count} of {pairs} pairs have wavelengths of {printed} at the base, {scaled_count} once the long "
+        f"ones are stretched {factor:.0f}-fold by the scaling; any geometric set of wavelengths has some in such a "
+        "range, so this does not single it out.",
         reported=printed,
-        recomputed=f"{unscaled} and {scaled} of {pairs}",
+        recomputed=f"{unscaled_count} and {scaled_count} of {pairs}",
         n=pairs,
     )
 
@@ -95,7 +96,7 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
 @claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
     """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity."""
-    span = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
+    span = printed_text(nope_stated, statement="hypotheses_specialist_range")
     depth = quote(nope_stated, statement="hypotheses_depth").printed
     return untestable(
         f"Profiles of single heads are not printed; the share of heads that peak at {span}, in Llama models of equal "
@@ -107,7 +108,7 @@ def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
 @claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
     """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone."""
-    length = pick(nope_stated, statement="hypotheses_document_length")["printed"]
+    length = printed_text(nope_stated, statement="hypotheses_document_length")
     return untestable(
         "The lengths of the training documents are not published; two models trained alike on documents of different "
         "length would decide it.",
@@ -119,17 +120,17 @@ def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
 def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """The profile is a trait of the Llama family, which appears from 32 layers on."""
     depth = pick(nope_stated, statement="conclusion_depth")
-    llama = nope_recovery_recomputed[nope_recovery_recomputed["family"] == "Llama 3"].drop_duplicates("network")
-    recovering = llama[llama["recovers"].astype(bool)]
+    networks = nope_recovery_recomputed[nope_recovery_recomputed["family"] == "Llama 3"].drop_duplicates("network")
+    recovering = networks[networks["recovers"].astype(bool)]
     return judge(
-        len(recovering) > len(llama) / 2 and recovering["text_layers"].nunique() > 1,
-        f"{len(recovering)} of {len(llama)} Llama networks recovers, the one of {recovering['text_layers'].max()} "
-        f"layers; a threshold between {llama['text_layers'].nlargest(2).min()} and {recovering['text_layers'].max()} "
-        "layers cannot be told from any other difference between the networks.",
+        len(recovering) > len(networks) / 2 and recovering["text_layers"].nunique() > 1,
+        f"{len(recovering)} of {len(networks)} Llama networks recovers, the one of {recovering['text_layers'].max()} "
+        f"layers; a threshold between {networks['text_layers'].nlargest(2).min()} and "
+        f"{recovering['text_layers'].max()} layers cannot be told from any other difference between the networks.",
         otherwise="not supported",
         reported=str(depth["printed"]),
-        recomputed=f"{len(recovering)} of {len(llama)} networks",
-        n=len(llama),
+        recomputed=f"{len(recovering)} of {len(networks)} networks",
+        n=len(networks),
     )
 
 
@@ -140,13 +141,13 @@ def c000_conclusion_uniform(nope_stated: pd.DataFrame, nope_layer_cells: pd.Data
         int(quote(nope_stated, statement=f"finding_2_llama32_{name}").number) for name in ("recovering", "layers")
     )
     threshold = quote(nope_stated, statement="finding_2_threshold").number
-    top = nope_layer_cells[nope_layer_cells["model"] == "llama3.2-11b"]["recovery"].max()
+    highest = nope_layer_cells[nope_layer_cells["model"] == "llama3.2-11b"]["recovery"].max()
     low, high = wilson_interval(count, layers)
     return judge(
         count == layers,
-        f"By the study's own count {layers - count} of {layers} layers do not recover ({count} do, "
-        f"[{100 * low:.0f}, {100 * high:.0f}] %), and the recoveries range from {threshold} or less to {top:.3f}.",
-        reported=str(pick(nope_stated, statement="conclusion_uniform")["printed"]),
+        f"By the study's own count {layers - count} of {layers} layers do not recover ({count} do, [{100 * low:.0f}, "
+        f"{100 * high:.0f}] %), and the recoveries range from {threshold} or less to {highest:.3f}.",
+        reported=printed_text(nope_stated, statement="conclusion_uniform"),
         recomputed=f"{count} of {layers}",
         n=layers,
         ci=(low, high),

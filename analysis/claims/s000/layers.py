@@ -1,30 +1,31 @@
-"""Document 000, its single layers: claims on where the top layers lie, and on the most and least plastic layers."""
+"""Document 000, single layers: claims on the depth of the layers that recover most, and on plasticity extremes."""
 
 import re
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
-EXTREMES = ("most plastic", "least plastic")  # as the table calls them
+EXTREMES = ("most plastic", "least plastic")  # categories of the table
 
 
 @claim("000, Finding 1")
 def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Iterator[Verdict]:
     """In the table of two models, the layers and those without rotary positions are those of the configuration."""
     for model in dict.fromkeys(nope_models["model"]):
-        facts = pick(nope_recovery_recomputed, model=model)
-        self_count, cross_count = int(facts["text_layers"]), int(facts["layers"]) - int(facts["text_layers"])
+        configuration = pick(nope_recovery_recomputed, model=model)
+        self_count = int(configuration["text_layers"])
+        cross_count = int(configuration["layers"]) - self_count
         for metric, expected in (
             ("layers", [self_count, cross_count] if cross_count else [self_count]),
             ("nope_layers", [cross_count]),
         ):
-            printed = str(pick(nope_models, model=model, metric=metric)["printed"])
+            printed = printed_text(nope_models, model=model, metric=metric)
             yield cell_check(
                 [int(number) for number in re.findall(r"\d+", printed)] == expected,
                 f"The configuration has {self_count} self-attention layers and {cross_count} of cross-attention.",
@@ -39,15 +40,15 @@ def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.D
 def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
     """The listed layers dip, recover, and collapse at the end."""
     rows = nope_layer_cells
-    shaped = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
-    level_rows = rows[~rows["below_dip"].astype(bool)]
-    phrases = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in level_rows.iterrows()]
+    has_shape = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
+    rows_at_dip = rows[~rows["below_dip"].astype(bool)]
+    phrases = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in rows_at_dip.iterrows()]
     return judge(
-        bool(shaped.all()),
-        f"{int(shaped.sum())} of {len(rows)} fall after the recovery; {listed(phrases)} ends on the level of its dip, "
-        "the others below theirs.",
+        bool(has_shape.all()),
+        f"{int(has_shape.sum())} of {len(rows)} fall after the recovery; {listed(phrases)} ends on the level of its "
+        "dip, the others below theirs.",
         reported="collapse",
-        recomputed=f"{int(shaped.sum())} of {len(rows)}",
+        recomputed=f"{int(has_shape.sum())} of {len(rows)}",
         n=len(rows),
     )
 
@@ -56,16 +57,16 @@ def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
 def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
     """The layers that recover show no pattern over depth, they lie early, in the middle and late."""
     tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
-    lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
+    layer_lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
-    # a pattern over depth is excluded only if half of the layers or more are printed
-    is_half = min(len(layers) for layers in lists) >= n / 2
-    lists_in_words = [", ".join(str(layer) for layer in layers) for layers in lists]
+    # only if at least half of the layers are printed can they show that there is no pattern
+    half_are_printed = min(len(layers) for layers in layer_lists) >= n / 2
+    lists_in_words = [", ".join(str(layer) for layer in layers) for layers in layer_lists]
     return judge(
-        is_half and all(row["p_value"] > 0.05 for row in tests),
-        f"{len(lists[0])} of {n} layers are printed for either model: text layers {lists_in_words[0]} (exact "
+        half_are_printed and all(row["p_value"] > 0.05 for row in tests),
+        f"{len(layer_lists[0])} of {n} layers are printed for either model: text layers {lists_in_words[0]} (exact "
         f"rank-sum p = {tests[0]['p_value']:.2f}) and {lists_in_words[1]} (p = {tests[1]['p_value']:.2f})"
-        + ("." if is_half else "; this few cannot show that there is no pattern."),
+        + ("." if half_are_printed else "; this few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",
         recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
@@ -79,12 +80,12 @@ def c000_extremes_most(
 ) -> Verdict:
     """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least."""
     plasticity = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
-    llama = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
-    pairs = llama[["d01", "d45", "d67", "d89"]]
-    # assume that the fifth pair of deciles is between the smallest and largest of the four printed ones
+    llama_layers = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
+    pairs = llama_layers[["d01", "d45", "d67", "d89"]]
+    # the fifth pair of deciles is not printed: assume a value between the smallest and the largest of the four
     limits = [(pairs.sum(axis=1) + fifth) / (pairs.shape[1] + 1) for fifth in (pairs.min(axis=1), pairs.max(axis=1))]
-    count = len(set(plasticity.index) | set(pairs.index))
-    layers = int((nope_layer_kinds["kind"] == "self-attention").sum())
+    printed_count = len(set(plasticity.index) | set(pairs.index))
+    layer_count = int((nope_layer_kinds["kind"] == "self-attention").sum())
     low, high = float(limits[0].min()), float(limits[1].max())
     named_layers = [
         int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in EXTREMES
@@ -95,18 +96,20 @@ def c000_extremes_most(
         and plasticity.min() < low
     )
     evidence = (
-        f"Of the {count} layers with printed values, {plasticity.idxmax()} has the highest ({plasticity.max():.3f}) "
-        f"and {plasticity.idxmin()} the lowest ({plasticity.min():.3f}); the five top recovery layers lie between "
-        f"{low:.3f} and {high:.3f}."
+        f"Of the {printed_count} layers with printed values, {plasticity.idxmax()} has the highest "
+        f"({plasticity.max():.3f}) and {plasticity.idxmin()} the lowest ({plasticity.min():.3f}); the five top "
+        f"recovery layers lie between {low:.3f} and {high:.3f}."
     )
-    unprinted = f" The other {layers - count} of {layers} layers, which would decide it, are not printed."
+    unprinted = (
+        f" The other {layer_count - printed_count} of {layer_count} layers, which would decide it, are not printed."
+    )
     # printed values can refute the claim, but only values of all layers could support it
     return Verdict(
-        verdict="not testable" if agrees and count < layers else "holds" if agrees else "contradicted",
-        reason=evidence + (unprinted if agrees and count < layers else ""),
+        verdict="not testable" if agrees and printed_count < layer_count else "holds" if agrees else "contradicted",
+        reason=evidence + (unprinted if agrees and printed_count < layer_count else ""),
         reported=", ".join(map(str, named_layers)),
         recomputed=f"{plasticity.idxmax()}, {plasticity.idxmin()}",
-        n=count,
+        n=printed_count,
     )
 
 
@@ -132,7 +135,7 @@ def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> Iterator[Verdict]:
     """Layers 16 and 17 have an R2 of position of about 0.02."""
-    about = quote(nope_stated, statement="extremes_r2_pos")
+    reported = quote(nope_stated, statement="extremes_r2_pos")
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     for layer in (16, 17):
         value = quote(nope_extremes, layer=layer, metric="r2_pos")
@@ -141,14 +144,14 @@ def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> 
             f"layer {index} with a plasticity of {table['ap_overall'][index]:.3f}" for index in equal_layers
         ]
         yield compare(
-            about,
+            reported,
             value.number,
             value.interval,
             reason=f"The table prints {value.printed} for layer {layer}"
             + (f", the same as for {listed(equal_in_words)}." if equal_in_words else "."),
             places=value.decimals,
             key=str(layer),
-            statement=f"Layer {layer} has an R2 of position of about {about.number}.",
+            statement=f"Layer {layer} has an R2 of position of about {reported.number}.",
             n=1,
         )
 
@@ -158,22 +161,22 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     pair, other_layers = table.loc[[16, 17]], table.drop([16, 17])
-    separate = {
+    is_separate = {
         "plasticity": pair["ap_overall"].min() > other_layers["ap_overall"].max(),
         "slope": pair["beta_norm"].max() < other_layers["beta_norm"].min(),
         "R2": pair["r2_pos"].max() < other_layers["r2_pos"].min(),
     }
-    failing = [name for name, holds in separate.items() if not holds]
+    overlapping_measures = [name for name, holds in is_separate.items() if not holds]
     return judge(
-        not failing,
-        f"Among the {len(table)} printed layers the two differ from "
-        f"the rest in {listed([name for name, holds in separate.items() if holds])}"
-        + (f", not in {listed(failing)}" if failing else "")
+        not overlapping_measures,
+        f"Among the {len(table)} printed layers the two differ from the rest in "
+        f"{listed([name for name, holds in is_separate.items() if holds])}"
+        + (f", not in {listed(overlapping_measures)}" if overlapping_measures else "")
         + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
         f"{other_layers['r2_pos'].min():.3f}.",
         otherwise="not supported",
         reported="outliers",
-        recomputed=f"{len(separate) - len(failing)} of {len(separate)} measures",
+        recomputed=f"{len(is_separate) - len(overlapping_measures)} of {len(is_separate)} measures",
         n=len(table),
     )
 
@@ -218,16 +221,16 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     """Layer 4, of low plasticity, follows the cross-attention layer 3."""
     named_layers = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
     groups = nope_groups.set_index("layer")["group"]
-    group_names = [str(groups[layer]) for layer in named_layers]
+    named_groups = [str(groups[layer]) for layer in named_layers]
     least_plastic = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
     phrases = [f"{layer} ({groups[layer]})" for layer in least_plastic.index]
     return judge(
-        group_names == ["after"],
-        ("It does" if group_names == ["after"] else f"It is {listed(group_names)} by the groups")
+        named_groups == ["after"],
+        ("It does" if named_groups == ["after"] else f"It is {listed(named_groups)} by the groups")
         + f"; the three least plastic of the printed layers are {listed(phrases)}"
         + (", so they do not share adjacency." if len({groups[layer] for layer in least_plastic.index}) > 1 else "."),
         reported="after",
-        recomputed=", ".join(group_names),
+        recomputed=", ".join(named_groups),
         n=len(least_plastic),
     )
 
@@ -235,11 +238,11 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_pure(nope_extremes: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 are pure content-routing layers."""
-    layers = pick(nope_stated, statement="extremes_outlier_layers")["printed"]
+    layers = printed_text(nope_stated, statement="extremes_outlier_layers")
     plasticity = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     return untestable(
         f"Plasticities of {plasticity[16]:.3f} and {plasticity[17]:.3f} let position influence which key wins (1 would "
-        "exclude that), and nothing is printed on what these layers route; interventions on their heads would "
-        "decide it.",
+        "exclude that), and nothing is printed on what these layers route; interventions on their heads would decide "
+        "it.",
         reported=f"layers {layers}",
     )

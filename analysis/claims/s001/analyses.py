@@ -1,16 +1,16 @@
-"""Document 001, the three analyses: claims on components, rotation and plasticity, and gaps that plasticity closes."""
+"""Document 001, the three analyses: claims on components, on rotation and on plasticity."""
 
 import math
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, min_to_max
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
 
-FAR = 8.0  # at this many standard deviations, one key wins for every query
+FAR = 8.0  # standard deviations of the score difference at which one key wins for every query
 
 
 @claim("001, Three Mechanistic Analyses, One Dataset")
@@ -22,7 +22,7 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
         f"The overview names {listed([str(title) for title in reported_analyses['title']])}.",
         reported=statement["printed"],
         recomputed=str(len(reported_analyses)),
-    )  # the document counts headings
+    )
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
@@ -107,9 +107,9 @@ def c001_keys_stronger(
 
 
 def _table_of_correlations(mechanistic: pd.DataFrame, ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    rows = pd.concat([mechanistic, ruler])
-    rows = rows[rows["metric"].isin(["r_k_a", "r_q_a"])]
-    table = rows.pivot(index="model", columns="metric", values="value").reset_index()
+    printed_rows = pd.concat([mechanistic, ruler])
+    printed_rows = printed_rows[printed_rows["metric"].isin(["r_k_a", "r_q_a"])]
+    table = printed_rows.pivot(index="model", columns="metric", values="value").reset_index()
     return table.merge(models[["model", "display_name", "family"]], on="model")
 
 
@@ -134,8 +134,7 @@ def c001_gap_profile(decile_profiles: pd.DataFrame) -> Verdict:
     fall = 100 * (1 - last / first)
     return judge(
         bool((fall > 0).all()),
-        f"From the first decile to the last plasticity falls by {fall.min():.0f} to {fall.max():.0f} % in {len(fall)} "
-        "models.",
-        recomputed=f"{fall.min():.0f} to {fall.max():.0f} %",
+        f"From the first decile to the last plasticity falls by {min_to_max(fall, '.0f')} % in {len(fall)} models.",
+        recomputed=f"{min_to_max(fall, '.0f')} %",
         n=len(fall),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, count_check, judge_joint_change
+from analysis.claims._shared import cell_check, count_check, judge_joint_change, printed_text
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.statistics.rounding import percent_change
@@ -19,10 +19,10 @@ TABLE8 = Artifact("reported_ruler_plasticity", "Table 8")
 @claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> list[Verdict]:
     """Seven captured models are matched with LongBench Pro."""
-    count = reported_mechanistic["model"].nunique()
+    model_count = reported_mechanistic["model"].nunique()
     return [
-        count_check(stated_001, key, count, f"Table 1 of the second study has {count} rows.")
-        for key in ("longbench_models", "profile_matched", "open_gaps_matched")
+        count_check(stated_001, statement, model_count, f"Table 1 of the second study has {model_count} rows.")
+        for statement in ("longbench_models", "profile_matched", "open_gaps_matched")
     ]
 
 
@@ -30,14 +30,14 @@ def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.Dat
 def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Ministral-3-14B is the only model with scores by length."""
     rows = published_lbp[published_lbp["length"] != "overall"]
-    complete = rows.groupby("model")["length"].nunique()
+    lengths_by_model = rows.groupby("model")["length"].nunique()
     return judge(
-        len(complete) == 1,
-        f"The benchmark's own summaries give {complete.min()} lengths or more for {len(complete)} captured models, in "
-        f"{rows['mode'].nunique()} prompt modes.",
-        reported=str(pick(stated_001, statement="longbench_only_model")["printed"]),
-        recomputed=f"{len(complete)} models",
-        n=len(complete),
+        len(lengths_by_model) == 1,
+        f"The benchmark's own summaries give {lengths_by_model.min()} lengths or more for {len(lengths_by_model)} "
+        f"captured models, in {rows['mode'].nunique()} prompt modes.",
+        reported=printed_text(stated_001, statement="longbench_only_model"),
+        recomputed=f"{len(lengths_by_model)} models",
+        n=len(lengths_by_model),
     )
 
 
@@ -48,7 +48,7 @@ def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.Dat
         lbp_length_tests,
         f"{MINISTRAL_14B}, thinking",
         what="Score with thinking and plasticity",
-        reported=str(pick(stated_001, statement="longbench_ministral3_14b_correlated")["printed"]),
+        reported=printed_text(stated_001, statement="longbench_ministral3_14b_correlated"),
     )
 
 
@@ -78,14 +78,14 @@ def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
     for mode in ("thinking", "nonthinking"):
         first, last = (pick(lbp_lengths, model=MINISTRAL_14B, mode=mode, length=length) for length in ("8k", "128k"))
         falls[mode] = [100 * (1 - float(last[name]) / float(first[name])) for name in ("lbp", "plasticity")]
-    (score, plasticity), (direct_score, _) = falls["thinking"], falls["nonthinking"]
+    (score, plasticity), (score_without_thinking, _) = falls["thinking"], falls["nonthinking"]
     return judge(
-        bool(plasticity < min(score, direct_score)),
-        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by {direct_score:.1f} "
-        "% without, the mode of the overall scores.",
+        bool(plasticity < min(score, score_without_thinking)),
+        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by "
+        f"{score_without_thinking:.1f} % without, the mode of the overall scores.",
         otherwise="not supported",
         reported="shallower",
-        recomputed=f"{plasticity:.1f} against {score:.1f} and {direct_score:.1f} %",
+        recomputed=f"{plasticity:.1f} against {score:.1f} and {score_without_thinking:.1f} %",
         n=2,
     )
 

@@ -2,32 +2,32 @@
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE, numbers_of, rising_profiles
-from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
+from analysis.claims._shared import DECILE, min_to_max, numbers_of, printed_text, rising_profiles
+from boundpaper.claims import Verdict, claim, compare, judge, quote
 from boundpaper.claims.words import listed
 
 FAMILIES = ("Ministral 3", "Qwen3", "Llama 3.2")
 
 
 def _models_of_section(frame: pd.DataFrame) -> pd.DataFrame:
-    """Select the models of the section's three families, without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
+    """Return the rows of the section's three families, without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
     return frame[frame["family"].isin(FAMILIES[:2]) | frame["model"].str.startswith("llama3.2")]
 
 
 @claim("001, Cross-Model Results: positional profile")
 def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
     """Eleven models of three families are compared."""
-    counts = {"models": len(_models_of_section(captured_models)), "families": len(FAMILIES)}
+    printed_counts = {"models": len(_models_of_section(captured_models)), "families": len(FAMILIES)}
     return [
         compare(
             quote(stated_001, statement=f"profile_{key}"),
             count,
-            reason=f"The captures of {listed(list(FAMILIES))} are {counts['models']}.",
+            reason=f"The captures of {listed(list(FAMILIES))} are {printed_counts['models']}.",
             places=0,
             key=key,
             statement=f"{count} {key} are compared.",
         )
-        for key, count in counts.items()
+        for key, count in printed_counts.items()
     ]
 
 
@@ -40,7 +40,7 @@ def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFram
         count == 0,
         f"By their deciles, {count} of {len(rows)} rise somewhere by more than the {rows['rounding'].max():.3f} that "
         f"rounding explains: {listing}.",
-        reported=str(pick(stated_001, statement="profile_shape")["printed"]),
+        reported=printed_text(stated_001, statement="profile_shape"),
         recomputed=f"{len(rows) - count} of {len(rows)}",
         n=len(rows),
     )
@@ -51,12 +51,12 @@ def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataF
     """The drops of Llama 3.2 1B and 3B are about 0.22 to 0.23."""
     drops = captured_models.loc[captured_models["model"].isin(["llama3.2-1b", "llama3.2-3b"]), "ap_drop"]
     reported = quote(stated_001, statement="profile_llama_drop")
-    span = f"{drops.min():.3f} to {drops.max():.3f}"
+    drop_range = min_to_max(drops)
     return judge(
         bool(reported.interval.low <= drops.min() and drops.max() <= reported.interval.high),
-        f"The {len(drops)} drops run from {span} with a mean of {drops.mean():.3f}.",
+        f"The {len(drops)} drops run from {drop_range} with a mean of {drops.mean():.3f}.",
         reported=reported.printed,
-        recomputed=span,
+        recomputed=drop_range,
         n=len(drops),
     )
 
@@ -64,33 +64,33 @@ def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataF
 @claim("001, Cross-Model Results: positional profile")
 def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
     """Scale helps: Qwen3-14B has a flatter profile than Qwen3-0.6B."""
-    qwen = captured_models[captured_models["family"] == "Qwen3"].set_index("model")["ap_drop"]
-    middle = qwen.drop(["qwen3-14b", "qwen3-0.6b"])
-    larger = middle[middle > qwen["qwen3-0.6b"]]
+    qwen_drops = captured_models[captured_models["family"] == "Qwen3"].set_index("model")["ap_drop"]
+    middle_drops = qwen_drops.drop(["qwen3-14b", "qwen3-0.6b"])
+    larger_drops = middle_drops[middle_drops > qwen_drops["qwen3-0.6b"]]
     return judge(
-        bool(qwen["qwen3-14b"] < qwen["qwen3-0.6b"] and larger.empty),
-        f"The larger end drops by {qwen['qwen3-14b']:.3f}, the smaller by {qwen['qwen3-0.6b']:.3f}, and the sizes "
-        f"between them by {listed([f'{name} {value:.3f}' for name, value in middle.items()])}: {len(larger)} of "
-        f"{len(middle)} by more than the smaller end.",
-        otherwise="not supported" if qwen["qwen3-14b"] < qwen["qwen3-0.6b"] else "contradicted",
+        bool(qwen_drops["qwen3-14b"] < qwen_drops["qwen3-0.6b"] and larger_drops.empty),
+        f"The larger end drops by {qwen_drops['qwen3-14b']:.3f}, the smaller by {qwen_drops['qwen3-0.6b']:.3f}, and "
+        f"the sizes between them by {listed([f'{name} {value:.3f}' for name, value in middle_drops.items()])}: "
+        f"{len(larger_drops)} of {len(middle_drops)} by more than the smaller end.",
+        otherwise="not supported" if qwen_drops["qwen3-14b"] < qwen_drops["qwen3-0.6b"] else "contradicted",
         reported="flatter",
-        recomputed=f"{qwen['qwen3-14b']:.3f} < {qwen['qwen3-0.6b']:.3f}",
-        n=len(qwen),
+        recomputed=f"{qwen_drops['qwen3-14b']:.3f} < {qwen_drops['qwen3-0.6b']:.3f}",
+        n=len(qwen_drops),
     )
 
 
 @claim("001, Cross-Model Results: positional profile")
 def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
     """Llama 3.2 1B and 3B have the steepest declines."""
-    table = captured_models.set_index("model")["ap_drop"]
-    llama, other_drops = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
+    drops = captured_models.set_index("model")["ap_drop"]
+    llama_drops, other_drops = drops[["llama3.2-1b", "llama3.2-3b"]], drops.drop(["llama3.2-1b", "llama3.2-3b"])
     return judge(
-        bool(llama.min() > other_drops.max()),
-        f"They drop by {llama.min():.3f} and {llama.max():.3f}; the next of {len(table)} models, "
+        bool(llama_drops.min() > other_drops.max()),
+        f"They drop by {llama_drops.min():.3f} and {llama_drops.max():.3f}; the next of {len(drops)} models, "
         f"{other_drops.idxmax()}, by {other_drops.max():.3f}.",
         reported="steepest",
-        recomputed=f"{llama.min():.3f} > {other_drops.max():.3f}",
-        n=len(table),
+        recomputed=f"{llama_drops.min():.3f} > {other_drops.max():.3f}",
+        n=len(drops),
     )
 
 
@@ -98,28 +98,28 @@ def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
 def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """Past 100K tokens, all heads of Llama 3.2 1B and 3B have come together at about 0.45."""
     level = quote(stated_001, statement="profile_llama_converged")
-    position = quote(stated_001, statement="profile_llama_converged_from").number
-    deciles = [f"d{decile}" for decile in range(10) if decile * DECILE >= position]
+    first_position = quote(stated_001, statement="profile_llama_converged_from").number
+    deciles = [f"d{decile}" for decile in range(10) if decile * DECILE >= first_position]
     means = {
         str(row["display_name"]): [float(row[name]) for name in deciles]
         for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
     }
-    # "about" 0.45 allows one unit of the last digit
-    deviating = [
+    # "about 0.45" allows one unit of the last digit
+    exceptions = [
         name for name, values in means.items() if max(abs(value - level.number) for value in values) > 0.01 + 1e-9
     ]
     phrases = [f"{name} {listed([f'{value:.3f}' for value in values])}" for name, values in means.items()]
     return judge(
-        not deviating,
-        f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(phrases)}"
+        not exceptions,
+        f"The mean over heads is, in the deciles past {first_position:,.0f} tokens, {'; '.join(phrases)}"
         + (
-            f": heads that meet at {level.printed} cannot average that, so it fails for {listed(deviating)}; values "
+            f": heads that meet at {level.printed} cannot average that, so it fails for {listed(exceptions)}; values "
             "per head are not printed."
-            if deviating
+            if exceptions
             else f", within 0.01 of {level.printed}; values per head are not printed."
         ),
         reported=level.printed,
-        recomputed=f"{len(means) - len(deviating)} of {len(means)} means",
+        recomputed=f"{len(means) - len(exceptions)} of {len(means)} means",
         n=len(means),
     )
 
@@ -148,7 +148,7 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
             if ranks.is_monotonic_increasing
             else f"mixes them; of Ministral 3 {listed(displaced_in_words)} is below the best Qwen3."
         ),
-        reported=str(pick(stated_001, statement="profile_family_order")["printed"]),
+        reported=printed_text(stated_001, statement="profile_family_order"),
         recomputed=f"{len(displaced_in_words)} of Ministral 3 below the best Qwen3",
         n=len(source),
     )
@@ -170,7 +170,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
         "Taking the factor as score at 128K over score at 8K, the correlation of ap_drop with its loss is "
         f"{'; '.join(phrases)}.",
         otherwise="not supported",
-        recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
+        recomputed=f"r = {min_to_max(tests['estimate'], '.2f')}",
         **numbers_of(weakest, "n", "p_value", "p_adjusted"),
     )
 

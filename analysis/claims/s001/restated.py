@@ -1,10 +1,10 @@
-"""Document 001: claims on numbers that the second study states too, each judged as there."""
+"""Document 001: claims on numbers that document 002 also states, judged by the verdicts on document 002."""
 
 import pandas as pd
 
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
-# statement of the narrative -> same statement of the second study, and the ledger rows that judge it
+# statement of document 001 -> the same statement of document 002, and the ledger rows that judge it
 RESTATED = {
     "profile_ministral_drop": ("cross_ministral_drop", "c002_ministral_drop"),
     "decomposition_ministral_drop": ("h4_ministral_drop", "c002_h4_numbers.h4_ministral_drop"),
@@ -37,8 +37,8 @@ c001_stated_again = Cells(
 @claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
     """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one."""
-    rows = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
-    limits = {"first": int(rows["tokens"].min()), "last": int(rows["tokens"].max())}
+    binned_lengths = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
+    limits = {"first": int(binned_lengths["tokens"].min()), "last": int(binned_lengths["tokens"].max())}
     return [
         compare(
             quote(stated_001, statement=f"longbench_ministral3_14b_{end}_length"),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import count_check
+from analysis.claims._shared import count_check, min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -28,20 +28,20 @@ def c001_ruler_counts(
 @claim("001, Connecting to Benchmarks: RULER")
 def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
     """The drop of Llama-3.1-8B lies in the range of Qwen3."""
-    llama = float(pick(captured_models, model=LLAMA)["ap_drop"])
-    qwen = captured_models.loc[captured_models["family"] == "Qwen3", "ap_drop"]
+    llama_drop = float(pick(captured_models, model=LLAMA)["ap_drop"])
+    qwen_drops = captured_models.loc[captured_models["family"] == "Qwen3", "ap_drop"]
     reported = quote(stated_001, statement="profile_qwen_drop")
     places = [
-        "below" if llama < low else "above" if llama > high else "in"
-        for low, high in ((reported.interval.low, reported.interval.high), (qwen.min(), qwen.max()))
+        "below" if llama_drop < low else "above" if llama_drop > high else "in"
+        for low, high in ((reported.interval.low, reported.interval.high), (qwen_drops.min(), qwen_drops.max()))
     ]
     return judge(
         places[0] == "in",
-        f"{llama:.3f} lies {places[0]} the range as stated, {reported.printed.lstrip('≈ ')} to two decimals, and "
-        f"{places[1]} that of the values themselves, {qwen.min():.3f} to {qwen.max():.3f}.",
+        f"{llama_drop:.3f} lies {places[0]} the range as stated, {reported.printed.lstrip('≈ ')} to two decimals, and "
+        f"{places[1]} that of the values themselves, {min_to_max(qwen_drops)}.",
         reported="matching",
-        recomputed=f"{llama:.3f}",
-        n=1 + len(qwen),
+        recomputed=f"{llama_drop:.3f}",
+        n=1 + len(qwen_drops),
     )
 
 
@@ -57,17 +57,15 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
         steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
         flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
         is_apart &= bool(steep.min() > flat.max())
-        phrases.append(
-            f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
-        )
+        phrases.append(f"{min_to_max(steep, '.0f')} % against {min_to_max(flat, '.0f')} % ({mode})")
     correlations = [
         float(rows["ap_drop"].corr(rows["decline"], method="spearman"))
         for _, rows in source_rows.groupby(["mode", "family"])
         if len(rows) > 2
     ]
-    ordered = bool(correlations) and min(correlations) > 0
+    is_ordered = bool(correlations) and min(correlations) > 0
     return judge(
-        is_apart and ordered,
+        is_apart and is_ordered,
         f"From 8K to 128K their scores fall by {' and '.join(phrases)} for the flat Ministral 3 profiles: families "
         f"{'differ' if is_apart else 'do not differ'} in both. Inside families of three models the rank correlation of "
         f"drop and loss is {min(correlations, default=0):+.1f} to {max(correlations, default=0):+.1f}, and nothing "
@@ -82,11 +80,12 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
 def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> Verdict:
     """Six of the matched models have no scores by length."""
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    absent = scores.loc[scores["low"].isna(), "model"].nunique()
+    absent_count = scores.loc[scores["low"].isna(), "model"].nunique()
     return compare(
         quote(stated_001, statement="open_gaps_missing"),
-        absent,
-        reason=f"The table of scores by length lacks the scores of {absent} of {scores['model'].nunique()} models.",
+        absent_count,
+        reason=f"The table of scores by length lacks the scores of {absent_count} of {scores['model'].nunique()} "
+        "models.",
         places=0,
         n=scores["model"].nunique(),
     )
@@ -95,10 +94,11 @@ def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFram
 @claim("001, Open Gaps")
 def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """All values come from documents of LongBench Pro of 128K tokens and more."""
-    captured = models[models["subject"] == "captured"]
-    short = captured[captured["captured_context"] < 131072]
+    captured_models = models[models["subject"] == "captured"]
+    short_captures = captured_models[captured_models["captured_context"] < 131072]
     return untestable(
-        f"The captures span {captured['captured_context'].max():,} tokens ({listed(list(short['display_name']))} "
-        f"{short['captured_context'].max():,}); the list of captured documents, which is not printed, would decide.",
-        reported=str(pick(stated_001, statement="open_gaps_context")["printed"]),
+        f"The captures span {captured_models['captured_context'].max():,} tokens "
+        f"({listed(list(short_captures['display_name']))} {short_captures['captured_context'].max():,}); the list of "
+        "captured documents, which is not printed, would decide.",
+        reported=printed_text(stated_001, statement="open_gaps_context"),
     )

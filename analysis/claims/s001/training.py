@@ -1,11 +1,12 @@
-"""Document 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
+"""Document 001 on SmolLM3: claims on its training, on the decomposition of ap_drop, and on the fall of alpha_K."""
 
 import math
 
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING
-from analysis.claims._training import in_phases, stated, value_at, wording
+from analysis.claims._shared import min_to_max, printed_text
+from analysis.claims._training import in_phases, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -34,10 +35,10 @@ def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.Data
     threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
     return judge(
         bool((correlations >= threshold).all()),
-        f"r_k_a of the {len(correlations)} checkpoints of the extensions is {correlations.min():.3f} to "
-        f"{correlations.max():.3f}, in {int((correlations >= threshold).sum())} of them {threshold:g} or more",
-        reported=wording(stated_001, "pca_r_k_kept"),
-        recomputed=f"{correlations.min():.3f} to {correlations.max():.3f}",
+        f"r_k_a of the {len(correlations)} checkpoints of the extensions is {min_to_max(correlations)}, in "
+        f"{int((correlations >= threshold).sum())} of them {threshold:g} or more",
+        reported=printed_text(stated_001, statement="pca_r_k_kept"),
+        recomputed=min_to_max(correlations),
         n=len(correlations),
     )
 
@@ -47,12 +48,12 @@ def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.Dat
     """Within the short window ap_drop is about 0.06."""
     drops = in_phases(training_trajectory, PRETRAINING)["ap_drop"]
     reported = stated(stated_001, "training_drop_short")
-    equal = int(drops.between(reported.interval.low, reported.interval.high).sum())
+    equal_count = int(drops.between(reported.interval.low, reported.interval.high).sum())
     return compare(
         reported,
         float(drops.mean()),
         Interval(float(drops.min()), float(drops.max())),
-        reason=f"the mean is {drops.mean():.3f}; {equal} of {len(drops)} checkpoints round to it, the first has "
+        reason=f"the mean is {drops.mean():.3f}; {equal_count} of {len(drops)} checkpoints round to it, the first has "
         f"{drops.iloc[0]:.3f}",
         n=len(drops),
     )
@@ -64,23 +65,22 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
 
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
-    stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
+    stage_levels = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value_at(training_trajectory, LAST, "ap_first_20")
-    before = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
-    late = pick(training_equal_positions, checkpoint=LAST)
-    column = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
-    inside = float(stage.min()) <= after <= float(stage.max())
-    equal = float(before[column].min()) <= float(late[column]) <= float(before[column].max())
+    early_rows = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
+    last_row = pick(training_equal_positions, checkpoint=LAST)
+    column = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(last_row[name]))
+    is_inside = float(stage_levels.min()) <= after <= float(stage_levels.max())
+    is_equal = float(early_rows[column].min()) <= float(last_row[column]) <= float(early_rows[column].max())
     return judge(
-        inside and equal,
-        f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but over {value_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        is_inside and is_equal,
+        f"{after:.3f} lies {'within' if is_inside else 'outside'} the {min_to_max(stage_levels)} of the first stage, "
+        f"but over {value_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
         f"{value_at(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
-        f"{float(late[column]):.3f} where checkpoints before have {before[column].min():.3f} to "
-        f"{before[column].max():.3f}.",
-        otherwise="not supported" if inside else "contradicted",
+        f"{float(last_row[column]):.3f} where checkpoints before have {min_to_max(early_rows[column])}.",
+        otherwise="not supported" if is_inside else "contradicted",
         recomputed=after,
-        n=len(stage),
+        n=len(stage_levels),
     )
 
 
@@ -92,9 +92,9 @@ def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFr
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
         logits < 1,
-        f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
-        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest_bias:.0f}",
-        reported=wording(stated_001, "training_bias_left"),
+        f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the root "
+        f"of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest_bias:.0f}",
+        reported=printed_text(stated_001, statement="training_bias_left"),
         recomputed=f"{after:.0f} per window",
         n=len(training_trajectory),
     )
@@ -117,13 +117,13 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
     """
     window = pick(training_changes, span="extensions", metric="bias_window")
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
-    residue = rows[rows["start"] >= 8192]["gap"]
-    removed = float(window["after"]) < float(window["before"])
+    gaps = rows[rows["start"] >= 8192]["gap"]
+    is_reduced = float(window["after"]) < float(window["before"])
     return untestable(
         "the mean and the spread of the score difference by distance would decide, and no content variance was "
-        f"measured; the bias is {'reduced' if removed else 'not removed'}: over the window it goes from "
+        f"measured; the bias is {'reduced' if is_reduced else 'not removed'}: over the window it goes from "
         f"{window['before']:.4g} at annealing to {window['after']:.4g}, {window['ratio']:.2f} times as much, and from "
-        f"8,192 tokens on it leaves a residue of at most {residue.abs().max():.3f} ({len(residue)} bins) against "
+        f"8,192 tokens on it leaves a residue of at most {gaps.abs().max():.3f} ({len(gaps)} bins) against "
         "pre-training at equal bias times position"
     )
 
@@ -132,17 +132,18 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
 def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdict:
     """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
-    qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
-    compared = training_comparison[training_comparison["drop_same"].notna()]
-    rank = int((compared["drop_same"] >= smollm3["drop_same"]).sum())
+    qwen_drops = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
+    compared_models = training_comparison[training_comparison["drop_same"].notna()]
+    rank = int((compared_models["drop_same"] >= smollm3["drop_same"]).sum())
+    is_match = float(smollm3["drop_same_low"]) <= float(qwen_drops.max())
     return judge(
-        float(smollm3["drop_same_low"]) <= float(qwen.max()),
-        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(compared)}, and "
-        f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; SmolLM3 may drop by {smollm3['drop_same_low']:.3f}"
-        + ("" if float(smollm3["drop_same_low"]) <= float(qwen.max()) else ", and the match is of different windows"),
+        is_match,
+        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of "
+        f"{len(compared_models)}, and Qwen3 by {min_to_max(qwen_drops)}; SmolLM3 may drop by "
+        f"{smollm3['drop_same_low']:.3f}" + ("" if is_match else ", and the match is of different windows"),
         otherwise="not supported",
-        recomputed=f"{smollm3['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
-        n=len(compared),
+        recomputed=f"{smollm3['drop_same']:.3f} against {min_to_max(qwen_drops)}",
+        n=len(compared_models),
     )
 
 
@@ -152,13 +153,13 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
     sizes = sorted(
         float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
     )
-    smollm3 = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
-    close_sizes = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
+    smollm3_size = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
+    close_sizes = [size for size in sizes if smollm3_size / 2 <= size <= 2 * smollm3_size]
     return judge(
         len(close_sizes) == len(sizes),
-        f"SmolLM3 has {smollm3:g} billion parameters, the Qwen3 models of that range of drops "
+        f"SmolLM3 has {smollm3_size:g} billion parameters, the Qwen3 models of that range of drops "
         f"{', '.join(f'{size:g}' for size in sizes)}: {len(close_sizes)} of {len(sizes)} within a factor of 2",
-        reported=wording(stated_001, "decomposition_size"),
+        reported=printed_text(stated_001, statement="decomposition_size"),
         recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
         n=len(sizes),
     )
@@ -169,16 +170,17 @@ def c001_ministral_longer(
     stated_001: pd.DataFrame, stated_002: pd.DataFrame, training_comparison: pd.DataFrame
 ) -> Verdict:
     """Ministral 3 reaches its low drop over a context four times as long."""
-    row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
-    captured = float(row["captured_context"]) / float(smollm3["captured_context"])
-    trained = float(row["claimed_context"]) / float(smollm3["claimed_context"])
+    ministral, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
+    captured_ratio = float(ministral["captured_context"]) / float(smollm3["captured_context"])
+    trained_ratio = float(ministral["claimed_context"]) / float(smollm3["claimed_context"])
     reported = stated(stated_001, "decomposition_longer")
     return judge(
-        captured >= reported.interval.low,
-        f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "
-        f"windows in a ratio of {captured:.0f}; source 002 says {wording(stated_002, 'cross_longer')} of the same pair",
+        captured_ratio >= reported.interval.low,
+        f"the contexts that the makers state are in a ratio of {trained_ratio:.0f}, but the drops were taken over "
+        f"captured windows in a ratio of {captured_ratio:.0f}; source 002 says "
+        f"{printed_text(stated_002, statement='cross_longer')} of the same pair",
         otherwise="not supported",
         reported=reported.printed,
-        recomputed=f"{captured:.0f} times",
+        recomputed=f"{captured_ratio:.0f} times",
         n=2,
     )

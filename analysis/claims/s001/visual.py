@@ -1,4 +1,6 @@
-"""Document 001: claims on what it reads from its figures: two distances, head bundles, component weights."""
+"""Document 001, values read from figures: claims on two distances, bundles of heads and component weights."""
+
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -26,29 +28,29 @@ WEIGHTS = {
 
 
 @claim("001, Cross-Model Results: plasticity over two distances")
-def c001_visual_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+def c001_visual_same(reported_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Both documents read the same numbers off the same maps over two distances."""
-    return _compare_landmarks(reported_landmarks, MAPS)
+    yield from _compare_landmarks(reported_landmarks, MAPS)
 
 
 @claim("001, Cross-Model Results: head heterogeneity")
-def c001_heads_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+def c001_heads_same(reported_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Both documents read the same numbers off the same bundles of heads."""
-    return _compare_landmarks(reported_landmarks, BUNDLES)
+    yield from _compare_landmarks(reported_landmarks, BUNDLES)
 
 
 @claim("001, Cross-Model Results: component weights")
-def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+def c001_weights_same(reported_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Both documents read the same dimensions off the same component weights."""
-    return _compare_landmarks(reported_landmarks, WEIGHTS)
+    yield from _compare_landmarks(reported_landmarks, WEIGHTS)
 
 
-def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
-    verdicts = []
+def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> Iterator[Verdict]:
+    """Judge whether each pair of landmarks, one of each document, has the same ends."""
     for key, original_key in pairs.items():
         row, original = (pick(reported_landmarks, landmark=landmark) for landmark in (key, original_key))
         here, there = _landmark_ends(row), _landmark_ends(original)
-        verdict = cell_check(
+        yield cell_check(
             here == there,
             f"The other document prints {original['printed']}, read as {_in_words(there)} against {_in_words(here)} "
             "here.",
@@ -57,8 +59,6 @@ def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) 
             key=key,
             statement=f"{row['model'] or row['family'] or 'All models'}, {row['quantity']}, in both documents.",
         )
-        verdicts.append(verdict)
-    return verdicts
 
 
 def _in_words(ends: tuple[float, float]) -> str:
@@ -66,11 +66,10 @@ def _in_words(ends: tuple[float, float]) -> str:
 
 
 def _landmark_ends(row: pd.Series) -> tuple[float, float]:
-    """Return the two ends of a landmark, without a leading sign; the ends of a single number are equal."""
-    if pd.notna(row["as_number"]):
-        return float(row["as_number"]), float(row["as_number"])
-    if pd.notna(row["value"]):
-        return float(row["value"]), float(row["value"])
+    """Return the two ends of a printed range without a leading sign, or a single number twice."""
+    for column in ("as_number", "value"):
+        if pd.notna(row[column]):
+            return float(row[column]), float(row[column])
     return float(row["low"]), float(row["high"])
 
 

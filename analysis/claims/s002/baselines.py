@@ -9,13 +9,13 @@ from boundpaper.claims import Verdict, claim, judge, quote
 def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
     """The plasticity drop goes with the score more closely than the number of parameters, which needs no capture."""
     rows = matched_models[matched_models["in_source"].astype(bool)]
-    drop, size = (float(rows[name].corr(rows["lbp"])) for name in ("ap_drop", "log_parameters"))
+    drop_r, size_r = (float(rows[name].corr(rows["lbp"])) for name in ("ap_drop", "log_parameters"))
     return judge(
-        abs(drop) > abs(size),
-        f"Over the same {len(rows)} models the score correlates with ap_drop at r = {drop:.2f} and with the logarithm "
-        f"of the parameters at r = {size:.2f}; the document compares its metric with no such baseline.",
+        abs(drop_r) > abs(size_r),
+        f"Over the same {len(rows)} models the score correlates with ap_drop at r = {drop_r:.2f} and with the "
+        f"logarithm of the parameters at r = {size_r:.2f}; the document compares its metric with no such baseline.",
         otherwise="not supported",
-        recomputed=f"|r| = {abs(drop):.2f} against {abs(size):.2f}",
+        recomputed=f"|r| = {abs(drop_r):.2f} against {abs(size_r):.2f}",
         n=len(rows),
     )
 
@@ -26,13 +26,13 @@ def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]
-    alike = sum(total.number * drop.number > 0 for total, drop in zip(totals, drops, strict=True))
+    same_sign_count = sum(total.number * drop.number > 0 for total, drop in zip(totals, drops, strict=True))
     return judge(
-        alike == len(models),
-        f"Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "
-        f"signs agree for {alike} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
+        same_sign_count == len(models),
+        "Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "
+        f"signs agree for {same_sign_count} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
         f"{drops[0].printed}).",
         reported=f"{totals[0].printed}, {drops[0].printed}",
-        recomputed=f"{alike} of {len(models)} alike",
+        recomputed=f"{same_sign_count} of {len(models)} alike",
         n=len(models),
     )

@@ -1,18 +1,19 @@
-"""Document 002: claims on what it reads from the length bins and the scores by length."""
+"""Document 002, Tables 2 and 3: claims on plasticity by length bin and on scores by length."""
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, judge, pick, quote
+from analysis.claims._shared import printed_text
+from boundpaper.claims import Verdict, claim, judge, quote
 
 
 @claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_t2_steepest(reported_length_bins: pd.DataFrame) -> Verdict:
     """Llama-3.2-3B has the steepest decline over the length bins."""
     totals = reported_length_bins[reported_length_bins["bin"] == "total"].set_index("model")["value"]
-    second = totals.drop("llama3.2-3b").min()
+    next_steepest = totals.drop("llama3.2-3b").min()
     return judge(
         totals.idxmin() == "llama3.2-3b",
-        f"Its total drop is {totals['llama3.2-3b']:.3f}; the next steepest of {len(totals)} is {second:.3f}.",
+        f"Its total drop is {totals['llama3.2-3b']:.3f}; the next steepest of {len(totals)} is {next_steepest:.3f}.",
         reported="steepest",
         recomputed=f"{totals['llama3.2-3b']:.3f}",
         n=len(totals),
@@ -26,22 +27,20 @@ def c002_t2_ministral_flatter(
     """Every Ministral 3 falls by less than every Qwen3 and Llama over the length bins."""
     totals = reported_length_bins[reported_length_bins["bin"] == "total"].merge(models, on="model")
     is_ministral = totals["family"] == "Ministral 3"
-    ministral, other_falls = -totals.loc[is_ministral, "value"], -totals.loc[~is_ministral, "value"]
-    printed = (
-        f"{pick(stated_002, statement='t2_ministral_drop_least')['printed']} to "
-        f"{pick(stated_002, statement='t2_ministral_drop_most')['printed']} against "
-        f"{pick(stated_002, statement='t2_other_drop_least')['printed']} to "
-        f"{pick(stated_002, statement='t2_other_drop_most')['printed']}"
+    ministral_falls, other_falls = -totals.loc[is_ministral, "value"], -totals.loc[~is_ministral, "value"]
+    printed_ranges = " against ".join(
+        " to ".join(printed_text(stated_002, statement=f"t2_{group}_drop_{end}") for end in ("least", "most"))
+        for group in ("ministral", "other")
     )
-    spans = (
-        f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-other_falls.min():.3f} to {-other_falls.max():.3f}"
+    fall_ranges = " against ".join(
+        f"{-falls.min():.3f} to {-falls.max():.3f}" for falls in (ministral_falls, other_falls)
     )
     return judge(
-        bool(ministral.max() < other_falls.min()) and spans == printed,
-        f"The largest fall of {len(ministral)} Ministral models is {ministral.max():.3f}, the smallest of the "
-        f"{len(other_falls)} others {other_falls.min():.3f}.",
-        reported=printed,
-        recomputed=spans,
+        bool(ministral_falls.max() < other_falls.min()) and fall_ranges == printed_ranges,
+        f"The largest fall of {len(ministral_falls)} Ministral models is {ministral_falls.max():.3f}, the smallest of "
+        f"the {len(other_falls)} others {other_falls.min():.3f}.",
+        reported=printed_ranges,
+        recomputed=fall_ranges,
         n=len(totals),
     )
 
@@ -53,7 +52,7 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     rows = reported_length_bins.merge(models, on="model")
     rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
     groups = rows.groupby("bin", sort=False)
-    # the smallest spread compatible with the rounding of both cells
+    # the smallest spread that the rounding of both cells allows
     smallest_spread = groups["low"].max() - groups["high"].min()
     spread = groups["value"].max() - groups["value"].min()
     wide_bins = spread[(spread >= bound.number) & (smallest_spread >= bound.number)]
@@ -81,13 +80,13 @@ def c002_t3_mode(
     model = scores["model"].iloc[0]
     matched = scores.merge(published_lbp, on=["model", "length"], suffixes=("", "_published"))
     modes = sorted(set(matched.loc[matched["value"] == matched["value_published"], "mode_published"]))
-    mean = scores["value"].mean()
+    mean_score = scores["value"].mean()
     overall = quote(reported_mechanistic, model=model, metric="lbp")
     return judge(
         modes == ["thinking"],
         f"Scores of the {len(scores)} equal the published ones of the mode {', '.join(modes) or 'none'}; their mean is "
-        f"{mean:.2f}, where Table 1 gives this model the overall score of {overall.printed} without thinking.",
-        reported=str(pick(stated_002, statement="t3_prompt_mode")["printed"]),
+        f"{mean_score:.2f}, where Table 1 gives this model the overall score of {overall.printed} without thinking.",
+        reported=printed_text(stated_002, statement="t3_prompt_mode"),
         recomputed=", ".join(modes),
         n=len(scores),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
@@ -20,15 +20,15 @@ def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_
     drop.
     """
     table = captured_models.set_index("model")
-    printed = table["ap_overall"].idxmax() == MISTRAL and table["ap_drop"].idxmin() == MISTRAL
+    is_best_in_table = table["ap_overall"].idxmax() == MISTRAL and table["ap_drop"].idxmin() == MISTRAL
     row = pick(equal_positions, model=MISTRAL)
     return judge(
-        bool(printed and row["ranked"] == 1 and row["dropped"] == 1),
-        f"The tables print it, but set 32K tokens against 128K; over the first 32K its plasticity of "
+        bool(is_best_in_table and row["ranked"] == 1 and row["dropped"] == 1),
+        "The tables print it, but set 32K tokens against 128K; over the first 32K its plasticity of "
         f"{row['mean_32k']:.4f} has rank {row['ranked']} and its drop of {row['drop_32k']:.3f} rank {row['dropped']} "
         f"among the {len(equal_positions)} models with values there.",
-        otherwise="not supported" if printed else "contradicted",
-        reported=str(pick(stated_002, statement="h7_mistral_rank")["printed"]),
+        otherwise="not supported" if is_best_in_table else "contradicted",
+        reported=printed_text(stated_002, statement="h7_mistral_rank"),
         recomputed=f"rank {row['ranked']} of {len(equal_positions)} over 32K",
         n=len(equal_positions),
     )
@@ -42,7 +42,7 @@ def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
         str(row["attention"]).startswith("sliding"),
         f"The attention of {row['display_name']} is {row['attention']}; its maker states {row['claimed_context']:,} "
         "positions, so failure beyond them is failure at unseen positions.",
-        reported=str(pick(stated_002, statement="h7_cause")["printed"]),
+        reported=printed_text(stated_002, statement="h7_cause"),
         recomputed=str(row["attention"]),
     )
 
@@ -77,17 +77,17 @@ def c002_h7_blind(models: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H7")
 def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """There are two distinct ways to fail, degradation and truncation."""
-    captured = models[models["subject"] == "captured"]
-    windowed = captured[captured["attention"].str.startswith("sliding")]
+    captured_models = models[models["subject"] == "captured"]
+    windowed_models = captured_models[captured_models["attention"].str.startswith("sliding")]
     # only scores with and without a window could show a second way to fail
     return Verdict(
-        verdict="not supported" if windowed.empty else "not testable",
-        reason=f"{len(windowed)} of the {len(captured)} captured models have a sliding window"
-        + (", so the data contain no truncation" if windowed.empty else "")
+        verdict="not supported" if windowed_models.empty else "not testable",
+        reason=f"{len(windowed_models)} of the {len(captured_models)} captured models have a sliding window"
+        + (", so the data contain no truncation" if windowed_models.empty else "")
         + "; scores of one network with and without its window, beyond its length, would decide it.",
-        reported=str(pick(stated_002, statement="h7_failure_modes")["printed"]),
-        recomputed=f"{len(windowed)} models with a window",
-        n=len(captured),
+        reported=printed_text(stated_002, statement="h7_failure_modes"),
+        recomputed=f"{len(windowed_models)} models with a window",
+        n=len(captured_models),
     )
 
 
@@ -140,8 +140,8 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
         mark_repeat(
             compare(
                 quote(stated_002, statement=key),
-                quote(nope_stated, statement=other).number,
-                reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
+                quote(nope_stated, statement=origin).number,
+                reason=f"The layer study gives {quote(nope_stated, statement=origin).printed}.",
                 places=0,
                 key=key,
                 statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
@@ -149,7 +149,7 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
             ),
             *(("c000_f2_counts",) if key.endswith("recovering") else ()),
         )
-        for key, other in pairs.items()
+        for key, origin in pairs.items()
     ]
 
 
@@ -159,23 +159,23 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
         counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
-    (llama31, layers), (llama32, _) = counts["llama31_8b"], counts["llama32_11b"]
-    low, high = wilson_interval(llama32, layers)
-    text_twin = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
+    (llama31_count, layer_count), (llama32_count, _) = counts["llama31_8b"], counts["llama32_11b"]
+    low, high = wilson_interval(llama32_count, layer_count)
+    is_text_twin = printed_text(published_facts, fact="llama32_vision_text") == "llama3.1-8b"
     return judge(
-        min(llama31, llama32) / layers >= 0.9 and not text_twin,
-        f"The counts are {llama31} and {llama32} of {layers} ({100 * llama31 / layers:.0f} and "
-        f"{100 * llama32 / layers:.0f} %, the latter [{100 * low:.0f}, {100 * high:.0f}]); "
+        min(llama31_count, llama32_count) / layer_count >= 0.9 and not is_text_twin,
+        f"The counts are {llama31_count} and {llama32_count} of {layer_count} ({100 * llama31_count / layer_count:.0f} "
+        f"and {100 * llama32_count / layer_count:.0f} %, the latter [{100 * low:.0f}, {100 * high:.0f}]); "
         + (
-            f"both captures run the same text weights, so {abs(llama31 - llama32)} layers change sides between "
-            "captures at a threshold that has no test."
-            if text_twin
+            f"both captures run the same text weights, so {abs(llama31_count - llama32_count)} layers change sides "
+            "between captures at a threshold that has no test."
+            if is_text_twin
             else "the two networks have different text weights."
         ),
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
-        recomputed=f"{llama31} and {llama32} of {layers}",
-        n=layers,
+        reported=printed_text(stated_002, statement="h8_recovery_spread"),
+        recomputed=f"{llama31_count} and {llama32_count} of {layer_count}",
+        n=layer_count,
     )
 
 
@@ -202,17 +202,17 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     other_models = decile_profiles[
         ~decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"]) & (decile_profiles["family"] != "Mistral")
     ]
-    rising = other_models[other_models["rise_shown"].astype(bool)]
-    phrases = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising.iterrows()]
+    rising_models = other_models[other_models["rise_shown"].astype(bool)]
+    phrases = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising_models.iterrows()]
     none_recovers = bool((other_models["recovery"] <= 0).all())
     return judge(
-        none_recovers and rising.empty,
+        none_recovers and rising_models.empty,
         f"{int((other_models['recovery'] > 0).sum())} of {len(other_models)} recover in the fixed window (mean of "
         f"deciles six and seven above four and five); by more than rounding explains, {listed(phrases)} rise "
         "somewhere.",
         otherwise="not supported" if none_recovers else "contradicted",
         reported="absent",
-        recomputed=f"{len(rising)} of {len(other_models)} rise",
+        recomputed=f"{len(rising_models)} of {len(other_models)} rise",
         n=len(other_models),
     )
 
@@ -231,7 +231,7 @@ def c002_h8_specific(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame, pu
         f"{'networks' if network_count > 1 else 'network, their text weights being the same'}; size and training "
         f"recipe differ with depth from the {len(llama) - len(deep_models)} smaller ones.",
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="h8_layers_least")["printed"]),
+        reported=printed_text(stated_002, statement="h8_layers_least"),
         recomputed=f"{network_count} network",
         n=network_count,
     )

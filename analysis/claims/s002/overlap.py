@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import printed_text, rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 
 WINDOWS = {"128k": 131072, "256k": 262144}
@@ -65,8 +65,8 @@ def c002_overview_format(stated_002: pd.DataFrame, published_facts: pd.DataFrame
 @claim("002, Model Overlap")
 def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame) -> list[Verdict]:
     """Seven of eleven captured models are matched with a model of LongBench Pro."""
-    matched = int((reported_overlap["benchmark_model"] != "").sum())
-    reason = f"The overlap table names a scored model in {matched} of {len(reported_overlap)} rows."
+    matched_count = int((reported_overlap["benchmark_model"] != "").sum())
+    reason = f"The overlap table names a scored model in {matched_count} of {len(reported_overlap)} rows."
     return [
         compare(
             quote(stated_002, statement=f"overlap_{key}"),
@@ -77,7 +77,7 @@ def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame)
             statement=f"The overlap table holds {count} {what}.",
         )
         for key, count, what in (
-            ("matched", matched, "models with a match"),
+            ("matched", matched_count, "models with a match"),
             ("captured", len(reported_overlap), "captured models"),
         )
     ]
@@ -86,16 +86,16 @@ def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame)
 @claim("002, Model Overlap")
 def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The seven matches are exact: the captured model is the scored one."""
-    exact = reported_overlap[reported_overlap["match"] == "exact"].merge(models, on="model")
-    captured = exact[exact["captured_checkpoint"].str.partition("/")[2] == exact["scored_checkpoint"]]
-    mismatches = exact[~exact["model"].isin(captured["model"])]
+    matches = reported_overlap[reported_overlap["match"] == "exact"].merge(models, on="model")
+    is_scored = matches["captured_checkpoint"].str.partition("/")[2] == matches["scored_checkpoint"]
+    mismatches = matches[~is_scored]
     return judge(
         mismatches.empty,
-        f"{len(captured)} of {len(exact)} matches capture the scored checkpoint"
+        f"{int(is_scored.sum())} of {len(matches)} matches capture the scored checkpoint"
         + (f"; the two checkpoints differ for {', '.join(mismatches['display_name'])}." if len(mismatches) else "."),
         reported="exact",
-        recomputed=f"{len(captured)} of {len(exact)}",
-        n=len(exact),
+        recomputed=f"{int(is_scored.sum())} of {len(matches)}",
+        n=len(matches),
     )
 
 
@@ -116,15 +116,15 @@ def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -
 @claim("002, Model Overlap")
 def c002_overlap_absent(reported_overlap: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """The other four captured models were not scored by LongBench Pro."""
-    absent = reported_overlap[reported_overlap["benchmark_model"] == ""]
-    scored = sorted(set(absent["model"]) & set(published_lbp["model"]))
+    absent_models = reported_overlap[reported_overlap["benchmark_model"] == ""]
+    scored_models = sorted(set(absent_models["model"]) & set(published_lbp["model"]))
     return judge(
-        not scored,
-        f"None of the {len(absent)} models has a row in the published scores by length."
-        if not scored
-        else f"The published scores hold {', '.join(scored)}.",
-        recomputed=f"{len(absent) - len(scored)} of {len(absent)}",
-        n=len(absent),
+        not scored_models,
+        f"None of the {len(absent_models)} models has a row in the published scores by length."
+        if not scored_models
+        else f"The published scores hold {', '.join(scored_models)}.",
+        recomputed=f"{len(absent_models) - len(scored_models)} of {len(absent_models)}",
+        n=len(absent_models),
     )
 
 
@@ -159,12 +159,13 @@ def c002_t1_prompt_mode(
     scores = reported_mechanistic[reported_mechanistic["metric"] == "lbp"]
     overall = published_lbp[published_lbp["length"] == "overall"]
     matched = scores.merge(overall, on="model", suffixes=("", "_published"))
-    agree = matched[matched["value"] == matched["value_published"]]
-    modes = sorted(set(agree["mode"]))
+    equal_scores = matched[matched["value"] == matched["value_published"]]
+    modes = sorted(set(equal_scores["mode"]))
     return judge(
-        len(agree) == len(scores) and modes == ["nonthinking"],
-        f"{len(agree)} of {len(scores)} scores equal the published overall score of the mode {', '.join(modes)}.",
-        reported=str(pick(stated_002, statement="t1_prompt_mode")["printed"]),
+        len(equal_scores) == len(scores) and modes == ["nonthinking"],
+        f"{len(equal_scores)} of {len(scores)} scores equal the published overall score of the mode "
+        f"{', '.join(modes)}.",
+        reported=printed_text(stated_002, statement="t1_prompt_mode"),
         recomputed=", ".join(modes),
         n=len(scores),
     )

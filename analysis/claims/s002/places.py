@@ -1,11 +1,11 @@
-"""Document 002: claims on the positions in the profiles and the lengths that its prose states."""
+"""Document 002: claims on positions in profiles, and on lengths, that its prose states."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, judge_recovery_depth
+from analysis.claims._shared import cell_check, judge_recovery_depth, printed_text
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
@@ -35,8 +35,8 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
         row = pick(decile_profiles, model=model)
         values = [float(row[f"d{number}"]) for number in range(10)]
         dip = values.index(min(values[:7]))
-        places = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}
-        decile = places[feature]
+        deciles = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}
+        decile = deciles[feature]
         reported = quote(stated_002, statement=key)
         yield cell_check(
             reported.interval.low <= 10 * decile and 10 * (decile + 1) <= reported.interval.high,
@@ -56,7 +56,7 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
         replace(
             judge_recovery_depth(stated_002, key, nope_recovery_recomputed),
             key=key,
-            statement=f"{pick(stated_002, statement=key)['quantity']}: {pick(stated_002, statement=key)['printed']}.",
+            statement=f"{pick(stated_002, statement=key)['quantity']}: {printed_text(stated_002, statement=key)}.",
         )
         for key in ("h8_layers_from", "h8_layers_least")
     ]
@@ -66,14 +66,14 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
 def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> Iterator[Verdict]:
     """Mistral-7B-Instruct-v0.2 fails on RULER at 64K and 128K tokens."""
     scores = published_ruler[published_ruler["model"] == MISTRAL].set_index("length")["value"]
-    failing = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < PASS_SCORE)
-    for key, end in FAILING_LENGTHS.items():
-        length = failing[end]
+    lengths = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < PASS_SCORE)
+    for key, index in FAILING_LENGTHS.items():
+        length = lengths[index]
         yield compare(
             quote(stated_002, statement=key),
             1000.0 * length,
-            reason=f"The published scores are {', '.join(f'{score:g} at {at}' for at, score in scores.items())}; below "
-            f"{PASS_SCORE:g} they are from {failing[0]}k on.",
+            reason=f"The published scores are {', '.join(f'{score:g} at {name}' for name, score in scores.items())}; "
+            f"below {PASS_SCORE:g} they are from {lengths[0]}k on.",
             places=0,
             key=key,
             statement=f"{pick(stated_002, statement=key)['quantity']}: {length}K.",

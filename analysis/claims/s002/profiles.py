@@ -1,7 +1,8 @@
-"""Document 002: claims on what it reads from the decile profiles."""
+"""Document 002, Table 4: claims on the shapes of the decile profiles."""
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -15,13 +16,12 @@ def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
     steps = 9
     return judge(
         bool(ministral["r_squared"].min() >= qwen["r_squared"].min()),
-        f"A straight line explains {ministral['r_squared'].min():.2f} to {ministral['r_squared'].max():.2f} of the "
-        f"variance, in Qwen3 {qwen['r_squared'].min():.2f} to {qwen['r_squared'].max():.2f}; the first of {steps} "
-        f"steps takes {100 * ministral['first_step'].min():.0f} to {100 * ministral['first_step'].max():.0f} % of the "
-        f"fall, where a line has {100 / steps:.0f} %.",
+        f"A straight line explains {min_to_max(ministral['r_squared'], '.2f')} of the variance, in Qwen3 "
+        f"{min_to_max(qwen['r_squared'], '.2f')}; the first of {steps} steps takes "
+        f"{min_to_max(100 * ministral['first_step'], '.0f')} % of the fall, where a line has {100 / steps:.0f} %.",
         otherwise="not supported",
         reported="near-linear",
-        recomputed=f"R2 {ministral['r_squared'].min():.2f} to {ministral['r_squared'].max():.2f}",
+        recomputed=f"R2 {min_to_max(ministral['r_squared'], '.2f')}",
         n=len(ministral),
     )
 
@@ -29,17 +29,17 @@ def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
     """The Ministral 3 profiles are the flattest of all families."""
-    ministral = profile_shapes[profile_shapes["family"] == "Ministral 3"]["whole"]
-    falls = profile_shapes[~profile_shapes["family"].isin(["Ministral 3", "Mistral"])]["whole"]
-    short = profile_shapes[profile_shapes["family"] == "Mistral"]["whole"]
+    ministral_falls = profile_shapes[profile_shapes["family"] == "Ministral 3"]["whole"]
+    other_falls = profile_shapes[~profile_shapes["family"].isin(["Ministral 3", "Mistral"])]["whole"]
+    mistral_falls = profile_shapes[profile_shapes["family"] == "Mistral"]["whole"]
     return judge(
-        bool(ministral.max() < falls.min()),
-        f"They fall by {ministral.min():.3f} to {ministral.max():.3f} from the first decile to the last, the "
-        f"{len(falls)} Qwen3 and Llama models by {falls.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by "
-        f"{short.iloc[0]:.3f}, but over a quarter of the context.",
+        bool(ministral_falls.max() < other_falls.min()),
+        f"They fall by {min_to_max(ministral_falls)} from the first decile to the last, the {len(other_falls)} Qwen3 "
+        f"and Llama models by {other_falls.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by "
+        f"{mistral_falls.iloc[0]:.3f}, but over a quarter of the context.",
         reported="flattest",
-        recomputed=f"{ministral.max():.3f} < {falls.min():.3f}",
-        n=len(ministral) + len(falls),
+        recomputed=f"{ministral_falls.max():.3f} < {other_falls.min():.3f}",
+        n=len(ministral_falls) + len(other_falls),
     )
 
 
@@ -47,23 +47,22 @@ def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
 def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """The decline of the Qwen3 profiles accelerates in the second half of the context."""
     qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
-    faster = qwen["second_half"] > qwen["first_half"]
-    faster_late = qwen["late"] > qwen["early"]
+    is_faster = qwen["second_half"] > qwen["first_half"]
+    is_faster_late = qwen["late"] > qwen["early"]
     rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
     steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (5, 6, 7, 8)] for _, row in rows.iterrows()]
     growing_count = sum(falls == sorted(falls) and falls[0] < falls[-1] for falls in steps)
     keeps_growing = growing_count == len(steps)
     return judge(
-        bool(faster.all()) and keeps_growing,
-        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they fall "
-        f"by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in the first half of the context and by "
-        f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
-        f"{int(faster.sum())} of {len(qwen)} models, and in {int(faster_late.sum())} without the steep first step. "
-        f"Read as ever faster within the second half it is {'' if keeps_growing else 'not '}so: its four steps grow in "
-        f"{growing_count} of {len(steps)}.",
-        otherwise="not supported" if keeps_growing or faster.all() else "contradicted",
+        bool(is_faster.all()) and keeps_growing,
+        f"Read as faster than the first half it is {'' if is_faster.all() else 'not '}so: over four steps each, they "
+        f"fall by {min_to_max(qwen['first_half'])} in the first half of the context and by "
+        f"{min_to_max(qwen['second_half'])} in the second, faster in {int(is_faster.sum())} of {len(qwen)} models, and "
+        f"in {int(is_faster_late.sum())} without the steep first step. Read as ever faster within the second half it "
+        f"is {'' if keeps_growing else 'not '}so: its four steps grow in {growing_count} of {len(steps)}.",
+        otherwise="not supported" if keeps_growing or is_faster.all() else "contradicted",
         reported="accelerating",
-        recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing_count} growing",
+        recomputed=f"{int(is_faster.sum())} of {len(qwen)} faster, {growing_count} growing",
         n=len(qwen),
     )
 
@@ -89,13 +88,13 @@ def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
     llama = profile_shapes[profile_shapes["model"].str.startswith("llama3.2")]
     other_families = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
     means = other_families.groupby("family")["whole"].mean()
-    flat = llama[llama["whole"] < other_families["whole"].max()]
-    steep = other_families.sort_values("whole").iloc[-1]
+    flat_models = llama[llama["whole"] < other_families["whole"].max()]
+    steepest_other = other_families.sort_values("whole").iloc[-1]
     return judge(
         bool(llama["whole"].mean() > means.max()),
         f"The mean fall of {len(llama)} models is {llama['whole'].mean():.3f}, of {means.idxmax()} {means.max():.3f}; "
-        f"{listed(list(flat['display_name']))} alone falls by less ({flat['whole'].min():.3f}) than "
-        f"{steep['display_name']} ({steep['whole']:.3f}).",
+        f"{listed(list(flat_models['display_name']))} alone falls by less ({flat_models['whole'].min():.3f}) than "
+        f"{steepest_other['display_name']} ({steepest_other['whole']:.3f}).",
         reported="steepest",
         recomputed=f"{llama['whole'].mean():.3f}",
         n=len(llama),
@@ -119,8 +118,8 @@ def c002_t4_llama31_8b_rises(decile_profiles: pd.DataFrame) -> Verdict:
 def _judge_bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, ...], dip: int = 4) -> Verdict:
     row = pick(decile_profiles, model=model)
     values = [float(row[f"d{number}"]) for number in range(10)]
-    inner = values[1:9]
-    lowest = values.index(min(inner[: max(recovery)]))
+    inner_values = values[1:9]
+    lowest = values.index(min(inner_values[: max(recovery)]))
     return judge(
         lowest == dip
         and bool(row["rise_shown"])
@@ -137,14 +136,16 @@ def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> V
     """The bump of Llama-3.2-11B-Vision may come from its layers without position encoding or from the vision
     encoder.
     """
-    plain = pick(models, model="llama3.1-8b")
-    cross, bump = (pick(decile_profiles, model=model)["draw_up"] for model in ("llama3.2-11b", "llama3.1-8b"))
-    has_cross = "cross-attention" in str(plain["attention"])
+    llama31 = pick(models, model="llama3.1-8b")
+    vision_rise, llama31_rise = (
+        pick(decile_profiles, model=model)["draw_up"] for model in ("llama3.2-11b", "llama3.1-8b")
+    )
+    has_cross = "cross-attention" in str(llama31["attention"])
     return judge(
-        has_cross or bump < cross,
-        f"{plain['display_name']} has {plain['attention']} attention in its {plain['layers']} layers and rises by "
-        f"{bump:.3f}, against {cross:.3f}.",
-        recomputed=f"{bump:.3f} without such layers",
+        has_cross or llama31_rise < vision_rise,
+        f"{llama31['display_name']} has {llama31['attention']} attention in its {llama31['layers']} layers and rises "
+        f"by {llama31_rise:.3f}, against {vision_rise:.3f}.",
+        recomputed=f"{llama31_rise:.3f} without such layers",
     )
 
 
@@ -175,16 +176,16 @@ def c002_t4_mistral_flattest(
 ) -> Verdict:
     """Mistral-7B-Instruct-v0.2 has the flattest profile of all models."""
     flattest = profile_shapes.sort_values("whole").iloc[0]
-    row = pick(equal_positions, model="mistral-v0.2-7b")
-    flatter = equal_positions[equal_positions["drop_32k"] < row["drop_32k"]]
+    mistral = pick(equal_positions, model="mistral-v0.2-7b")
+    flatter_models = equal_positions[equal_positions["drop_32k"] < mistral["drop_32k"]]
     return judge(
-        flattest["model"] == "mistral-v0.2-7b" and flatter.empty,
+        flattest["model"] == "mistral-v0.2-7b" and flatter_models.empty,
         f"Its fall of {flattest['whole']:.3f} is the smallest printed, but it spans 32K tokens and the others 128K; "
-        f"over the first 32K tokens it falls by {row['drop_32k']:.3f}, and {listed(list(flatter['display_name']))} "
-        f"fall by {flatter['drop_32k'].min():.3f} to {flatter['drop_32k'].max():.3f}.",
+        f"over the first 32K tokens it falls by {mistral['drop_32k']:.3f}, and "
+        f"{listed(list(flatter_models['display_name']))} fall by {min_to_max(flatter_models['drop_32k'])}.",
         otherwise="not supported",
-        reported=str(pick(stated_002, statement="t4_mistral_rank")["printed"]),
-        recomputed=f"rank {row['dropped']} of {len(equal_positions)} over 32K",
+        reported=printed_text(stated_002, statement="t4_mistral_rank"),
+        recomputed=f"rank {mistral['dropped']} of {len(equal_positions)} over 32K",
         n=len(equal_positions),
     )
 

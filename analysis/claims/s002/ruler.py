@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import judge_joint_change
+from analysis.claims._shared import judge_joint_change, printed_text
 from boundpaper.claims import Verdict, candidate, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -21,7 +21,7 @@ def c002_ruler_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -
             reason=f"RULER's authors count {quote(published_facts, fact=f'ruler_{key}').printed}.",
             places=0,
             key=key,
-            statement=f"RULER has {pick(stated_002, statement=f'ruler_{key}')['printed']} {key}.",
+            statement=f"RULER has {printed_text(stated_002, statement=f'ruler_{key}')} {key}.",
         )
         for key in ("tasks", "models")
     ]
@@ -44,12 +44,12 @@ def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) 
 @claim("002, Benchmark: RULER, new models")
 def c002_ruler_models_added(stated_002: pd.DataFrame, reported_ruler_models: pd.DataFrame) -> Verdict:
     """Two models were captured to connect with RULER."""
-    statement, added = pick(stated_002, statement="ruler_models_added"), reported_ruler_models["model"].nunique()
+    statement, added_count = pick(stated_002, statement="ruler_models_added"), reported_ruler_models["model"].nunique()
     return judge(
-        statement["as_number"] == added,
-        f"The table of new models has {added} rows.",
+        statement["as_number"] == added_count,
+        f"The table of new models has {added_count} rows.",
         reported=statement["printed"],
-        recomputed=str(added),
+        recomputed=str(added_count),
     )
 
 
@@ -61,8 +61,8 @@ def c002_ruler_models_window(reported_ruler_models: pd.DataFrame, models: pd.Dat
         printed = reported_ruler_models.loc[reported_ruler_models["model"] == model, "window"].iloc[0]
         yield judge(
             str(row["attention"]).startswith(kind),
-            f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} "
-            "captured tokens.",
+            f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} captured "
+            "tokens.",
             reported=printed,
             recomputed=str(row["attention"]),
             key=model,
@@ -118,7 +118,7 @@ def c002_mistral_positions(stated_002: pd.DataFrame, models: pd.DataFrame) -> Ve
     return untestable(
         f"The range lies within the {row['captured_context']:,} captured tokens, but the capture's {buckets} buckets "
         f"of {row['bucket_tokens']:,} tokens do not give these ends; the positions of its query bins would decide.",
-        reported=str(pick(stated_002, statement="ruler_mistral_positions")["printed"]),
+        reported=printed_text(stated_002, statement="ruler_mistral_positions"),
     )
 
 
@@ -143,12 +143,13 @@ def c002_llama_monotone(ruler_lengths: pd.DataFrame) -> Verdict:
     """Score and plasticity of Llama-3.1-8B both fall from each length to the next."""
     rows = ruler_lengths[ruler_lengths["model"] == LLAMA]
     steps = rows[["ruler_step", "plasticity_step"]].dropna()
-    falls = (steps < 0).sum()
+    fall_counts = (steps < 0).sum()
     return judge(
         bool((steps < 0).all(axis=None)),
-        f"RULER falls in {falls['ruler_step']} and plasticity in {falls['plasticity_step']} of {len(steps)} steps.",
+        f"RULER falls in {fall_counts['ruler_step']} and plasticity in {fall_counts['plasticity_step']} of "
+        f"{len(steps)} steps.",
         reported="monotonically",
-        recomputed=f"{falls.min()} of {len(steps)}",
+        recomputed=f"{fall_counts.min()} of {len(steps)}",
         n=len(steps),
     )
 
@@ -165,8 +166,8 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
     row = pick(decile_profiles, model="llama3.2-11b")
     lowest = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
     span = f"{10 * min(lowest)}-{10 * max(lowest) + 10}%"
-    dip_place = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
-    reported = str(pick(stated_002, statement="ruler_llama32_11b_dip_place")["printed"])
+    dip_place = printed_text(stated_002, statement="t4_llama32_11b_dip_place")
+    reported = printed_text(stated_002, statement="ruler_llama32_11b_dip_place")
     return judge(
         reported.replace("–", "-") == span,
         f"The two lowest deciles before the recovery lie at {span} ({row['d4']:.3f}, {row['d5']:.3f}); at 30-40 % the "
@@ -183,17 +184,21 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     Two candidates, not asserted: the claim fails only if the data exclude both (as in `c000_hypotheses_frequency`).
     """
     llama = pick(models, model=LLAMA)
-    small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
-    same = small[small["rope_theta"] == llama["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
-    factors = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
-    equal_scaling = same[[factors[model] == factors[LLAMA] for model in same["model"]]]
+    small_models = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
+    same_base = small_models[small_models["rope_theta"] == llama["rope_theta"]].merge(
+        decile_profiles[["model", "recovery"]], on="model"
+    )
+    factors = {
+        model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same_base["model"])
+    }
+    equal_scaling = same_base[[factors[model] == factors[LLAMA] for model in same_base["model"]]]
     base_reason = (
         f"{llama['display_name']} has rotary embedding in all {llama['layers']} layers, so layers without are excluded"
     )
     others_in_words = (
-        f"{listed([str(name) for name in same['display_name']])} use the same base ({llama['rope_theta']:,.0f}) "
-        f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
-        if len(same)
+        f"{listed([str(name) for name in same_base['display_name']])} use the same base ({llama['rope_theta']:,.0f}) "
+        f"with a recovery of {listed([f'{value:+.3f}' for value in same_base['recovery']])}"
+        if len(same_base)
         else "no smaller Llama uses the same base"
     )
     return candidate(
@@ -203,12 +208,12 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
             f"{base_reason}. {others_in_words[0].upper()}{others_in_words[1:]}, so that the base by itself is not the "
             "reason; but long wavelengths are scaled otherwise in them. A capture of one model with its scaling "
             "changed would decide it."
-            if len(same) and equal_scaling.empty
+            if len(same_base) and equal_scaling.empty
             else f"{base_reason}. Of the base: {others_in_words}. A capture of one model with its base changed would "
             "decide it.",
         ),
-        recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
-        n=1 + len(same),
+        recomputed=f"{int((same_base['recovery'] > 0).sum())} of {len(same_base)} models with this base recover",
+        n=1 + len(same_base),
     )
 
 
@@ -217,8 +222,8 @@ def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFram
     """A warm band of the two-distance map of Llama-3.1-8B, 49K to 65K from the query, is the recovery of its
     profile.
     """
-    band = str(pick(reported_landmarks, landmark="llama31_8b_warm_band")["printed"])
-    place = pick(stated_002, statement="ruler_llama_recovery_place")["printed"]
+    band = printed_text(reported_landmarks, landmark="llama31_8b_warm_band")
+    place = printed_text(stated_002, statement="ruler_llama_recovery_place")
     return untestable(
         f"The recovery lies at {place} of the context as a position, the band at {band} as a distance; the map itself, "
         "binned by both distances, would decide whether one causes the other.",
@@ -230,15 +235,15 @@ def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFram
 def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range."""
     scored = published_ruler.drop_duplicates("model").merge(models, on="model", suffixes=("", "_facts"))
-    full_range = scored[scored["captured_context"] >= 131072]
-    other_models = full_range[full_range["model"] != LLAMA]
+    full_range_models = scored[scored["captured_context"] >= 131072]
+    other_models = full_range_models[full_range_models["model"] != LLAMA]
     return judge(
         other_models.empty,
         f"{listed(list(other_models['display_name']))} have scores at all six lengths too, reported by their makers "
         "and listed in RULER's README, and were captured over 128K.",
-        reported=str(pick(stated_002, statement="declines_only_model")["printed"]),
-        recomputed=f"{len(full_range)} models",
-        n=len(full_range),
+        reported=printed_text(stated_002, statement="declines_only_model"),
+        recomputed=f"{len(full_range_models)} models",
+        n=len(full_range_models),
     )
 
 
@@ -247,15 +252,15 @@ def c002_declines_faster(reported_ruler_declines: pd.DataFrame) -> Verdict:
     """Plasticity falls faster than the RULER score at every length."""
     table = reported_ruler_declines[reported_ruler_declines["metric"].str.endswith("_change")]
     pairs = table.pivot(index="length", columns="metric", values="value").dropna()
-    faster = int((pairs["plasticity_change"] < pairs["ruler_change"]).sum())
+    faster_count = int((pairs["plasticity_change"] < pairs["ruler_change"]).sum())
     at_128k = pairs.loc["128k"]
     return judge(
-        faster == len(pairs),
-        f"In percent of the value at 4K plasticity is lower at {faster} of {len(pairs)} lengths, "
+        faster_count == len(pairs),
+        f"In percent of the value at 4K plasticity is lower at {faster_count} of {len(pairs)} lengths, "
         f"{at_128k['plasticity_change']:.1f} against {at_128k['ruler_change']:.1f} % at 128K; a probability index and "
         "a task score share no unit beyond that.",
         reported="faster",
-        recomputed=f"{faster} of {len(pairs)}",
+        recomputed=f"{faster_count} of {len(pairs)}",
         n=len(pairs),
     )
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics.rounding import Interval
@@ -15,14 +16,14 @@ def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B has a lower drop and a slightly higher last-fifth plasticity than Llama-3.2-3B."""
     table = wide(reported_llama_generations, by=["model"]).set_index("model")
     old, new = table.loc[OLD], table.loc[NEW]
-    drop, last = (float(table[name][OLD]) - float(table[name][NEW]) for name in ("ap_drop", "ap_last_20"))
+    drop_gap, last_gap = (float(table[name][OLD]) - float(table[name][NEW]) for name in ("ap_drop", "ap_last_20"))
     return judge(
         bool(old["ap_drop"] < new["ap_drop"] and old["ap_last_20"] > new["ap_last_20"]),
         f"The drops are {old['ap_drop']:.3f} and {new['ap_drop']:.3f}, the last-fifth values {old['ap_last_20']:.3f} "
-        f"and {new['ap_last_20']:.3f}; of the difference of {drop:+.3f} in drop, the near end contributes "
-        f"{drop + last:+.3f}, and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
+        f"and {new['ap_last_20']:.3f}; of the difference of {drop_gap:+.3f} in drop, the near end contributes "
+        f"{drop_gap + last_gap:+.3f}, and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
         reported="lower, slightly higher",
-        recomputed=f"{drop:+.3f}, {last:+.3f}",
+        recomputed=f"{drop_gap:+.3f}, {last_gap:+.3f}",
         n=2,
     )
 
@@ -52,16 +53,16 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     """The 3.1 generation keeps more plasticity at distance than the 3.2 generation."""
     old = pick(captured_models, model=OLD)
     level = float(old["ap_last_20"])
-    newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
-    higher_models = newer[newer["ap_last_20"] > level]
+    newer_models = captured_models[captured_models["model"].str.startswith("llama3.2")]
+    higher_models = newer_models[newer_models["ap_last_20"] > level]
     phrases = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher_models.iterrows()]
     return judge(
         higher_models.empty,
-        f"{len(higher_models)} of the {len(newer)} captured 3.2 models keep more in the last fifth than "
+        f"{len(higher_models)} of the {len(newer_models)} captured 3.2 models keep more in the last fifth than "
         f"{old['display_name']} ({level:.3f}): {listed(phrases)}.",
         reported="more",
-        recomputed=f"{len(newer) - len(higher_models)} of {len(newer)} below",
-        n=1 + len(newer),
+        recomputed=f"{len(newer_models) - len(higher_models)} of {len(newer_models)} below",
+        n=1 + len(newer_models),
     )
 
 
@@ -83,7 +84,7 @@ def c002_generations_heads(stated_002: pd.DataFrame) -> Verdict:
     return untestable(
         "No value per head is printed; the standard deviation over heads in the last bin of both captures would "
         "decide.",
-        reported=str(pick(stated_002, statement="generations_heterogeneity")["printed"]),
+        reported=printed_text(stated_002, statement="generations_heterogeneity"),
     )
 
 
@@ -113,14 +114,14 @@ def c002_predecessor_bias(
 @claim("002, RULER analysis: predecessor comparison")
 def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """Because its window is short, the bias term of Mistral-7B-Instruct-v0.2 never grows large."""
-    ratio = predecessor_ratios["window_ratio"]
+    ratios = predecessor_ratios["window_ratio"]
     contexts = models.set_index("model")["captured_context"]
     return judge(
-        bool((ratio <= 1).all()),
-        f"Bias per token times the captured window is {ratio.min():.2f} times that of the Ministral 3 models, "
-        f"over a window of {contexts['mistral-v0.2-7b']:,} tokens.",
+        bool((ratios <= 1).all()),
+        f"Bias per token times the captured window is {ratios.min():.2f} times that of the Ministral 3 models, over a "
+        f"window of {contexts['mistral-v0.2-7b']:,} tokens.",
         reported="never grows large",
-        recomputed=f"{ratio.min():.2f} times",
+        recomputed=f"{ratios.min():.2f} times",
         n=len(predecessor_ratios),
     )
 
@@ -129,12 +130,12 @@ def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFra
 def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame) -> Verdict:
     """Its plane holds a larger share of variance, 0.410 against about 0.36."""
     rows = reported_mistral_predecessor[reported_mistral_predecessor["metric"] == "plane_var"]
-    old, new = pick(rows, model="mistral-v0.2-7b"), rows[rows["model"] != "mistral-v0.2-7b"]
+    mistral_row, ministral_rows = pick(rows, model="mistral-v0.2-7b"), rows[rows["model"] != "mistral-v0.2-7b"]
     return compare(
         quote(stated_002, statement="predecessor_ministral_plane_var"),
-        float(new["value"].mean()),
-        reason=f"The mean of {listed(list(new['printed']))}; Mistral has {old['printed']}.",
-        n=len(new),
+        float(ministral_rows["value"].mean()),
+        reason=f"The mean of {listed(list(ministral_rows['printed']))}; Mistral has {mistral_row['printed']}.",
+        n=len(ministral_rows),
     )
 
 
@@ -142,16 +143,16 @@ def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecesso
 def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
     """Within its window, its plasticity is higher than that of the Ministral 3 models."""
     mistral = pick(equal_positions, model="mistral-v0.2-7b")
-    new = equal_positions[equal_positions["family"] == "Ministral 3"]
+    ministral_rows = equal_positions[equal_positions["family"] == "Ministral 3"]
     highest = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
     return judge(
-        bool(mistral["mean_32k"] > new["mean_32k"].max()),
+        bool(mistral["mean_32k"] > ministral_rows["mean_32k"].max()),
         f"{mistral['ap_overall']:.3f} against {highest:.3f} compares 32K with 128K tokens; over the first 32K tokens "
-        f"it is {mistral['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
+        f"it is {mistral['mean_32k']:.3f}, and theirs {min_to_max(ministral_rows['mean_32k'])}.",
         otherwise="not supported",
         reported="higher",
-        recomputed=f"{mistral['mean_32k']:.3f} against {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}",
-        n=1 + len(new),
+        recomputed=f"{mistral['mean_32k']:.3f} against {min_to_max(ministral_rows['mean_32k'])}",
+        n=1 + len(ministral_rows),
     )
 
 

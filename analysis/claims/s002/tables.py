@@ -1,4 +1,4 @@
-"""Document 002, its tables: checks that derived columns follow from printed ones, and that repeated cells agree."""
+"""Document 002, tables: checks that derived columns follow from printed ones, and that repeated cells agree."""
 
 import pandas as pd
 

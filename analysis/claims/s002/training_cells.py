@@ -12,7 +12,7 @@ from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")
 TRAJECTORY = Artifact("training_trajectory")
-REPEATED = (  # statement; checkpoint and metric of the cell in the table
+REPEATED = (  # statement, and the checkpoint and metric of the cell that it repeats
     ("phase1_bias_from", FIRST, "bias_strength"),
     ("phase1_bias_to", ANNEALED, "bias_strength"),
     ("phase1_overall_from", FIRST, "ap_overall"),

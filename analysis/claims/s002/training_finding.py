@@ -1,10 +1,10 @@
-"""Document 002: claims on its critical finding on SmolLM3."""
+"""Document 002 on SmolLM3: claims on the critical finding, that the bias collapses."""
 
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST
-from analysis.claims._shared import pick_each
-from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
+from analysis.claims._shared import pick_each, printed_text
+from analysis.claims._training import in_phases, judge_change, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
@@ -36,21 +36,18 @@ def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataF
 @claim("002, Interpretation of Tables 5 to 7", failure="control")
 def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones."""
-    token, window = pick_each(training_changes, span="extensions", metric=("bias_strength", "bias_window"))
+    per_token, per_window = pick_each(training_changes, span="extensions", metric=("bias_strength", "bias_window"))
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     gaps = rows[rows["start"] >= 8192]["gap"]
+    is_reduced = float(per_window["after"]) < float(per_window["before"])
     return judge(
-        float(window["after"]) < float(window["before"]),
-        f"the bias falls {token['fold']:.1f}-fold per token; over the window it goes from {window['before']:.0f} to "
-        f"{window['after']:.0f}; from 8,192 tokens on, plasticity lies within {gaps.abs().max():.3f} of what "
-        f"pre-training shows at the same bias times position ({len(gaps)} bins)"
-        + (
-            ""
-            if float(window["after"]) < float(window["before"])
-            else ", so the loss at distant positions coincides with a bias that was not reduced there"
-        ),
+        is_reduced,
+        f"the bias falls {per_token['fold']:.1f}-fold per token; over the window it goes from "
+        f"{per_window['before']:.0f} to {per_window['after']:.0f}; from 8,192 tokens on, plasticity lies within "
+        f"{gaps.abs().max():.3f} of what pre-training shows at the same bias times position ({len(gaps)} bins)"
+        + ("" if is_reduced else ", so the loss at distant positions coincides with a bias that was not reduced there"),
         otherwise="not supported",
-        recomputed=f"{window['ratio']:.2f}-fold per window",
+        recomputed=f"{per_window['ratio']:.2f}-fold per window",
         n=2,
     )
 
@@ -65,15 +62,15 @@ def c002_near_as_flexible(
     has_value = final["at_0_1k"].notna()
     low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
     fifth_end = value_at(training_trajectory, LAST, "first_fifth_ends")
-    overlaps = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
+    levels_overlap = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
     return judge(
-        overlaps and bool(has_value.all()),
+        levels_overlap and bool(has_value.all()),
         f"between 1,024 and 2,048 tokens the last phase has {low:.3f} to {high:.3f}, the first checkpoint "
         f"{early['at_1k_2k']:.4f} ({early['at_1k_2k_low']:.4f} to {early['at_1k_2k_high']:.4f} by rounding); below "
         f"1,024 tokens {int(has_value.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
         f"{fifth_end:,.0f} tokens",
         otherwise="not supported",
-        reported=wording(stated_002, "finding_near_level"),
+        reported=printed_text(stated_002, statement="finding_near_level"),
         recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
         n=len(final),
     )
@@ -98,12 +95,13 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
     """During pre-training the model reached 0.57 at 3.5K to 4K positions."""
     cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
-    others = cells[cells["checkpoint"] != FIRST]["printed"]
+    other_values = cells[cells["checkpoint"] != FIRST]["printed"]
     return compare(
         stated(stated_002, "finding_pretraining_plasticity"),
         cell.number,
         cell.interval,
-        reason=f"the first checkpoint has {cell.printed}, the other {len(others)} of the table {', '.join(others)}",
+        reason=f"the first checkpoint has {cell.printed}, the other {len(other_values)} of the table "
+        f"{', '.join(other_values)}",
         n=len(cells),
     )
 
@@ -117,7 +115,7 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
         f"the only checkpoint with that value has a bias of {early.printed} per token, "
         f"{early.number / late.number:.1f} times the {late.printed} after the extensions; over the windows of 4,096 "
         f"and {WINDOW:,} tokens they are {early.number * 4096:.0f} and {late.number * WINDOW:.0f}",
-        reported=wording(stated_002, "finding_bias_level"),
+        reported=printed_text(stated_002, statement="finding_bias_level"),
         recomputed=f"{early.number / late.number:.1f} times",
         n=2,
     )
@@ -150,17 +148,17 @@ def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFra
     The two named candidates, decay of content and rotation, have separate claims (`c002_gap_content`,
     `c002_gap_rotation`).
     """
-    position, gathered = (
+    by_position, by_bias = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "gathered bias")
     )
     return judge(
-        abs(float(gathered["estimate"])) <= abs(float(position["estimate"])),
-        f"the bias times the position orders the {int(gathered['n'])} bins of all checkpoints at "
-        f"rho = {gathered['estimate']:.2f}, the position alone at {position['estimate']:.2f} (bins share checkpoints, "
-        "and the comparison was made after seeing the data)",
+        abs(float(by_bias["estimate"])) <= abs(float(by_position["estimate"])),
+        f"the bias times the position orders the {int(by_bias['n'])} bins of all checkpoints at rho = "
+        f"{by_bias['estimate']:.2f}, the position alone at {by_position['estimate']:.2f} (bins share checkpoints, and "
+        "the comparison was made after seeing the data)",
         otherwise="not supported",
-        reported=wording(stated_002, "finding_candidates"),
-        recomputed=float(gathered["estimate"]),
-        n=int(gathered["n"]),
+        reported=printed_text(stated_002, statement="finding_candidates"),
+        recomputed=float(by_bias["estimate"]),
+        n=int(by_bias["n"]),
     )

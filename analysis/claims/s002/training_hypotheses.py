@@ -1,11 +1,11 @@
-"""Document 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
+"""Document 002 on SmolLM3: claims on hypotheses H4 and H6."""
 
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, LAST, PRETRAINING
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import numbers_of, pick_each
-from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
+from analysis.claims._shared import min_to_max, numbers_of, pick_each, printed_text
+from analysis.claims._training import in_phases, judge_change, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -57,22 +57,22 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     """
     window = bias_plasticity["context"].max()
     models = bias_plasticity[bias_plasticity["context"] == window]
-    is_ministral = _is_ministral(models)
-    flat = models[(models["ap_drop"] <= models[is_ministral]["ap_drop"].max()) & ~is_ministral]
+    is_ministral = models["family"] == MINISTRAL
+    flat_models = models[(models["ap_drop"] <= models[is_ministral]["ap_drop"].max()) & ~is_ministral]
     least_bias = float(models[~is_ministral]["bias_strength"].min())
-    if flat.empty:
+    if flat_models.empty:
         return untestable(
             f"Over {int(window):,} tokens the {int(is_ministral.sum())} models of Ministral 3 are flat and the "
             f"{int((~is_ministral).sum())} others are not, with biases per token of {least_bias:.1e} and more: one "
             "family does not show necessity, and flat checkpoints were captured over shorter windows. A run in which "
             "the bias is held while the window grows would decide it"
         )
-    largest_bias = float(flat["bias_strength"].max())
+    largest_bias = float(flat_models["bias_strength"].max())
     return judge(
         largest_bias <= float(models[is_ministral]["bias_strength"].max()),
-        f"Over {int(window):,} tokens a drop no larger than Ministral's is had by {len(flat)} models besides, with "
-        f"biases per token of up to {largest_bias:.1e}",
-        recomputed=f"{len(flat)} flat profiles besides",
+        f"Over {int(window):,} tokens a drop no larger than Ministral's is had by {len(flat_models)} models besides, "
+        f"with biases per token of up to {largest_bias:.1e}",
+        recomputed=f"{len(flat_models)} flat profiles besides",
         n=len(models),
     )
 
@@ -83,16 +83,13 @@ def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     per_token, per_window, drop = pick_each(
         training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
+    is_reduced = float(per_window["after"]) < float(per_window["before"])
     return judge(
-        float(per_window["after"]) < float(per_window["before"]),
+        is_reduced,
         f"ap_drop goes from {drop['before']:.3f} to {drop['after']:.3f} while the bias per token falls "
         f"{per_token['fold']:.1f}-fold, and the window of both grows: the bias per window goes from "
         f"{per_window['before']:.0f} to {per_window['after']:.0f}"
-        + (
-            ""
-            if float(per_window["after"]) < float(per_window["before"])
-            else ", so that bias and drop move together in the unit of the drop"
-        ),
+        + ("" if is_reduced else ", so that bias and drop move together in the unit of the drop"),
         otherwise="not supported",
         recomputed=f"{per_window['ratio']:.2f}-fold per window",
         n=2,
@@ -103,13 +100,13 @@ def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
 def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral 3 as a family has a bias comparable to SmolLM3 after its extensions."""
     rows = training_comparison[training_comparison["family"] == MINISTRAL]
-    token, window = 1 / rows["bias_strength_of_smollm3"], 1 / rows["bias_window_of_smollm3"]
+    token_ratios, window_ratios = 1 / rows["bias_strength_of_smollm3"], 1 / rows["bias_window_of_smollm3"]
     return judge(
-        float(token.max()) < 2,
-        f"SmolLM3's is {token.min():.1f} times that of all {len(rows)} models per token and {window.min():.1f} times "
-        "per captured window",
-        reported=wording(stated_002, "h4_bias_comparable"),
-        recomputed=f"{token.max():.1f} times",
+        float(token_ratios.max()) < 2,
+        f"SmolLM3's is {token_ratios.min():.1f} times that of all {len(rows)} models per token and "
+        f"{window_ratios.min():.1f} times per captured window",
+        reported=printed_text(stated_002, statement="h4_bias_comparable"),
+        recomputed=f"{token_ratios.max():.1f} times",
         n=len(rows) + 1,
     )
 
@@ -164,15 +161,15 @@ def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positio
         training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
     by_token, by_window = (float(row["ratio"]) * float(drop["before"]) for row in (token, window))
-    early = float(pick(training_equal_positions, checkpoint=ANNEALED)["drop"])
-    defined = training_equal_positions[training_equal_positions["drop"].notna()]
-    late = defined[~defined["phase"].isin(PRETRAINING)]["drop"]
+    early_drop = float(pick(training_equal_positions, checkpoint=ANNEALED)["drop"])
+    defined_rows = training_equal_positions[training_equal_positions["drop"].notna()]
+    late_drops = defined_rows[~defined_rows["phase"].isin(PRETRAINING)]["drop"]
     return judge(
         by_token >= float(drop["before"]),
         f"the bias part is taken at its full {drop['before']:.3f} although the bias is said to be 10-fold smaller: in "
         f"proportion it would be {by_token:.3f} per token or {by_window:.3f} per window, leaving "
         f"{drop['after'] - by_token:.3f} or {drop['after'] - by_window:.3f}; and the two drops span different windows: "
-        f"from 0-1K to 2K-4K it is {early:.4f} at annealing and {late.min():.4f} to {late.max():.4f} in the extension",
+        f"from 0-1K to 2K-4K it is {early_drop:.4f} at annealing and {min_to_max(late_drops, '.4f')} in the extension",
         otherwise="not supported",
         recomputed=f"{drop['after'] - by_window:.3f} to {drop['after'] - by_token:.3f}",
         n=2,
@@ -195,10 +192,10 @@ def c002_h6_content_decay(training_positions: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H6")
 def c002_h6_ministral_kept(training_comparison: pd.DataFrame) -> Verdict:
     """Models of low drop have kept their content signal at a distance."""
-    lowest = training_comparison.sort_values("ap_drop").head(4)
+    least_drops = training_comparison.sort_values("ap_drop").head(4)
     return untestable(
         "the content variance by distance of models with low and high drop would decide; of "
-        f"{', '.join(lowest['display_name'])} only the sum of both sides is known, as plasticity"
+        f"{', '.join(least_drops['display_name'])} only the sum of both sides is known, as plasticity"
     )
 
 
@@ -208,14 +205,10 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
     row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
     return judge(
         float(row["p_value"]) > 0.05,
-        f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} "
-        f"(p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
+        f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} (p = "
+        f"{row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
         f"{value_at(training_trajectory, LAST, 'bias_window'):.0f}",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
         **numbers_of(row, "n", "p_value", "ci"),
     )
-
-
-def _is_ministral(frame: pd.DataFrame) -> pd.Series:
-    return frame["family"] == MINISTRAL

@@ -1,4 +1,4 @@
-"""Document 002 on the three phases of SmolLM3's training: claims on what grew or fell, and by how much."""
+"""Document 002 on SmolLM3: claims on what grew or fell in each of three phases of training, and by how much."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -6,8 +6,8 @@ from itertools import pairwise
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, ONSET, PRETRAINING
-from analysis.claims._shared import numbers_of
-from analysis.claims._training import in_phases, judge_change, judge_span, stated, value_at, wording
+from analysis.claims._shared import min_to_max, numbers_of, printed_text
+from analysis.claims._training import in_phases, judge_change, judge_span, stated, value_at
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -27,19 +27,19 @@ def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFram
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Training has three phases, each with its own signature of plasticity."""
-    groups = [in_phases(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
-    ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
-    disjoint = all(first[1] < second[0] for first, second in pairwise(ranges))
+    phase_rows = [in_phases(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
+    ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in phase_rows]
+    are_disjoint = all(first[1] < second[0] for first, second in pairwise(ranges))
     listing = ", ".join(
-        f"{low:.3f} to {high:.3f} (n = {len(rows)})" for (low, high), rows in zip(ranges, groups, strict=True)
+        f"{low:.3f} to {high:.3f} (n = {len(rows)})" for (low, high), rows in zip(ranges, phase_rows, strict=True)
     )
     phase_count = training_trajectory["phase"].nunique()
     return judge(
-        disjoint,
-        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {listing}; the table itself "
-        f"names {phase_count} phases, annealing being one",
+        are_disjoint,
+        f"the ranges of ap_drop {'do not overlap' if are_disjoint else 'overlap'}: {listing}; the table itself names "
+        f"{phase_count} phases, annealing being one",
         reported=stated(stated_002, "interpretation_phases").printed,
-        recomputed=str(len(groups)),
+        recomputed=str(len(phase_rows)),
         n=len(training_trajectory),
     )
 
@@ -53,7 +53,7 @@ def c002_pretraining_bias_doubles(stated_002: pd.DataFrame, training_changes: pd
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """The growth of the bias in pre-training comes from the growth of the key slope alpha_K."""
-    bias, slope, query = (
+    bias_growth, slope_growth, query_growth = (
         float(pick(training_changes, span="pretraining", metric=name)["fold"])
         for name in ("bias_strength", "alpha_k", "mu_q")
     )
@@ -61,11 +61,12 @@ def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_tr
     early_bias = float(second_checkpoint["bias_strength"]) / value_at(training_trajectory, FIRST, "bias_strength")
     early_slope = float(second_checkpoint["alpha_k"]) / value_at(training_trajectory, FIRST, "alpha_k")
     return judge(
-        slope >= bias / slope,
-        f"bias_strength is the product of the mean query projection and alpha_K; it grows {bias:.2f}-fold, alpha_K "
-        f"{slope:.2f}-fold, so the other factor grows {query:.2f}-fold; up to {second_checkpoint['display_name']} the "
-        f"bias grows {early_bias:.2f}-fold and alpha_K {early_slope:.2f}-fold (of means over heads)",
-        recomputed=f"{slope:.2f} of {bias:.2f}",
+        slope_growth >= bias_growth / slope_growth,
+        f"bias_strength is the product of the mean query projection and alpha_K; it grows {bias_growth:.2f}-fold, "
+        f"alpha_K {slope_growth:.2f}-fold, so the other factor grows {query_growth:.2f}-fold; up to "
+        f"{second_checkpoint['display_name']} the bias grows {early_bias:.2f}-fold and alpha_K {early_slope:.2f}-fold "
+        "(of means over heads)",
+        recomputed=f"{slope_growth:.2f} of {bias_growth:.2f}",
         n=2,
     )
 
@@ -79,19 +80,19 @@ def c002_pretraining_uniform_decline(
     values = [float(number) for number in rows["ap_overall"]]
     steps = [late - early for early, late in pairwise(values)]
     rises = [step for step in steps if step > 0]
-    first, last = (
+    first_bins, last_bins = (
         training_positions.loc[training_positions["checkpoint"] == name, "plasticity"].to_numpy()
         for name in (FIRST, ANNEALED)
     )
-    falls = [float(fall) for fall in first - last]
-    even = max(falls) - min(falls) <= 0.002  # equal falls differ by up to 0.002, since four values are rounded
+    falls = [float(fall) for fall in first_bins - last_bins]
+    is_even = max(falls) - min(falls) <= 0.002  # rounding of four values lets equal falls differ by 0.002
     return judge(
-        not rises and even,
+        not rises and is_even,
         f"ap_overall runs {', '.join(f'{number:.3f}' for number in values)}: it falls by {-steps[0]:.3f} first and "
         f"{-steps[-1]:.3f} last, and between them rises by {sum(steps[1:-1]):.3f}; the fall is "
-        f"{'even' if even else 'not even'} over positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in the "
-        "last",
-        reported=wording(stated_002, "phase1_overall_shape"),
+        f"{'even' if is_even else 'not even'} over positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in "
+        "the last",
+        reported=printed_text(stated_002, statement="phase1_overall_shape"),
         recomputed=f"{len(rises)} of {len(steps)} steps rise",
         n=len(values),
     )
@@ -114,9 +115,9 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
     share = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
         float(pearson["p_value"]) <= 0.05 and float(spearman["p_value"]) <= 0.05,
-        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.3f}) but rho = {spearman['estimate']:.2f} "
-        f"(p = {spearman['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
-        f"make {100 * share:.0f} % of the growth of the bias, and other things change in them too",
+        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.3f}) but rho = {spearman['estimate']:.2f} (p = "
+        f"{spearman['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing make "
+        f"{100 * share:.0f} % of the growth of the bias, and other things change in them too",
         otherwise="not supported",
         recomputed=float(pearson["estimate"]),
         n=n,
@@ -127,13 +128,13 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Verdict:
     """The short context is what keeps the gradient of plasticity from steepening in pre-training."""
-    early = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]["drop"]
-    defined = training_equal_positions[training_equal_positions["drop"].notna()]
-    late = defined[defined["phase"].isin(EXTENSIONS)]["drop"]
+    early_drops = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]["drop"]
+    defined_rows = training_equal_positions[training_equal_positions["drop"].notna()]
+    late_drops = defined_rows[defined_rows["phase"].isin(EXTENSIONS)]["drop"]
     return untestable(
         "a capture of the pre-training checkpoints over a longer window, or of the extended ones over 4,096 tokens, "
-        f"would decide; over equal positions the drop is {early.min():.4f} to {early.max():.4f} before and "
-        f"{late.min():.4f} to {late.max():.4f} after the first extension, which agrees with it"
+        f"would decide; over equal positions the drop is {min_to_max(early_drops, '.4f')} before and "
+        f"{min_to_max(late_drops, '.4f')} after the first extension, which agrees with it"
     )
 
 
@@ -154,13 +155,13 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
 def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """At that onset the correlation of keys with position is preserved."""
     before, after = (value_at(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
-    rows = in_phases(training_trajectory, PRETRAINING)["r_k_a"]
-    spread = float(rows.max() - rows.min())
+    correlations = in_phases(training_trajectory, PRETRAINING)["r_k_a"]
+    spread = float(correlations.max() - correlations.min())
     return judge(
         abs(after - before) < spread,
         f"r_k_a goes from {before:.3f} to {after:.3f}, a change of {abs(after - before):.3f} where pre-training alone "
         f"spans {spread:.3f}",
-        reported=wording(stated_002, "phase2_r_k_a"),
+        reported=printed_text(stated_002, statement="phase2_r_k_a"),
         recomputed=after,
     )
 
@@ -173,22 +174,22 @@ def c002_onset_first_fifth_recovers(
 
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
-    stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
+    stage_levels = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value_at(training_trajectory, ONSET, "ap_first_20")
     early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
     fifth_lengths = [value_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
-    before = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
-    inside = float(stage.min()) <= after <= float(stage.max())
+    early_levels = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
+    is_inside = float(stage_levels.min()) <= after <= float(stage_levels.max())
     return judge(
-        inside and float(before.min()) <= late <= float(before.max()),
-        f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but a fifth is {fifth_lengths[0]:,.0f} tokens there and {fifth_lengths[1]:,.0f} here; over the same "
-        f"first 1,024 tokens it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} "
-        "checkpoints before",
-        otherwise="not supported" if inside else "contradicted",
-        reported=wording(stated_002, "phase2_first_20_level"),
+        is_inside and float(early_levels.min()) <= late <= float(early_levels.max()),
+        f"{after:.3f} lies {'within' if is_inside else 'outside'} the {min_to_max(stage_levels)} of the first stage, "
+        f"but a fifth is {fifth_lengths[0]:,.0f} tokens there and {fifth_lengths[1]:,.0f} here; over the same first "
+        f"1,024 tokens it is {late:.4f} against {early:.4f}, above {int((early_levels < late).sum())} of "
+        f"{len(early_levels)} checkpoints before",
+        otherwise="not supported" if is_inside else "contradicted",
+        reported=printed_text(stated_002, statement="phase2_first_20_level"),
         recomputed=after,
-        n=len(stage),
+        n=len(stage_levels),
     )
 
 
@@ -204,8 +205,8 @@ def c002_onset_last_fifth_plummets(
     )
     return judge(
         level_after < level_before,
-        f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before "
-        f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
+        f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before and "
+        f"at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
         f"{'rises' if level_after > level_before else 'falls'} from {level_before:.4f} to {level_after:.4f}",
         otherwise="not supported",
         recomputed=f"{after - before:+.3f} against {level_after - level_before:+.3f}",
@@ -262,12 +263,12 @@ def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_falls_further(training_trajectory: pd.DataFrame) -> Verdict:
     """In the second extension the plasticity of the last fifth falls further."""
-    first, second = (in_phases(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
+    first_levels, second_levels = (in_phases(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
     starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
     return judge(
-        float(second.max()) < float(first.min()),
-        f"{second.min():.3f} to {second.max():.3f} after {first.min():.3f} to {first.max():.3f}, while the last fifth "
-        f"moves out from {starts[0]:,.0f} to {starts[1]:,.0f} tokens",
-        recomputed=float(second.max() - first.min()),
-        n=len(first) + len(second),
+        float(second_levels.max()) < float(first_levels.min()),
+        f"{min_to_max(second_levels)} after {min_to_max(first_levels)}, while the last fifth moves out from "
+        f"{starts[0]:,.0f} to {starts[1]:,.0f} tokens",
+        recomputed=float(second_levels.max() - first_levels.min()),
+        n=len(first_levels) + len(second_levels),
     )

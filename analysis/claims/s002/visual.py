@@ -1,11 +1,11 @@
-"""Document 002: claims on what it reads from figures: distance maps, head bundles, mean profiles, component weights."""
+"""Document 002, values read from figures: claims on distance maps, bundles of heads, mean profiles and weights."""
 
 import math
 from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE
+from analysis.claims._shared import DECILE, printed_text
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -69,20 +69,20 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
     level = quote(reported_landmarks, landmark="llama32_11b_recovery_level")
     place = quote(reported_landmarks, landmark="llama32_11b_recovery")
     row = pick(decile_profiles, model="llama3.2-11b")
-    deciles = [
+    values = [
         float(row[f"d{number}"])
         for number in range(10)
         if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
     ]
-    mean = sum(deciles) / len(deciles)
-    # read off a picture: accurate to one unit of the second decimal
+    mean = sum(values) / len(values)
+    # a level read off a picture may be off by one unit of the second decimal
     return judge(
-        abs(mean - level.number) <= 0.01 and min(deciles) > float(row["d4"]),
-        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in deciles])}) average {mean:.3f}, "
-        f"{'all' if min(deciles) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
+        abs(mean - level.number) <= 0.01 and min(values) > float(row["d4"]),
+        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in values])}) average {mean:.3f}, "
+        f"{'all' if min(values) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
         reported=level.printed,
         recomputed=f"{mean:.3f}",
-        n=len(deciles),
+        n=len(values),
     )
 
 
@@ -97,7 +97,7 @@ def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles:
         f"The last decile, from {9 * DECILE / 1000:.0f}K on, {'is' if values[9] == min(values) else 'is not'} the "
         f"lowest ({values[9]:.3f}), after {'the largest' if steps[-1] == max(steps) else 'not the largest'} step of "
         f"the profile ({values[9] - values[8]:+.3f}).",
-        reported=str(pick(reported_landmarks, landmark="llama32_11b_collapse")["printed"]),
+        reported=printed_text(reported_landmarks, landmark="llama32_11b_collapse"),
         recomputed=f"{values[9]:.3f}",
     )
 
@@ -113,7 +113,7 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
         narrow_models.empty,
         f"The heads of {listed(phrases)} have no dimensions {cluster.printed}; for the "
         f"{len(captured) - len(narrow_models)} others the weights themselves are not printed.",
-        reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
+        reported=printed_text(reported_landmarks, landmark="weights_models"),
         recomputed=f"{len(captured) - len(narrow_models)} of {len(captured)} can",
         n=len(captured),
     )
@@ -122,20 +122,20 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
 @claim("002, Visual Analysis: component weights")
 def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The two clusters reflect the structure of the rotary embedding directly."""
-    clusters = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
+    clusters = [quote(reported_landmarks, landmark=f"weights_{name}_cluster").printed for name in ("first", "second")]
     (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in clusters)
     half_width = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
     partner = (low + half_width, min(high, half_width) + half_width)
     distance = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
     tolerance = half_width / 10
-    agrees = distance <= tolerance
+    is_within = distance <= tolerance
     # ranges read off a picture can refute the pairing, but only weights by dimension could support it
     return Verdict(
-        verdict="not testable" if agrees else "not supported",
+        verdict="not testable" if is_within else "not supported",
         reason=f"Dimensions i and i + {half_width} turn at one frequency, so the partner of {clusters[0]} is "
-        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, "
-        f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
-        "weights of single dimensions against their frequencies would decide it.",
+        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, {'within' if is_within else 'beyond'} "
+        f"the tolerance of {tolerance:.0f} taken for ranges read off a picture. The weights of single dimensions "
+        "against their frequencies would decide it.",
         reported=f"{clusters[0]}, {clusters[1]}",
         recomputed=f"{partner[0]}-{partner[1]}",
     )
@@ -144,22 +144,24 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
 @claim("002, Visual Analysis: component weights", failure="control")
 def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The dimensions between the clusters carry no positional information, only content."""
-    text = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
-    slowest = int(text.split("-")[1]) - 1
-    rotary = models[(models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)]
+    dead_zone = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
+    slowest = int(dead_zone.split("-")[1]) - 1
+    rotary_models = models[
+        (models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)
+    ]
     turns = [
         float(row["captured_context"])
         * float(row["rope_theta"]) ** (-2 * slowest / float(row["head_dim"]))
         / (2 * math.pi)
-        for _, row in rotary.iterrows()
+        for _, row in rotary_models.iterrows()
     ]
     return judge(
         not turns or max(turns) < 0.5,
-        f"The weights measure a linear trend with position; even the slowest of the dimensions {text} turns "
-        f"{min(turns):.0f} times or more over the captured context ({listed(list(rotary['display_name']))}, before any "
-        "scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
+        f"The weights measure a linear trend with position; even the slowest of the dimensions {dead_zone} turns "
+        f"{min(turns):.0f} times or more over the captured context ({listed(list(rotary_models['display_name']))}, "
+        "before any scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
         otherwise="not supported",
-        reported=str(pick(reported_landmarks, landmark="weights_dead_share")["printed"]),
+        reported=printed_text(reported_landmarks, landmark="weights_dead_share"),
         recomputed=f"{min(turns):.0f} turns",
         n=len(turns),
     )
@@ -172,7 +174,7 @@ def c002_weights_families(reported_landmarks: pd.DataFrame, models: pd.DataFrame
     return _untestable_landmarks(
         rows,
         "002 component weights",
-        "No weight of a dimension is printed; the share of each dimension in the variance that position explains, "
-        "from the capture, would decide.",
+        "No weight of a dimension is printed; the share of each dimension in the variance that position explains, from "
+        "the capture, would decide.",
         models,
     )

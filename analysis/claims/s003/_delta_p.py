@@ -11,12 +11,12 @@ SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 def landmark_cell(
     landmarks: pd.DataFrame, size: str, landmark: str, metric: str, anchoring: str = "question"
 ) -> QuotedCell:
-    """Return the cell of a landmark of the curves of the model `1b` or `3b`, as document 003 describes them."""
+    """Return the printed cell of a landmark of the curves of a model, `1b` or `3b`."""
     return quote(landmarks, model=SIZES[size], anchoring=anchoring, landmark=landmark, metric=metric)
 
 
 def start_range(landmarks: pd.DataFrame, size: str) -> tuple[float, float]:
-    """Return the lowest and the highest value at which the question-anchored curves of a model start."""
+    """Return the lowest and the highest starting value of a model's question-anchored curves."""
     rows = rows_where(landmarks, model=SIZES[size], landmark="start")
     values = rows.loc[rows["metric"].str.startswith("delta_p"), "value"]
     return float(values.min()), float(values.max())

@@ -1,9 +1,10 @@
-"""Document 003: claims on the shape of the curves: middle layers, recovery, and the distance between the two groups."""
+"""Document 003, shape of the curves: claims on middle layers, recovery, and the distance between the two groups."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from analysis.claims.s003._delta_p import SIZES, landmark_cell, start_range
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -15,24 +16,24 @@ HALFWAY = 0.5  # share of the fall that a curve must recover to count as a U or 
 def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
     """The degraded layers are the middle ones, followed by a partial recovery in later layers."""
     for size, model in SIZES.items():
-        last = int(pick(models, model=model)["layers"]) - 1
+        last_layer = int(pick(models, model=model)["layers"]) - 1
         low, high = (landmark_cell(delta_p_landmarks, size, "degraded", f"layer_{end}") for end in ("low", "high"))
         end = landmark_cell(delta_p_landmarks, size, "end", "layer")
         yield judge(
             high.number < end.number,
-            f"They run from layer {low.printed} to {high.printed} of 0 to {last}"
+            f"They run from layer {low.printed} to {high.printed} of 0 to {last_layer}"
             + (
-                f", and layer {end.printed} is where the curves are said to have recovered: no layer is left "
-                "after them."
+                f", and layer {end.printed} is where the curves are said to have recovered: no layer is left after "
+                "them."
                 if high.number >= end.number
-                else f", {100 * low.number / last:.0f} to {100 * high.number / last:.0f} % of the depth, and "
-                f"{end.number - high.number:.0f} layers follow."
+                else f", {100 * low.number / last_layer:.0f} to {100 * high.number / last_layer:.0f} % of the depth, "
+                f"and {end.number - high.number:.0f} layers follow."
             ),
             reported=f"{low.printed} to {high.printed}",
-            recomputed=f"last layer {last}",
+            recomputed=f"last layer {last_layer}",
             key=size,
             statement=f"In {model} the degraded layers lie in the middle and others follow them.",
-            n=last + 1,
+            n=last_layer + 1,
         )
 
 
@@ -41,12 +42,12 @@ def c003_partial_recovery(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """After the trough the question-anchored curves recover in part."""
     for size, model in SIZES.items():
         lowest = landmark_cell(delta_p_landmarks, size, "lowest", "delta_p")
-        limits = [landmark_cell(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
-        gains = [end.number - lowest.number for end in limits]
+        ends = [landmark_cell(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
+        gains = [end.number - lowest.number for end in ends]
         yield judge(
             min(gains) > 0,
-            f"The lowest point is {lowest.printed}, the ends lie between {limits[0].printed} and {limits[1].printed}: "
-            f"a gain of {min(gains):.0f} to {max(gains):.0f} points"
+            f"The lowest point is {lowest.printed}, the ends lie between {ends[0].printed} and {ends[1].printed}: a "
+            f"gain of {min(gains):.0f} to {max(gains):.0f} points"
             + (
                 "."
                 if min(gains) > 0
@@ -67,13 +68,13 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     for size, model in SIZES.items():
         lowest = landmark_cell(delta_p_landmarks, size, "lowest", "delta_p").number
         start, _ = start_range(delta_p_landmarks, size)
-        high = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
-        share = (high.number - lowest) / (start - lowest)
+        highest_end = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
+        share = (highest_end.number - lowest) / (start - lowest)
         yield judge(
             share >= HALFWAY,
-            f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to {high.printed} "
-            f"at best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it "
-            "or more.",
+            f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to "
+            f"{highest_end.printed} at best, {100 * share:.0f} % of the way; a U or V is taken to come back "
+            f"{100 * HALFWAY:.0f} % of it or more.",
             otherwise="not supported",
             reported='"U" or "V"',
             recomputed=f"{100 * share:.0f} %",
@@ -92,19 +93,19 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     for size, model in SIZES.items():
         _, start = start_range(delta_p_landmarks, size)
         floor = landmark_cell(delta_p_landmarks, size, "band", "delta_p_low", "answer")
-        end = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
+        highest_end = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
         yield judge(
-            end.number < floor.number and start < floor.number,
-            f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} "
+            highest_end.number < floor.number and start < floor.number,
+            f"At the last layer all four question-anchored curves lie at least {floor.number - highest_end.number:.0f} "
             "points below the answer-anchored band"
             + (
                 f"; at the first they start at {start:.0f} at best, inside a band that reaches down to {floor.printed}."
                 if start >= floor.number
                 else "."
             ),
-            otherwise="not supported" if end.number < floor.number else "contradicted",
+            otherwise="not supported" if highest_end.number < floor.number else "contradicted",
             reported="stark, consistent",
-            recomputed=f"{floor.number - end.number:.0f} points at the end",
+            recomputed=f"{floor.number - highest_end.number:.0f} points at the end",
             key=size,
             statement=f"The two groups of curves of {model} are consistently apart for all data sets.",
             n=8,
@@ -114,16 +115,16 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 @claim("003, Key Observations")
 def c003_near_zero(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Verdict:
     """The answer-anchored series are near zero in both models."""
-    words = pick(delta_p_stated, statement="observations_answer_level")["printed"]
+    level_in_words = printed_text(delta_p_stated, statement="observations_answer_level")
     floors = {size: landmark_cell(delta_p_landmarks, size, "band", "delta_p_low", "answer") for size in SIZES}
     _, start = start_range(delta_p_landmarks, "3b")
     return judge(
         all(floor.number > start for floor in floors.values()),
-        f"Their bands reach down to {listed([floor.printed for floor in floors.values()])} points, in the larger "
-        f"model further than the start of {start:.0f} from which its question-anchored curves are said to fall; no "
-        "interval tells whether they differ from zero.",
+        f"Their bands reach down to {listed([floor.printed for floor in floors.values()])} points, in the larger model "
+        f"further than the start of {start:.0f} from which its question-anchored curves are said to fall; no interval "
+        "tells whether they differ from zero.",
         otherwise="not supported",
-        reported=str(words),
+        reported=str(level_in_words),
         recomputed=listed([floor.printed for floor in floors.values()]),
         n=2,
     )

@@ -1,10 +1,10 @@
-"""Document 003: claims on what it reads from two charts of delta P by layer: series, axes, layers and lowest points."""
+"""Document 003, two charts of delta P by layer: claims on their series, axes, layers and lowest points."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, min_to_max
 from analysis.claims.s003._delta_p import SIZES, landmark_cell
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
@@ -15,17 +15,17 @@ TICK = 10  # percentage points between ticks of the vertical axis
 @claim("003, Overview")
 def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
     """Each of the two charts shows eight series: two ways of anchoring for each of four data sets."""
-    by_key = delta_p_stated.set_index("statement")["as_number"]
-    product = by_key["overview_anchorings"] * by_key["overview_data_sets"]
+    numbers = delta_p_stated.set_index("statement")["as_number"]
+    product = numbers["overview_anchorings"] * numbers["overview_data_sets"]
     return judge(
-        product == by_key["overview_conditions"] == by_key["axes_series"]
-        and by_key["overview_charts"] == by_key["overview_models"],
-        f"{by_key['overview_anchorings']:.0f} times {by_key['overview_data_sets']:.0f} is {product:.0f}; the overview "
-        f"says {by_key['overview_conditions']:.0f} and the legend {by_key['axes_series']:.0f}, of "
-        f"{by_key['overview_charts']:.0f} charts of {by_key['overview_models']:.0f} models.",
-        reported=f"{by_key['overview_conditions']:.0f}",
+        product == numbers["overview_conditions"] == numbers["axes_series"]
+        and numbers["overview_charts"] == numbers["overview_models"],
+        f"{numbers['overview_anchorings']:.0f} times {numbers['overview_data_sets']:.0f} is {product:.0f}; the "
+        f"overview says {numbers['overview_conditions']:.0f} and the legend {numbers['axes_series']:.0f}, of "
+        f"{numbers['overview_charts']:.0f} charts of {numbers['overview_models']:.0f} models.",
+        reported=f"{numbers['overview_conditions']:.0f}",
         recomputed=f"{product:.0f}",
-        n=int(by_key["overview_charts"]),
+        n=int(numbers["overview_charts"]),
     )
 
 
@@ -37,11 +37,11 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
         rows = delta_p_landmarks[
             (delta_p_landmarks["model"] == model) & delta_p_landmarks["metric"].str.startswith("delta_p")
         ]
-        in_axis = rows["value"].between(low.number, high.number)
+        is_in_axis = rows["value"].between(low.number, high.number)
         yield cell_check(
-            bool(in_axis.all()),
-            f"The {len(rows)} values that the description gives run from {rows['value'].min():.0f} to "
-            f"{rows['value'].max():.0f}, {int(in_axis.sum())} of them inside the axis.",
+            bool(is_in_axis.all()),
+            f"The {len(rows)} values that the description gives run from {min_to_max(rows['value'], '.0f')}, "
+            f"{int(is_in_axis.sum())} of them inside the axis.",
             reported=f"{high.printed} to {low.printed}",
             recomputed=f"{rows['value'].max():.0f} to {rows['value'].min():.0f}",
             key=size,
@@ -110,20 +110,20 @@ def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> It
     """The answer-anchored series stay near the top across all layers: 15 of the 1B model, about 27 of the 3B model."""
     for size, model in SIZES.items():
         row = pick(delta_p_stated, statement=f"analysis_{size}_answer_layers")
-        printed = quote(delta_p_stated, statement=f"analysis_{size}_answer_layers")
+        printed_count = quote(delta_p_stated, statement=f"analysis_{size}_answer_layers")
         first, last = (quote(delta_p_stated, statement=f"axes_{size}_layer_{end}").number for end in ("first", "last"))
         layer_count = last - first + 1
         layers = int(pick(models, model=model)["layers"])
         # "about" a whole number allows one unit
         slack = 1 if row["qualifier"] == "about" else 0
         verdict = judge(
-            abs(layer_count - printed.number) <= slack,
+            abs(layer_count - printed_count.number) <= slack,
             f"The axis is read as layers {first:.0f} to {last:.0f}, {layer_count:.0f} of them; the model has {layers}.",
-            reported=printed.printed,
+            reported=printed_count.printed,
             recomputed=f"{layer_count:.0f}",
             key=size,
-            statement=f"The answer-anchored series of {model} are said to run over {printed.printed} layers, as many "
-            "as the axis is read to have.",
+            statement=f"The answer-anchored series of {model} are said to run over {printed_count.printed} layers, as "
+            "many as the axis is read to have.",
             n=layers,
         )
         yield mark_repeat(verdict, f"c003_layers.{size}")
@@ -169,7 +169,7 @@ def c003_points(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
         yield untestable(
             f"Read off by eye ({listing}); no series is given. The points of the curves with their intervals would "
             "decide it.",
-            reported=", ".join(str(text) for text in rows["printed"]),
+            reported=", ".join(str(printed) for printed in rows["printed"]),
             key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),
             statement=f"The {anchoring}-anchored curves of {model}: {landmark} as read off the chart.",
         )

@@ -1,10 +1,10 @@
-"""Document 003: claims on how it reads the charts: orderings, size, anchoring and data set, meaning of delta P."""
+"""Document 003, interpretation: claims on orderings, model size, anchoring, data sets and the meaning of delta P."""
 
 from typing import Any
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import printed_text, rows_where
 from analysis.claims.s003._delta_p import SIZES
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
@@ -58,8 +58,8 @@ def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> 
         phrases.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
     return judge(
         counts[1] > counts[0],
-        f"It is {phrases[1]} against {phrases[0]}, "
-        f"{'a larger' if shares[1] > shares[0] else 'but a smaller'} part of the depth.",
+        f"It is {phrases[1]} against {phrases[0]}, {'a larger' if shares[1] > shares[0] else 'but a smaller'} part of "
+        "the depth.",
         reported="longer",
         recomputed=f"{counts[1]:.0f} against {counts[0]:.0f} layers",
         n=2,
@@ -82,44 +82,44 @@ def c003_lowest_data_sets(delta_p_landmarks: pd.DataFrame) -> Verdict:
 @claim("003, Key Observations")
 def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
     """PopQA and TriviaQA lie below HotpotQA and NQ in both models, and the order of the data sets is consistent."""
-    words = pick(delta_p_stated, statement="analysis_3b_lowest_data_sets")["printed"]
+    data_sets = printed_text(delta_p_stated, statement="analysis_3b_lowest_data_sets")
     return untestable(
         "The description gives no value for HotpotQA or NQ and none for any answer-anchored curve by itself; the "
         "series, and the number of samples behind each, would decide it.",
-        reported=str(words),
+        reported=str(data_sets),
     )
 
 
 @claim("003, Detailed Analysis")
 def c003_all_four(delta_p_stated: pd.DataFrame) -> Verdict:
     """All four question-anchored curves fall and all four answer-anchored ones stay flat, in each model."""
-    printed_texts = delta_p_stated.set_index("statement")["printed"]
+    series = delta_p_stated.set_index("statement")["printed"]
     return untestable(
         "Ranges over four curves do not tell how each one runs; the series would decide it.",
-        reported=f"{printed_texts['analysis_1b_question_series']}, {printed_texts['analysis_1b_answer_series']}",
+        reported=f"{series['analysis_1b_question_series']}, {series['analysis_1b_answer_series']}",
     )
 
 
 @claim("003, Interpretation")
 def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """Anchoring has a far greater effect than data set or model size."""
-    values = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
-    lowest = values[values["landmark"] == "lowest"].set_index("model")["value"]
-    floor = rows_where(values, landmark="band", metric="delta_p_low").set_index("model")["value"]
-    last_points = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
+    points = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
+    lowest = points[points["landmark"] == "lowest"].set_index("model")["value"]
+    floor = rows_where(points, landmark="band", metric="delta_p_low").set_index("model")["value"]
+    last_points = points[points["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
     gap = (floor - lowest).min()
-    spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
+    largest_spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
     model_gap = abs(lowest.iloc[0] - lowest.iloc[1])
-    groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
+    groups = printed_text(published_facts, fact="delta_p_groups")
     by_outcome = "flips" in groups
     return judge(
-        gap > max(spread, model_gap) and not by_outcome,
-        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to {spread:.0f} at the "
-        f"end and the models by {model_gap:.0f}; but the groups are {groups}, and a flip is a fall by definition, so "
-        "that a gap between them is built in.",
-        otherwise="not supported" if gap > max(spread, model_gap) else "contradicted",
+        gap > max(largest_spread, model_gap) and not by_outcome,
+        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to "
+        f"{largest_spread:.0f} at the end and the models by {model_gap:.0f}; but the groups are {groups}, and a flip "
+        "is a fall by definition, so that a gap between them is built in.",
+        otherwise="not supported" if gap > max(largest_spread, model_gap) else "contradicted",
         reported="far greater",
-        recomputed=f"{gap:.0f} against {spread:.0f} and {model_gap:.0f} points",
+        recomputed=f"{gap:.0f} against {largest_spread:.0f} and {model_gap:.0f} points",
         n=2,
     )
 
@@ -127,12 +127,12 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
 @claim("003, Overview")
 def c003_performance(published_facts: pd.DataFrame) -> Verdict:
     """Delta P measures a change of the model's performance on the task."""
-    quantity = str(pick(published_facts, fact="delta_p_quantity")["printed"])
+    quantity = printed_text(published_facts, fact="delta_p_quantity")
     return judge(
         "probe" not in quantity,
         f"It is the {quantity} when the question is hidden from the answer; the answer itself is given and does not "
-        "change, so no task gets better or worse; the interpretation leaves open whether performance or probability "
-        "is meant, and then reads it as the former.",
+        "change, so no task gets better or worse; the interpretation leaves open whether performance or probability is "
+        "meant, and then reads it as the former.",
         reported="performance",
         recomputed=quantity,
     )
@@ -143,7 +143,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
     """An answer anchor preserves performance across all layers, a question anchor degrades it, so the choice
     matters.
     """
-    groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
+    groups = printed_text(published_facts, fact="delta_p_groups")
     floor = rows_where(delta_p_landmarks, landmark="band", metric="delta_p_low")
     return judge(
         not groups.startswith("samples") and floor["value"].min() >= PRESERVED,

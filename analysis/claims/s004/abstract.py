@@ -1,9 +1,10 @@
-"""Document 004, its opening: claims made before the experiments, and values that it repeats from them."""
+"""Document 004, opening: claims made before the experiments, and values repeated from the experiments."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, about, claim, judge, pick, quote, untestable
 
 LAYERS = 32
@@ -23,23 +24,23 @@ def c004_orders_of_magnitude(drope_stated: pd.DataFrame) -> Verdict:
     """Some dimensions of queries and keys are orders of magnitude larger than their neighbours."""
     return untestable(
         "Only counts above five times the mean are published; the norms of single dimensions would decide.",
-        reported=str(pick(drope_stated, statement="story_magnitude")["printed"]),
+        reported=printed_text(drope_stated, statement="story_magnitude"),
     )
 
 
 @claim("004, One Weird Paradox")
 def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
     """With rotary positions massive values are spread across layers."""
-    fullest = {
+    largest_shares = {
         tensor: float(massive_layers.loc[massive_layers["tensor"] == tensor, "share_rope"].max())
         for tensor in ("query", "key", "value")
     }
-    uniform = 100 / LAYERS
+    even_share = 100 / LAYERS
     return judge(
-        fullest["query"] < 2 * uniform and fullest["key"] < 2 * uniform,
-        f"The fullest of {LAYERS} layers holds {fullest['query']:.1f} % of the massive query values and "
-        f"{fullest['key']:.1f} % of the key ones, against {uniform:.1f} % if all held as many (of the value ones, "
-        f"{fullest['value']:.0f} %).",
+        largest_shares["query"] < 2 * even_share and largest_shares["key"] < 2 * even_share,
+        f"The fullest of {LAYERS} layers holds {largest_shares['query']:.1f} % of the massive query values and "
+        f"{largest_shares['key']:.1f} % of the key ones, against {even_share:.1f} % if all held as many (of the value "
+        f"ones, {largest_shares['value']:.0f} %).",
         n=LAYERS,
     )
 
@@ -96,18 +97,18 @@ def c004_rope_vestigial(knowledge_tasks: pd.DataFrame, disruption_by_text: pd.Da
 @claim("004, Looking at this deeper")
 def c004_layers_and_heads(drope_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
     """The models have 32 layers of 32 heads."""
-    pair = models[models["model"].isin(["llama2-7b-rope", "llama2-7b-drope"])]
-    for what, column in (("layers", "layers"), ("heads", "query_heads")):
-        values = [int(value) for value in pair[column]]
-        reported = quote(drope_stated, statement=f"deeper_{what}")
+    llama_pair = models[models["model"].isin(["llama2-7b-rope", "llama2-7b-drope"])]
+    for noun, column in (("layers", "layers"), ("heads", "query_heads")):
+        counts = [int(count) for count in llama_pair[column]]
+        reported = quote(drope_stated, statement=f"deeper_{noun}")
         yield judge(
-            all(value == reported.number for value in values),
-            f"By their configurations the two models have {' and '.join(map(str, values))}.",
+            all(count == reported.number for count in counts),
+            f"By their configurations the two models have {' and '.join(map(str, counts))}.",
             reported=reported.printed,
-            recomputed=str(values[0]),
-            n=len(values),
-            key=what,
-            statement=f"Attention was measured over {reported.printed} {what}.",
+            recomputed=str(counts[0]),
+            n=len(counts),
+            key=noun,
+            statement=f"Attention was measured over {reported.printed} {noun}.",
         )
 
 

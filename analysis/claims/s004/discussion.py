@@ -1,9 +1,10 @@
-"""Document 004, discussion and summary: claims across experiments, its advice, and the summary table."""
+"""Document 004, discussion and summary: claims across experiments, on the advice given, and on the summary table."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, printed_text
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, pick, quote
 from boundpaper.claims.terms import mean
@@ -18,7 +19,7 @@ LAYER1 = Artifact("drope_layer1_perplexity")
 NORMS = Artifact("drope_layer1_norms")
 CROSSLAYER = Artifact("drope_crosslayer").where(metric="attention_contribution")
 ERRORS = Artifact("drope_errors").where(context=2048, metric="share")
-ROWS = {  # row of the summary -> cell of its section, and the ledger row that judges it
+ROWS = {  # row of the summary -> the cell that it repeats, with the ledger row that judges this cell
     "query_massive_mean": COUNTS(tensor="query", metric="count_mean"),
     "query_massive_sd": COUNTS(tensor="query", metric="count_sd"),
     "key_massive_mean": COUNTS(tensor="key", metric="count_mean"),
@@ -54,14 +55,14 @@ ROWS = {  # row of the summary -> cell of its section, and the ledger row that j
     "passkey_8192": Artifact("drope_context")(context=8192),
     "dominant_error_share": ERRORS(category="off_by_one_length").by("c004_ans_shares.2048-off_by_one_length"),
 }
-ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # rows whose RoPE cell is in no table
+ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # rows whose cell of RoPE is in no other table
 JUDGED_BY = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-DroPE": "c004_ctx_same_protocols"}
 
 
 @claim("004, 12.1 Summary of Findings")
 def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
     """Without massive values RoPE models cannot function, while DroPE models remain usable."""
-    remaining = {
+    accuracies = {
         model: {
             task: quote(drope_functional, condition="qk_disruption", positional=model, task=task).number
             for tasks in TASKS.values()
@@ -69,7 +70,7 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
         }
         for model in PAIR
     }
-    rope, drope = remaining["RoPE"], remaining["DroPE"]
+    rope, drope = accuracies["RoPE"], accuracies["DroPE"]
     return judge(
         max(rope.values()) == 0 and min(drope[task] for task in TASKS["parametric"]) > 50 and drope["passkey"] > 0,
         f"Under Q/K disruption RoPE keeps {rope['cities']:.0f} and {rope['sports']:.0f} % on the parametric tasks and "
@@ -156,8 +157,8 @@ def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
         f"The worse of {len(rows)} runs has {of_trials(worst_row)} for DroPE; models with scaled rotary positions, the "
         "usual alternative, were not tested.",
         otherwise="not supported",
-        reported=str(pick(drope_stated, statement="s12_2_only_option")["printed"]),
-        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        reported=printed_text(drope_stated, statement="s12_2_only_option"),
+        recomputed=f"{min_to_max(rows['share'], '.0f')} %",
         n=int(rows["trials"].sum()),
     )
 
@@ -167,14 +168,14 @@ def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFram
     """For precise retrieval within 4K tokens, RoPE is the better choice."""
     tests = [pick(context_tests, study="models", comparison=f"errors, {context}, single") for context in (2048, 4096)]
     largest_p = max(float(test["p_adjusted"]) for test in tests)
-    trained = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
-    sums = trained.groupby("positional")[["correct", "trials"]].sum()
-    counts = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in PAIR]
+    trained_rows = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
+    sums = trained_rows.groupby("positional")[["correct", "trials"]].sum()
+    counts_in_words = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in PAIR]
     return judge(
         largest_p < 0.05 and sums["correct"]["RoPE"] > sums["correct"]["DroPE"],
-        f"{counts[0]} for RoPE against {counts[1]} for DroPE up to 4096 tokens (Fisher at each length, largest Holm "
-        f"{p(largest_p)}).",
-        recomputed=" against ".join(counts),
+        f"{counts_in_words[0]} for RoPE against {counts_in_words[1]} for DroPE up to 4096 tokens (Fisher at each "
+        f"length, largest Holm {p(largest_p)}).",
+        recomputed=" against ".join(counts_in_words),
         n=int(sums["trials"].sum()),
         p_value=max(float(test["p_value"]) for test in tests),
         p_adjusted=largest_p,

@@ -11,16 +11,16 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The experiments ran in 4-bit NF4 quantization."""
     precision = drope_protocols["precision"].astype(str)
-    fp16, nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
-    nf4, fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
+    fp16_runs, is_nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
+    has_nf4, has_fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
     return judge(
-        bool(nf4_alone.all()),
-        f"Of {len(precision)} runs the scripts load {len(fp16)} in fp16 (experiments "
-        f"{', '.join(dict.fromkeys(fp16['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
-        "NF4, and "
-        f"{int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
+        bool(is_nf4_alone.all()),
+        f"Of {len(precision)} runs the scripts load {len(fp16_runs)} in fp16 (experiments "
+        f"{', '.join(dict.fromkeys(fp16_runs['experiment']))}), {int((has_fp4 & ~has_nf4).sum())} in FP4, "
+        f"{int(is_nf4_alone.sum())} in NF4, and {int((has_fp4 & has_nf4).sum())} with one model in each; "
+        f"{int((precision == '4-bit').sum())} names no type.",
         reported=quote(drope_stated, statement="s13_bits").printed,
-        recomputed=f"{int(nf4_alone.sum())} of {len(precision)} in NF4",
+        recomputed=f"{int(is_nf4_alone.sum())} of {len(precision)} in NF4",
         n=len(precision),
     )
 
@@ -67,15 +67,16 @@ def c004_rep_seeds(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     """Ten random seeds are used."""
     reported = quote(drope_parameters, parameter="random_seeds")
     match = re.search(r"seeds (\d+)-(\d+)", str(pick(drope_protocols, experiment="2")["items"]))
-    seeds = int(match[2]) - int(match[1]) + 1 if match else 0
-    unseeded = drope_protocols[drope_protocols["note"].str.contains("unseeded")]
+    seed_count = int(match[2]) - int(match[1]) + 1 if match else 0
+    unseeded_runs = drope_protocols[drope_protocols["note"].str.contains("unseeded")]
     return judge(
-        seeds == reported.number and unseeded.empty,
-        f"{seeds} seeds serve the random control of Experiment 2 only; the {len(unseeded)} runs of Experiment "
-        f"{', '.join(dict.fromkeys(unseeded['experiment']))} are unseeded, so their prompts cannot be drawn again.",
+        seed_count == reported.number and unseeded_runs.empty,
+        f"{seed_count} seeds serve the random control of Experiment 2 only; the {len(unseeded_runs)} runs of "
+        f"Experiment {', '.join(dict.fromkeys(unseeded_runs['experiment']))} are unseeded, so their prompts cannot be "
+        "drawn again.",
         otherwise="not supported",
         reported=reported.printed,
-        recomputed=f"{seeds} in one experiment",
+        recomputed=f"{seed_count} in one experiment",
         n=len(drope_protocols),
     )
 
@@ -88,15 +89,15 @@ def c004_rep_threshold(drope_parameters: pd.DataFrame, drope_stated: pd.DataFram
     return [
         compare(
             reported,
-            source.number,
-            reason=f"That section has {source.printed}.",
+            cell.number,
+            reason=f"That section has {cell.printed}.",
             places=1,
             key=key,
             statement=f"Section {section} has the same threshold of massive values.",
             kind="cell check",
         )
         for section, key in sections.items()
-        for source in [quote(drope_stated, statement=key)]
+        for cell in [quote(drope_stated, statement=key)]
     ]
 
 

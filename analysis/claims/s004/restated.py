@@ -1,4 +1,4 @@
-"""Document 004: claims on repeated settings and factors in prose and captions, judged like their first occurrence."""
+"""Document 004: claims on settings and factors that prose and captions repeat, judged like the first mention."""
 
 from collections.abc import Iterator
 
@@ -104,13 +104,13 @@ def c004_lengths_beyond(
 ) -> Iterator[Verdict]:
     """The reported range of test lengths beyond training equals the table's."""
     limit = int(pick(models, model="llama2-7b-rope")["claimed_context"])
-    beyond = sorted({int(context) for context in drope_context["context"] if int(context) > limit})
+    lengths_beyond = sorted({int(context) for context in drope_context["context"] if int(context) > limit})
     reported = quote(drope_stated, statement="s11_1_beyond_contexts")
-    limits = {"first": (reported.interval.low, beyond[0]), "last": (reported.interval.high, beyond[-1])}
-    for key, (reported_end, end) in limits.items():
+    ends = {"first": (reported.interval.low, lengths_beyond[0]), "last": (reported.interval.high, lengths_beyond[-1])}
+    for key, (printed_end, end) in ends.items():
         yield cell_check(
-            abs(reported_end - end) <= 1,
-            f"The table has {' and '.join(map(str, beyond))} tokens beyond {limit}.",
+            abs(printed_end - end) <= 1,
+            f"The table has {' and '.join(map(str, lengths_beyond))} tokens beyond {limit}.",
             reported=reported.printed,
             recomputed=str(end),
             key=key,
@@ -155,9 +155,9 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
     """Within its training length RoPE makes no error."""
     row = pick(drope_stated, statement="s11_5_rope_within_errors")
     longest = quote(drope_stated, statement="s11_5_rope_within_context").number
-    trained = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
-    errors = trained[trained["category"] != "exact"]
-    trials = int(trained.drop_duplicates("context")["trials"].sum())
+    trained_rows = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
+    errors = trained_rows[trained_rows["category"] != "exact"]
+    trials = int(trained_rows.drop_duplicates("context")["trials"].sum())
     verdict = judge(
         int(errors["count"].sum()) == stated_number(row),
         f"{int(errors['count'].sum())} of {trials} answers up to {longest:.0f} tokens are wrong.",
@@ -172,11 +172,11 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
 def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd.DataFrame) -> Iterator[Verdict]:
     """The advice names the training length for RoPE and twice as much for DroPE."""
     lengths = sorted(int(context) for context in drope_context_multiples["context"])
-    places = {
+    advice = {
         "s12_2_rope_context": (lengths[0], "c004_dis_rope_within"),
         "s12_2_drope_context": (lengths[-1], "c004_dis_only_option"),
     }
-    for key, (length, judged_by) in places.items():
+    for key, (length, judged_by) in advice.items():
         statement = quote(drope_stated, statement=key)
         verdict = cell_check(
             round(statement.number / 1000) == length // 1024,

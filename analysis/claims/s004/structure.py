@@ -1,4 +1,4 @@
-"""Document 004, its structure: claims on the numbering of sections and figures."""
+"""Document 004, structure: claims on the numbering of sections and figures."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
     rows = rows_where(headings, document="004", kind="caption").sort_values("position")
     numbers = [int(number) for number in rows["number"]]
     early_numbers = [
-        number for index, number in enumerate(numbers) if any(later < number for later in numbers[index + 1 :])
+        number for index, number in enumerate(numbers) if any(other < number for other in numbers[index + 1 :])
     ]
     late_numbers = [second for first, second in itertools.pairwise(numbers) if second < first]
     return judge(

@@ -1,4 +1,4 @@
-"""Document 004, 12.1: claims on the numbers in the summary of findings, judged like their first occurrence."""
+"""Document 004, Section 12.1: claims on the numbers in the summary of findings, judged like the first mention."""
 
 import math
 from dataclasses import replace
@@ -13,7 +13,7 @@ from boundpaper.claims.terms import ArtifactCell
 from boundpaper.claims.worded_numbers import stated_number
 
 SHARE = "attention_contribution"
-STATED = Artifact("drope_stated")  # a value that a section states first is named after that section
+STATED = Artifact("drope_stated")  # keys of statements begin with their section
 CHANGES = Artifact("drope_massive_counts", "the table of counts").where(metric="change_from_rope")
 AVERAGES = Artifact("drope_knowledge_categories", "the table of averages").where(positional="RoPE")
 BOS_MLP = Artifact("drope_bos_mlp", "the BOS-MLP table").where(metric="ppl_ratio")
@@ -110,7 +110,7 @@ c004_sum_attention = Cells(
                 for model in PAIR
             },
             "s12_1_rope_query_norm": _norm_cell("RoPE", "query_norm").by("c004_con_cells.RoPE-query_norm"),
-            # the published 52.2 rounds to 52; the table's 52.0 differs
+            # printed as 52, which the published 52.2 rounds to; the table prints 52.0
             "s12_1_rope_key_norm": _norm_cell("RoPE", "key_norm"),
             "s12_1_drope_query_norm": _norm_cell("DroPE", "query_norm").by("c004_con_cells.DroPE-query_norm"),
             "s12_1_drope_key_norm": _norm_cell("DroPE", "key_norm").by("c004_con_cells.DroPE-key_norm"),
@@ -163,10 +163,10 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     """The summary confines the rewiring to as many layers as section 10.4."""
     reported = quote(drope_stated, statement="s12_1_rewired_layers")
     first = pick(drope_stated, statement="s10_4_rewired_layers")
-    layers = reported.interval.high - reported.interval.low
+    layer_count = reported.interval.high - reported.interval.low
     verdict = cell_check(
-        layers == stated_number(first) and reported.interval.low == -0.5,
-        f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
+        layer_count == stated_number(first) and reported.interval.low == -0.5,
+        f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layer_count:.0f}.",
         reported=reported.printed,
         recomputed=str(first["printed"]),
     )
@@ -210,13 +210,13 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
     """Without the first token's MLP output RoPE fails on as many tasks as the summary says."""
     row = pick(drope_stated, statement="s12_1_rope_tasks")
     rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
-    zero = int((rows["count"] == 0).sum())
+    zero_count = int((rows["count"] == 0).sum())
     verdict = compare(
         replace(
             quote(drope_stated, statement="s12_1_rope_accuracy"), printed=str(row["printed"]), value=stated_number(row)
         ),
-        float(zero),
-        reason=f"{zero} of {len(rows)} tasks have no right answer.",
+        float(zero_count),
+        reason=f"{zero_count} of {len(rows)} tasks have no right answer.",
         places=0,
         n=int(rows["n"].sum()),
     )

@@ -1,4 +1,4 @@
-"""Claims of the thesis on the ablations that document 004 cites: whether sections cite both sides of their table."""
+"""Claims of the thesis on the ablations that sections of document 004 cite from their table, and leave out."""
 
 from collections.abc import Iterator
 
@@ -26,19 +26,23 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdic
         cited = rows[rows["cited"]]
         sides, cited_sides = (set(ablations["side"]) & MODELS for ablations in (rows, cited))
         left_out = rows[~rows["cited"] & rows["side"].isin(sorted(sides - cited_sides))]
-        complete = not cited_sides or left_out.empty
+        is_complete = not cited_sides or left_out.empty
         cited_in_words, left_out_in_words = (
             listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in ablations.iterrows()])
             for ablations in (cited, left_out)
         )
         yield judge(
-            complete,
+            is_complete,
             f"RoPE's effect over DroPE's is cited for {cited_in_words}; "
-            + ("no ablation of the table changes sides" if complete else f"it turns for {left_out_in_words}, left out")
+            + (
+                "no ablation of the table changes sides"
+                if is_complete
+                else f"it turns for {left_out_in_words}, left out"
+            )
             if len(cited_sides) < len(MODELS)
             else f"RoPE's effect over DroPE's is cited for {cited_in_words}, on both sides of one",
             otherwise="not supported",
-            failure="" if complete else "control",
+            failure="" if is_complete else "control",
             recomputed=f"{len(cited)} of {len(rows)} ablations",
             n=len(rows),
             key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),

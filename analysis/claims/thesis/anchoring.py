@@ -3,16 +3,17 @@
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import value_of
 from analysis.subjects import subjects_of_role
-from boundpaper.claims import Verdict, claim, judge, pick
+from boundpaper.claims import Verdict, claim, judge
 from boundpaper.errors import DataError
 
-FEW_FLIPS = 5.0  # percent of the statements
+FEW_FLIPS = 5.0  # percent of the statements below which few change their predicted class
 LIMIT = 2.0  # percentage points by which a control may move the probes
 
 
 def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
-    """Return the curves of the small models in a split and group, in layers whose probe is above chance.
+    """Return rows of the small models' curves for a split and a group, in layers whose probe is above chance.
 
     Raises
     ------
@@ -24,14 +25,10 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
     rows = curves[is_planted & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:
         raise DataError(
-            "anchoring_curves: no layer of a small model with a probe above chance; measure one again: "
-            "python build.py run anchoring --model tiny-rope"
+            "anchoring_curves: no layer of a small model with a probe above chance; measure one again: python build.py "
+            "run anchoring --model tiny-rope"
         )
     return rows
-
-
-def _value(counts: pd.DataFrame, quantity: str) -> float:
-    return float(pick(counts, quantity=quantity)["value"])
 
 
 @claim("thesis, Anchored in the question or in the answer")
@@ -99,14 +96,14 @@ def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
     """Groups made by the outcome lie farther apart than groups made by what a statement's truth needs."""
-    outcome, design = (_value(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
+    outcome_gap, design_gap = (value_of(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
     return judge(
-        abs(outcome) > abs(design),
-        f"At the last layer, as a mean over {_value(anchoring_counts, 'models_last'):.0f} small models, the question "
-        f"group lies {abs(outcome):.1f} points below the answer group when flips make the groups, and "
-        f"{abs(design):.1f} when the design makes them.",
-        recomputed=f"{outcome:.1f} against {design:.1f}",
-        n=int(_value(anchoring_counts, "models_last")),
+        abs(outcome_gap) > abs(design_gap),
+        f"At the last layer, as a mean over {value_of(anchoring_counts, 'models_last'):.0f} small models, the question "
+        f"group lies {abs(outcome_gap):.1f} points below the answer group when flips make the groups, and "
+        f"{abs(design_gap):.1f} when the design makes them.",
+        recomputed=f"{outcome_gap:.1f} against {design_gap:.1f}",
+        n=int(value_of(anchoring_counts, "models_last")),
     )
 
 
@@ -117,11 +114,11 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
         _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
     )
     is_apart = question["delta_p_high"] < answer["delta_p_low"]
-    largest_difference = (question["delta_p"] - answer["delta_p"]).max()
+    smallest_gap = (question["delta_p"] - answer["delta_p"]).max()
     return judge(
         bool(is_apart.all()),
         f"In {int(is_apart.sum())} of {len(is_apart)} layers of the small models the 95 % intervals of the two groups "
-        f"do not meet; the smallest gap is {largest_difference:.1f} points.",
+        f"do not meet; the smallest gap is {smallest_gap:.1f} points.",
         otherwise="not supported",
         recomputed=f"{int(is_apart.sum())} of {len(is_apart)} layers",
         n=int(question["n"].min()),
@@ -131,14 +128,14 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
     """Many samples that come out answer-anchored need the question by construction: surviving a cut is no proof."""
-    needing, flips = (_value(anchoring_counts, name) for name in ("needing", "question_flips"))
+    needing_share, flip_share = (value_of(anchoring_counts, name) for name in ("needing", "question_flips"))
     return judge(
-        needing > FEW_FLIPS,
-        f"At the last layer at least {needing:.0f} % of the answer-anchored statements have a truth that depends on "
-        f"the question, as only {flips:.0f} % of such statements flip; the probe's guess without the question is right "
-        "by luck for the others.",
-        recomputed=f"{needing:.0f}%",
-        n=int(_value(anchoring_counts, "models_last")),
+        needing_share > FEW_FLIPS,
+        f"At the last layer at least {needing_share:.0f} % of the answer-anchored statements have a truth that depends "
+        f"on the question, as only {flip_share:.0f} % of such statements flip; the probe's guess without the question "
+        "is right by luck for the others.",
+        recomputed=f"{needing_share:.0f}%",
+        n=int(value_of(anchoring_counts, "models_last")),
     )
 
 
@@ -151,9 +148,9 @@ def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
             -1,
             f"at layer {int(row['layer'])}, whose probe is best (AUROC {row['auroc']:.2f} [{row['auroc_low']:.2f}, "
             f"{row['auroc_high']:.2f}]), Delta P is {row['question']:.1f} points [{row['question_low']:.1f}, "
-            f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} "
-            "when as many tokens before are cut",
-            of=("question", "question_low", "question_high"),
+            f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} when "
+            "as many tokens before are cut",
+            columns=("question", "question_low", "question_high"),
             n="question_n",
             key=str(row["model"]),
             statement=f"Statements about what {row['display_name']} knows, whose truth needs their beginning, lose "

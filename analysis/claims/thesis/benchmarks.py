@@ -15,13 +15,13 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
     """No metric correlates with LongBench Pro as strongly as seven models need to show it four times in five."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson"]
-    needed = smallest_correlation(int(rows["n"].iloc[0]))
+    needed_r = smallest_correlation(int(rows["n"].iloc[0]))
     top_row = rows.sort_values("estimate", key=abs).iloc[-1]
     return judge(
-        bool(abs(top_row["estimate"]) < needed),
-        f"80 % power at 0.05 needs |r| of {needed:.2f} with n = {int(top_row['n'])}; the largest of {len(rows)} "
+        bool(abs(top_row["estimate"]) < needed_r),
+        f"80 % power at 0.05 needs |r| of {needed_r:.2f} with n = {int(top_row['n'])}; the largest of {len(rows)} "
         f"metrics is {abs(top_row['estimate']):.2f} ({top_row['comparison']})",
-        recomputed=needed,
+        recomputed=needed_r,
         n=int(top_row["n"]),
     )
 
@@ -90,15 +90,15 @@ def thesis_decline_goes_with_drop(
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     rows = _compared_models(length_decline)
     refits = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
-    joint, free = (
+    joint, joint_any_start = (
         pick(decline_joint, comparison=f"drop and loss, variants {start}") for start in ("from 8k", "from every start")
     )
     return judge(
         bool(joint["p_adjusted"] < ALPHA and joint["estimate"] > 0 and (refits.effect_ci_low or 0) > 0.85),
         f"the median coefficient of all variants from 8K is {joint['estimate']:.2f} (p {joint['p_value']:.3f}, Holm "
-        f"{joint['p_adjusted']:.3f}), with the starting length left open {free['estimate']:.2f} (Holm "
-        f"{free['p_adjusted']:.3f}); without thinking r = {test['estimate']:.2f}, and with one of {len(rows)} models "
-        f"left out {refits.effect_ci_low:.2f} to {refits.effect_ci_high:.2f}, p at most "
+        f"{joint['p_adjusted']:.3f}), with the starting length left open {joint_any_start['estimate']:.2f} (Holm "
+        f"{joint_any_start['p_adjusted']:.3f}); without thinking r = {test['estimate']:.2f}, and with one of "
+        f"{len(rows)} models left out {refits.effect_ci_low:.2f} to {refits.effect_ci_high:.2f}, p at most "
         f"{refits.p_value:.3f}",
         otherwise="not supported",
         recomputed=float(joint["estimate"]),

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max, value_of
 from analysis.studies.crossmodel._kept import one_position_plasticity
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -13,14 +14,14 @@ FLAT_FAMILY = "Ministral 3"
 def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
     """Every capture holds a sample of the query heads: as many were drawn of each model, of whatever size."""
     counts = sorted(set(capture_heads["drawn"]))
-    fewer = capture_heads[capture_heads["sampled"] != capture_heads["drawn"]]
-    fewer_in_words = listed([f"{row['display_name']} {row['sampled']}" for _, row in fewer.iterrows()])
+    incomplete = capture_heads[capture_heads["sampled"] != capture_heads["drawn"]]
+    incomplete_in_words = listed([f"{row['display_name']} {row['sampled']}" for _, row in incomplete.iterrows()])
     return judge(
         bool((capture_heads["drawn"] < capture_heads["heads"]).all() and len(counts) == 1),
         f"{listed([str(count) for count in counts])} of {capture_heads['heads'].min()} to "
-        f"{capture_heads['heads'].max():,} heads were drawn; {capture_heads['share'].min():.0f} to "
-        f"{capture_heads['share'].max():.0f} % were analysed" + (f", of {fewer_in_words}." if len(fewer) else "."),
-        recomputed=f"{capture_heads['share'].min():.0f} to {capture_heads['share'].max():.0f} %",
+        f"{capture_heads['heads'].max():,} heads were drawn; {min_to_max(capture_heads['share'], '.0f')} % were "
+        "analysed" + (f", of {incomplete_in_words}." if len(incomplete) else "."),
+        recomputed=f"{min_to_max(capture_heads['share'], '.0f')} %",
         n=len(capture_heads),
     )
 
@@ -30,13 +31,11 @@ def thesis_heads_left(
     twin_heads: pd.DataFrame, analysed_heads: pd.DataFrame, capture_heads: pd.DataFrame
 ) -> list[Verdict]:
     """The heads that were drawn in layers of cross-attention are those that the author's counts lack."""
-    text_heads = int(pick(twin_heads, quantity="kept_crossed")["value"])
+    text_heads = int(value_of(twin_heads, "kept_crossed"))
     listed_heads = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
     listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
-    drawn_heads, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
-    common, chance = (
-        float(pick(twin_heads, quantity=quantity)["value"]) for quantity in ("common", "common_by_chance")
-    )
+    drawn_count, analysed_count = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
+    common_count, chance_count = (value_of(twin_heads, quantity) for quantity in ("common", "common_by_chance"))
     return [
         judge(
             text_heads == listed_heads,
@@ -48,18 +47,18 @@ def thesis_heads_left(
             statement="The draw of Llama-3.2-11B-Vision without its layers of cross-attention gives the heads counted.",
         ),
         judge(
-            drawn_heads - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - text_heads,
-            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn_heads:,} were drawn of them; of "
-            f"the draw with layers of cross-attention {text_heads} are left.",
-            recomputed=f"{analysed:,}",
+            drawn_count - analysed_count == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - text_heads,
+            f"{analysed_count:,} heads of {len(analysed_heads)} models are counted, {drawn_count:,} were drawn of "
+            f"them; of the draw with layers of cross-attention {text_heads} are left.",
+            recomputed=f"{analysed_count:,}",
             n=len(analysed_heads),
             key="all",
             statement="Over the author's eleven models only the heads in layers of cross-attention are missing.",
         ),
         judge(
-            common > chance,
-            f"{common:.0f} heads of the text network are in both draws; by chance {chance:.0f} would be.",
-            recomputed=f"{common:.0f}",
+            common_count > chance_count,
+            f"{common_count:.0f} heads of the text network are in both draws; by chance {chance_count:.0f} would be.",
+            recomputed=f"{common_count:.0f}",
             key="common",
             statement="The draws of the two captures of one text network share more heads than two independent ones.",
         ),
@@ -71,17 +70,17 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
     """Two captures of one network differ in overall plasticity by more than the scored models deviate from their
     mean.
     """
-    gap = float(pick(nope_twins, quantity="decile_mean")["value"])
-    scored = matched_models[matched_models["in_source"].astype(bool)]["ap_overall"]
-    spread = float(scored.std(ddof=1))
+    gap = value_of(nope_twins, "decile_mean")
+    scored_values = matched_models[matched_models["in_source"].astype(bool)]["ap_overall"]
+    spread = float(scored_values.std(ddof=1))
     return judge(
         gap > spread,
         f"{gap:.3f} on average over the deciles between the two, a standard deviation of {spread:.3f} over the "
-        f"{len(scored)} scored models: what differs in overall plasticity between models is "
+        f"{len(scored_values)} scored models: what differs in overall plasticity between models is "
         f"{'no larger' if gap > spread else 'larger'} than between two captures of one, whose noise lowers "
         "correlations with it.",
         recomputed=f"{gap:.3f} against {spread:.3f}",
-        n=len(scored),
+        n=len(scored_values),
     )
 
 
@@ -96,10 +95,7 @@ def thesis_estimator_turns(
     first, last = (decile_profiles[name].astype(float) for name in ("d0", "d9"))
     rises = {name: one_position_plasticity(last, growth[name]) - last for name in ("along", "random")}
     shares = {name: pd.Series(values / (first - last)) for name, values in rises.items()}
-    ranges = [
-        f"{100 * values.min():.0f} to {100 * values.max():.0f} %"
-        for values in (added, shares["along"], shares["random"])
-    ]
+    ranges = [f"{min_to_max(100 * values, '.0f')} %" for values in (added, shares["along"], shares["random"])]
     return [
         judge(
             bool((added > 0).all()),
@@ -135,8 +131,8 @@ def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
     return judge(
         len(rows) == 2 and ratios == [4.0],
         f"{listed(rows['display_name'].tolist())}: "
-        f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, "
-        f"captured to {listed([f'{ratio:g}' for ratio in ratios])} times as many; up to "
+        f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, captured to "
+        f"{listed([f'{ratio:g}' for ratio in ratios])} times as many; up to "
         f"{rows['beyond'].max() if len(rows) else 0:.0f} % of the captured window lies beyond.",
         recomputed=f"{len(rows)} models",
         n=len(capture_heads),
@@ -150,7 +146,7 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
         (capture_heads["scaled_by"] == "model") & capture_heads["scaling"].str.startswith("YaRN")
     ]
     drops = captured_models.groupby("family")["ap_drop"].mean()
-    # Mistral was captured over a shorter context
+    # Mistral is left out, since it was captured over a shorter context
     other_drops = drops.drop([FLAT_FAMILY, "Mistral"], errors="ignore")
     longest = capture_heads.groupby("family")["stated"].min()
     families = sorted(set(self_scaled["family"]))

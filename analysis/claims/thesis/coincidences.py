@@ -1,4 +1,4 @@
-"""Claims of the thesis on equal numbers that a document prints for two quantities."""
+"""Claims of the thesis on numbers that a document prints for two quantities."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,15 +21,14 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
         quantities = list(dict.fromkeys(cells["quantity"]))
         if len(quantities) < 2 and "a quantity not named" not in quantities:
             continue
-        key, statement = (
-            f"{document}_{number}",
-            f"Document {document} prints {number} for more than one quantity, and one quantity determines the other.",
+        key = f"{document}_{number}"
+        statement = (
+            f"Document {document} prints {number} for more than one quantity, and one quantity determines the other."
         )
         where_printed = f"{number} is printed as {listed(quantities)}"
-        is_explained = (document, number) in explained.index
-        if not is_explained:
+        if (document, number) not in explained.index:
             yield judge(
-                is_explained,
+                False,
                 f"{where_printed}; nothing says why, and one may be a copy of the other",
                 otherwise="not supported",
                 recomputed=f"{len(quantities)} quantities",
@@ -44,9 +43,8 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             yield untestable(f"{where_printed}: {reason}", key=key, statement=statement)
             continue
         interval, operand = _rounding_interval(str(number)), _rounding_interval(str(explanation["operand"]))
-        expected = (
-            difference(interval, operand) if explanation["relation"] == "difference" else ratio(interval, operand)
-        )
+        combine = difference if explanation["relation"] == "difference" else ratio
+        expected = combine(interval, operand)
         yield judge(
             meets(expected, interval),
             f"{where_printed}: {number} {RELATION_WORDS[str(explanation['relation'])]} {explanation['operand']}, "

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 
@@ -15,13 +16,13 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
     first, last = decile_profiles["d0"], decile_profiles["d9"]
     margin = 2 * HALF_DECILE
     inner = decile_profiles[DECILES[1:-1]]
-    ordered = ((first - inner.max(axis=1)) > margin) & ((inner.min(axis=1) - last) > margin)
+    is_ordered = ((first - inner.max(axis=1)) > margin) & ((inner.min(axis=1) - last) > margin)
     falls = 100 * (1 - last / first)
     return judge(
-        bool(ordered.all()),
-        f"the fall from the first decile to the last is {falls.min():.0f} to {falls.max():.0f} % in "
-        f"{len(decile_profiles)} models, and rounding cannot change that order in {int(ordered.sum())}",
-        recomputed=f"{falls.min():.0f} to {falls.max():.0f} %",
+        bool(is_ordered.all()),
+        f"the fall from the first decile to the last is {min_to_max(falls, '.0f')} % in {len(decile_profiles)} models, "
+        f"and rounding cannot change that order in {int(is_ordered.sum())}",
+        recomputed=f"{min_to_max(falls, '.0f')} %",
         n=len(decile_profiles),
     )
 
@@ -33,10 +34,10 @@ def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
     listing = ", ".join(
         f"{name} (+{rise:.3f})" for name, rise in zip(rising["display_name"], rising["draw_up"], strict=True)
     )
-    still_open = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
+    open_names = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
     return judge(
         len(decile_profiles) == 13 and len(rising) == 4 and int((rising["family"] == "Llama 3").sum()) == 3,
-        f"{listing}; rounding leaves open whether {', '.join(still_open)} rises",
+        f"{listing}; rounding leaves open whether {', '.join(open_names)} rises",
         recomputed=str(len(rising)),
         n=len(decile_profiles),
     )
@@ -54,11 +55,9 @@ def thesis_profiles_cross(bin_profiles: pd.DataFrame) -> Verdict:
             first[is_ministral].max() < first[~is_ministral].min()
             and last[is_ministral].min() > last[~is_ministral].max()
         ),
-        f"from 0 to 8K its {int(is_ministral.sum())} models have {first[is_ministral].min():.3f} to "
-        f"{first[is_ministral].max():.3f} and the {int((~is_ministral).sum())} others "
-        f"{first[~is_ministral].min():.3f} to {first[~is_ministral].max():.3f}, from 64K to 128K "
-        f"{last[is_ministral].min():.3f} to {last[is_ministral].max():.3f} and {last[~is_ministral].min():.3f} to "
-        f"{last[~is_ministral].max():.3f}",
+        f"from 0 to 8K its {int(is_ministral.sum())} models have {min_to_max(first[is_ministral])} and the "
+        f"{int((~is_ministral).sum())} others {min_to_max(first[~is_ministral])}, from 64K to 128K "
+        f"{min_to_max(last[is_ministral])} and {min_to_max(last[~is_ministral])}",
         n=len(bin_profiles),
     )
     return left_open(verdict)
@@ -87,9 +86,9 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
             and ministral["fall"].max() + 2 * HALF_DECILE < qwen["fall"].min()
             and ratio < drop_ratio
         ),
-        f"Ministral 3 falls by {ministral['fall'].min():.3f} to {ministral['fall'].max():.3f} and Qwen3 by "
-        f"{qwen['fall'].min():.3f} to {qwen['fall'].max():.3f}, a factor of {ratio:.1f} in the mean where the drops "
-        f"over the captured windows differ by {drop_ratio:.1f}; {llama['display_name']} falls by {llama['fall']:.3f}",
+        f"Ministral 3 falls by {min_to_max(ministral['fall'])} and Qwen3 by {min_to_max(qwen['fall'])}, a factor of "
+        f"{ratio:.1f} in the mean where the drops over the captured windows differ by {drop_ratio:.1f}; "
+        f"{llama['display_name']} falls by {llama['fall']:.3f}",
         recomputed=ratio,
         n=len(ministral) + len(qwen),
     )

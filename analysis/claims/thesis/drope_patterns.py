@@ -34,8 +34,8 @@ def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdic
         bool((mlp["effective_tokens"] < 2.5).all() and (attention["effective_tokens"] > attention["tokens"] / 2).all()),
         f"Of about {rows['tokens'].mean():.0f} tokens, {mlp['effective_tokens']['RoPE']:.1f} in RoPE and "
         f"{mlp['effective_tokens']['DroPE']:.1f} in DroPE carry the MLP's mean, "
-        f"{attention['effective_tokens']['RoPE']:.1f} and "
-        f"{attention['effective_tokens']['DroPE']:.1f} attention's; estimated from published means and deviations.",
+        f"{attention['effective_tokens']['RoPE']:.1f} and {attention['effective_tokens']['DroPE']:.1f} attention's; "
+        "estimated from published means and deviations.",
         otherwise="not supported",
         recomputed=f"{mlp['effective_tokens']['RoPE']:.1f} and {mlp['effective_tokens']['DroPE']:.1f} tokens",
     )

@@ -1,4 +1,4 @@
-"""Claims of the thesis on the knowledge tasks: Experiments 3 and 4 side by side, and answers below chance."""
+"""Claims of the thesis on baselines of the knowledge tasks: in Experiments 3 and 4, and below chance."""
 
 import pandas as pd
 
@@ -10,21 +10,21 @@ def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
     """The two experiments that run the same tasks differ in the undisturbed accuracy, which no disruption has
     touched.
     """
-    tested = knowledge_protocols[knowledge_protocols["p_base_holm"].notna()]
-    differing = tested[tested["p_base_holm"] < ALPHA]
+    tested_tasks = knowledge_protocols[knowledge_protocols["p_base_holm"].notna()]
+    differing_tasks = tested_tasks[tested_tasks["p_base_holm"] < ALPHA]
     phrases = [
         f"{row['positional']} {row['task']} {row['base_3']:.1f} against {row['base_4']:.1f} %"
-        for _, row in differing.iterrows()
+        for _, row in differing_tasks.iterrows()
     ]
     return judge(
-        not differing.empty,
-        f"{len(differing)} of the {len(tested)} baselines that count every item differ (Fisher, Holm): "
+        not differing_tasks.empty,
+        f"{len(differing_tasks)} of the {len(tested_tasks)} baselines that count every item differ (Fisher, Holm): "
         f"{', '.join(phrases) or 'none'}. The reviews of IMDB are drawn at random in one experiment and are the first "
         "of each label in the other.",
-        recomputed=f"{len(differing)} of {len(tested)} differ",
-        n=len(tested),
-        p_value=float(tested["p_base"].min()),
-        p_adjusted=float(tested["p_base_holm"].min()),
+        recomputed=f"{len(differing_tasks)} of {len(tested_tasks)} differ",
+        n=len(tested_tasks),
+        p_value=float(tested_tasks["p_base"].min()),
+        p_adjusted=float(tested_tasks["p_base_holm"].min()),
     )
 
 

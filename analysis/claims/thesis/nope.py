@@ -1,7 +1,8 @@
-"""Claims of the thesis on the layer study beyond what the study says: one network, captured twice."""
+"""Claims of the thesis on the two captures of one text network in the layer study."""
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from boundpaper.claims import Verdict, claim, judge, pick
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
@@ -33,6 +34,6 @@ def thesis_nope_layer_noise(nope_layer_pairs: pd.DataFrame, nope_twins: pd.DataF
         f"at least {rows['gap'].min():.3f} and {rows['gap'].max():.3f}; their recoveries are "
         f"{rows['recovery'].min():.3f} and {rows['recovery'].max():.3f}, and the whole profiles differ by {mean:.3f} "
         "on average.",
-        recomputed=f"{rows['gap'].min():.3f} to {rows['gap'].max():.3f}",
+        recomputed=min_to_max(rows["gap"]),
         n=len(rows),
     )

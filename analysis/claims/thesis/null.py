@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from boundpaper.claims import Verdict, claim, judge, pick
 
 MARGIN = 0.02  # a smaller change of plasticity counts as none (amendment of the plan)
@@ -40,7 +41,7 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
         return selected.set_index(["size", "positional"])
 
     def verdict(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
-        range_ = f"{values.min():+.3f} to {values.max():+.3f}"
+        range_ = min_to_max(values, "+.3f")
         return judge(
             true, f"{words}: {range_} ({sizes} layers x width, {seeds} initialisations each).",
             recomputed=range_, n=seeds, key=key, statement=f"In networks with random weights {statement}",

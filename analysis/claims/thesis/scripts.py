@@ -3,12 +3,12 @@
 import pandas as pd
 
 from analysis.claims._origins import is_unrotated
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import min_to_max, rows_where
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
-BILLION = 1.0  # unit of the column `tokens_billion`
-APART = 10.0  # points of the sink rate; smaller differences may come from the texts
+BILLION = 1.0  # one billion in the column `tokens_billion`
+APART = 10.0  # difference of sink rates, in points, that is too large to come from the texts alone
 
 
 @claim("thesis, Massive values with and without rotary positions")
@@ -17,15 +17,15 @@ def thesis_texts_repeat(
 ) -> Verdict:
     """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language."""
     texts = drope_text_repeats[drope_text_repeats["experiment"].astype(str).isin(["1", "2"])]
-    first, second = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
-    lines = rows_where(drope_layer1_perplexity, condition="baseline", metric="ppl")["value"]
-    copied = disruption_by_text["baseline_ppl"]
+    repeats_1, repeats_2 = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
+    lines_ppl = rows_where(drope_layer1_perplexity, condition="baseline", metric="ppl")["value"]
+    texts_ppl = disruption_by_text["baseline_ppl"]
     return judge(
-        bool(texts["repeats"].min() > 1 and copied.max() < lines.min()),
-        f"Passages stand {first.min()} to {first.max()} times in the {len(first)} texts of Experiment 1 and "
-        f"{second.min()} to {second.max()} times in the {len(second)} of Experiment 2, in all its sets. The "
-        f"undisturbed perplexities there are {copied.min():.2f} to {copied.max():.2f}; on lines of an encyclopedia, "
-        f"in Experiment 6, {lines.min():.1f} and {lines.max():.1f}.",
+        bool(texts["repeats"].min() > 1 and texts_ppl.max() < lines_ppl.min()),
+        f"Passages stand {repeats_1.min()} to {repeats_1.max()} times in the {len(repeats_1)} texts of Experiment 1 "
+        f"and {repeats_2.min()} to {repeats_2.max()} times in the {len(repeats_2)} of Experiment 2, in all its sets. "
+        f"The undisturbed perplexities there are {min_to_max(texts_ppl, '.2f')}; on lines of an encyclopedia, in "
+        f"Experiment 6, {lines_ppl.min():.1f} and {lines_ppl.max():.1f}.",
         recomputed=f"{texts['repeats'].min()} to {texts['repeats'].max()} times",
         n=len(texts),
     )
@@ -73,17 +73,17 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
 def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
     """The sink rates of the attention that RoPE returns differ from those that the report prints."""
     rates = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
-    listing = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
-    gap = abs(rates - listing)
-    layers_apart = [int(layer) for layer in range(len(gap)) if gap[layer] > APART]
+    printed = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
+    gaps = abs(rates - printed)
+    layers_apart = [int(layer) for layer in range(len(gaps)) if gaps[layer] > APART]
     return judge(
         bool(layers_apart),
-        "A first run read them from the model's own attention, on paragraphs padded to one length: "
-        f"{rates.mean():.1f} % on average where {listing.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % "
-        f"in layers 0 and 1 where the printed ones are {listing[0]:.1f} and {listing[1]:.1f}; {len(layers_apart)} of "
-        f"{len(gap)} layers differ by more than {APART:.0f} points. Padding and texts differ too.",
+        f"A first run read them from the model's own attention, on paragraphs padded to one length: {rates.mean():.1f} "
+        f"% on average where {printed.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % in layers 0 and 1 "
+        f"where the printed ones are {printed[0]:.1f} and {printed[1]:.1f}; {len(layers_apart)} of {len(gaps)} layers "
+        f"differ by more than {APART:.0f} points. Padding and texts differ too.",
         recomputed=f"{rates.mean():.1f} %",
-        n=len(gap),
+        n=len(gaps),
     )
 
 
@@ -91,31 +91,32 @@ def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layer
 def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Verdict:
     """No stored result has the perplexities behind the report's largest factor; the stored ones give another factor."""
     rows = drope_first_perplexity[drope_first_perplexity["positional"] == "RoPE"].set_index("condition")["value"]
-    stored = float(rows["bos_mlp_ablation"] / rows["baseline"])
-    printed = pick(bos_mlp_effects, experiment=4, positional="RoPE")
+    stored_factor = float(rows["bos_mlp_ablation"] / rows["baseline"])
+    printed_row = pick(bos_mlp_effects, experiment=4, positional="RoPE")
     return judge(
-        not printed["ratio_low"] <= stored <= printed["ratio_high"],
+        not printed_row["ratio_low"] <= stored_factor <= printed_row["ratio_high"],
         f"Stored are {rows['baseline']:.2f} and {rows['bos_mlp_ablation']:,.0f}, on five paragraphs, a factor of "
-        f"{stored:.0f}; printed are {printed['baseline_printed']} and {printed['ablated_printed']}, "
-        f"{printed['ratio_printed']} ({printed['ratio_low']:.0f} to {printed['ratio_high']:.0f} by their rounding).",
-        reported=str(printed["ratio_printed"]),
-        recomputed=f"{stored:.0f}×",
+        f"{stored_factor:.0f}; printed are {printed_row['baseline_printed']} and {printed_row['ablated_printed']}, "
+        f"{printed_row['ratio_printed']} ({printed_row['ratio_low']:.0f} to {printed_row['ratio_high']:.0f} by their "
+        "rounding).",
+        reported=str(printed_row["ratio_printed"]),
+        recomputed=f"{stored_factor:.0f}×",
     )
 
 
 @claim("thesis, Massive values with and without rotary positions")
 def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
     """Removing the rotation without training removes few massive values; recalibration removes those DroPE lost."""
-    bare, trained = (
+    untrained, trained = (
         massive_removal[massive_removal["recalibrated"] == word].set_index("tensor")["change"] for word in ("no", "yes")
     )
     return judge(
-        bool(trained["query"] < bare["query"] < 0 and trained["key"] < 0 < bare["key"]),
-        f"In SmolLM-360M queries change by {bare['query']:+.0f} % and keys by {bare['key']:+.0f} % when the rotation "
-        f"goes and nothing is trained; in Llama-2-7B after recalibration by {trained['query']:+.0f} and "
+        bool(trained["query"] < untrained["query"] < 0 and trained["key"] < 0 < untrained["key"]),
+        f"In SmolLM-360M queries change by {untrained['query']:+.0f} % and keys by {untrained['key']:+.0f} % when the "
+        f"rotation goes and nothing is trained; in Llama-2-7B after recalibration by {trained['query']:+.0f} and "
         f"{trained['key']:+.0f} %. Two models of different size, one run each.",
-        recomputed=f"{bare['query']:+.1f} % and {bare['key']:+.1f} %",
-        n=len(bare),
+        recomputed=f"{untrained['query']:+.1f} % and {untrained['key']:+.1f} %",
+        n=len(untrained),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims._checkpoints import EXTENSIONS, PRETRAINING
-from analysis.claims._shared import numbers_of, pick_each
+from analysis.claims._shared import min_to_max, numbers_of, pick_each
 from analysis.claims._training import in_phases
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
@@ -61,9 +61,9 @@ def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
     """At every position measured in both, each extension checkpoint is more plastic than any pre-training one."""
-    early, late = (in_phases(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
+    early_rows, late_rows = (in_phases(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
     margins = {
-        name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
+        name: float(late_rows[f"{name}_low"].min() - early_rows[f"{name}_high"].max())
         for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
     }
     listing = ", ".join(f"{margin:.3f}" for margin in margins.values())
@@ -80,17 +80,17 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
     """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
-    defined = training_equal_positions[training_equal_positions["drop"].notna()]
-    early = defined[defined["phase"] == "Anneal"].iloc[0]
-    late = in_phases(defined, EXTENSIONS)
+    defined_rows = training_equal_positions[training_equal_positions["drop"].notna()]
+    early = defined_rows[defined_rows["phase"] == "Anneal"].iloc[0]
+    late = in_phases(defined_rows, EXTENSIONS)
     measured_phases = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
-    unknown = [extension for extension in EXTENSIONS if extension not in measured_phases]
+    unmeasured_phases = [extension for extension in EXTENSIONS if extension not in measured_phases]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
-        f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {late['drop'].min():.4f} to "
-        f"{late['drop'].max():.4f} in {listed(measured_phases)}, a factor of {ratio:.2f} at most, where ap_drop over "
-        f"the own window grows by {window:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
+        f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {min_to_max(late['drop'], '.4f')} in "
+        f"{listed(measured_phases)}, a factor of {ratio:.2f} at most, where ap_drop over the own window grows by "
+        f"{window:.2f}" + (f"; {listed(unmeasured_phases)} has no value at 0-1K" if unmeasured_phases else ""),
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -104,8 +104,8 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
         float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < growth,
-        f"{early['drop_outer'].iloc[0]:.4f} at annealing and {late['drop_outer'].min():.4f} to "
-        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
+        f"{early['drop_outer'].iloc[0]:.4f} at annealing and {min_to_max(late['drop_outer'], '.4f')} in the second "
+        f"extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -172,16 +172,16 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
-    same_window, inside, left_out = pick_each(
+    same_window, within_family, left_out = pick_each(
         bias_plasticity_tests, comparison=comparison, test=("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
     own_window = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
-        float(same_window["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
+        float(same_window["ci_low"]) > 0 and float(within_family["p_value"]) > 0.05,
         f"r = {same_window['estimate']:.2f} (p = {same_window['p_value']:.4f}, at most {left_out['p_value']:.3f} with "
         f"one model left out) over {int(same_window['n'])} models, where the drops over each model's own window gave "
-        f"{own_window['estimate']:.2f}; inside families r = {inside['estimate']:.2f} (p = "
-        f"{inside['p_value']:.2f})",
+        f"{own_window['estimate']:.2f}; inside families r = {within_family['estimate']:.2f} (p = "
+        f"{within_family['p_value']:.2f})",
         recomputed=float(same_window["estimate"]),
         **numbers_of(same_window, "n", "p_value", "ci"),
     )
@@ -191,11 +191,11 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
 def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
     """The checkpoints of SmolLM3 were captured in buckets that widen with each phase of a longer context."""
     widths = checkpoints.groupby("captured_context")["bucket_tokens"].agg(["min", "max"]).sort_index()
-    rising = bool((widths["min"] == widths["max"]).all() and widths["min"].is_monotonic_increasing)
-    lowest = ", ".join(f"{low:,} at {context:,}" for low, context in zip(widths["min"], widths.index, strict=True))
+    is_rising = bool((widths["min"] == widths["max"]).all() and widths["min"].is_monotonic_increasing)
+    listing = ", ".join(f"{low:,} at {context:,}" for low, context in zip(widths["min"], widths.index, strict=True))
     return judge(
-        rising and len(widths) > 1 and widths["min"].is_unique,
-        f"Tokens of a bucket by those of the window: {lowest}.",
+        is_rising and len(widths) > 1 and widths["min"].is_unique,
+        f"Tokens of a bucket by those of the window: {listing}.",
         recomputed=", ".join(f"{int(low):,}" for low in widths["min"]),
         n=len(checkpoints),
     )
@@ -206,13 +206,14 @@ def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints
     """The printed bins of extended checkpoints are in part narrower than the buckets in which these were captured."""
     buckets = dict(zip(checkpoints["checkpoint"], checkpoints["bucket_tokens"], strict=True))
     rows = training_positions[training_positions["extension"].astype(bool)]
-    narrow = rows[(rows["end"] - rows["start"]) < rows["checkpoint"].map(buckets)]
-    models = sorted(set(narrow["checkpoint"]))
+    narrow_bins = rows[(rows["end"] - rows["start"]) < rows["checkpoint"].map(buckets)]
+    narrow_checkpoints = sorted(set(narrow_bins["checkpoint"]))
     return judge(
-        set(models) == set(rows["checkpoint"]),
-        f"{len(narrow)} of {len(rows)} bins of {len(models)} of {rows['checkpoint'].nunique()} extended checkpoints "
-        f"are narrower than their buckets, up to token {int(narrow['end'].max()) if len(narrow) else 0:,}.",
-        recomputed=f"{len(narrow)} of {len(rows)}",
+        set(narrow_checkpoints) == set(rows["checkpoint"]),
+        f"{len(narrow_bins)} of {len(rows)} bins of {len(narrow_checkpoints)} of {rows['checkpoint'].nunique()} "
+        "extended checkpoints are narrower than their buckets, up to token "
+        f"{int(narrow_bins['end'].max()) if len(narrow_bins) else 0:,}.",
+        recomputed=f"{len(narrow_bins)} of {len(rows)}",
         n=len(rows),
     )
 
@@ -242,6 +243,6 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
 
 
 def _partial_correlation(first: pd.Series, second: pd.Series, control: pd.Series) -> float:
-    """Return the partial correlation of two series, given a third."""
+    """Return the partial correlation of two series, given the series `control`."""
     a, b, c = first.corr(second), first.corr(control), second.corr(control)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

@@ -74,8 +74,8 @@ def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, cat
     return judge(
         abs(row["share_of_errors"] - reported.number) <= 0.5,
         f"{row['count']} of {row['errors']} errors are {row['share_of_errors']:.1f} %, {row['count']} of "
-        f"{row['trials']} trials "
-        f"{row['share']:.0f} %; the source takes near-misses and truncations from different bases.",
+        f"{row['trials']} trials {row['share']:.0f} %; the source takes near-misses and truncations from different "
+        "bases.",
         reported=reported.printed,
         recomputed=float(row["share_of_errors"]),
         n=int(row["errors"]),
@@ -88,13 +88,13 @@ def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
     """At 2048 tokens an output one digit off in length is the most frequent error."""
     rows = rows_where(error_shares, positional="DroPE", context=2048)
     errors = rows[rows["category"] != "exact"].sort_values("count", ascending=False)
-    first, second = errors.iloc[0], errors.iloc[1]
+    most_frequent, next_kind = errors.iloc[0], errors.iloc[1]
     return judge(
-        first["category"] == TRUNCATION,
-        f"{first['count']} of {first['errors']} errors ({first['errors_ci_low']:.0f} to {first['errors_ci_high']:.0f} "
-        f"%), the next kind {second['count']}.",
-        recomputed=float(first["share_of_errors"]),
-        n=int(first["errors"]),
+        most_frequent["category"] == TRUNCATION,
+        f"{most_frequent['count']} of {most_frequent['errors']} errors ({most_frequent['errors_ci_low']:.0f} to "
+        f"{most_frequent['errors_ci_high']:.0f} %), the next kind {next_kind['count']}.",
+        recomputed=float(most_frequent["share_of_errors"]),
+        n=int(most_frequent["errors"]),
     )
 
 
@@ -102,12 +102,12 @@ def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
 def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
     """DroPE's errors are truncations."""
     row = pick(error_totals, category=TRUNCATION)
-    top_category = error_totals.sort_values("count", ascending=False).iloc[0]
+    top_row = error_totals.sort_values("count", ascending=False).iloc[0]
     return judge(
-        top_category["category"] == TRUNCATION,
+        top_row["category"] == TRUNCATION,
         f"Over the three lengths {row['count']} of {row['errors']} errors ({row['share']:.0f} %) are one digit off, "
-        f"{top_category['count']} ({top_category['share']:.0f} %) of {str(top_category['category']).replace('_', ' ')}"
-        f"{'' if top_category['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
+        f"{top_row['count']} ({top_row['share']:.0f} %) of {str(top_row['category']).replace('_', ' ')}"
+        f"{'' if top_row['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
         recomputed=float(row["share"]),
         n=int(row["errors"]),
     )

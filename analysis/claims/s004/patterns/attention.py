@@ -12,7 +12,10 @@ from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, 
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.words import p
 
-PRINTED = (("bos", "bos_attention"), ("local", "local_attention"))  # kind of the published series, metric of the table
+PRINTED = (
+    ("bos", "bos_attention"),
+    ("local", "local_attention"),
+)  # kind of the published series, and metric of the table
 
 
 c004_pat_means = Cells(
@@ -64,10 +67,10 @@ def c004_pat_head_classes(drope_attention: pd.DataFrame) -> list[Verdict]:
 def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The attention analysis runs on eight texts."""
     items = str(pick(drope_protocols, experiment="7")["items"])
-    count = re.match(r"\d+", items)
+    match = re.match(r"\d+", items)
     return compare(
         quote(drope_stated, statement="s8_2_texts"),
-        float(count[0]) if count else float("nan"),
+        float(match[0]) if match else float("nan"),
         reason=f"The script runs on {items}.",
         places=0,
     )
@@ -76,11 +79,11 @@ def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) ->
 @claim("004, 8.2 Method")
 def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
     """A head counts as a sink from the same attention to BOS as in Experiment 4."""
-    source = quote(drope_stated, statement="s5_1_sink_threshold_formula")
+    formula = quote(drope_stated, statement="s5_1_sink_threshold_formula")
     return compare(
         quote(drope_stated, statement="s8_2_sink_threshold"),
-        source.number,
-        reason=f"The formula of section 5.1 has {source.printed}.",
+        formula.number,
+        reason=f"The formula of section 5.1 has {formula.printed}.",
         kind="cell check",
     )
 
@@ -147,14 +150,14 @@ def c004_pat_routed_identically(
     """The two models route attention identically."""
     local = pick(attention_agreement, kind="local", layers="all layers")
     gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
-    unrotated_in_7 = is_unrotated(drope_attention_origins, 7)
+    is_unrotated_in_7 = is_unrotated(drope_attention_origins, 7)
     return judge(
-        local["layers_drope_less"] < 0.75 * local["n"] and not unrotated_in_7,
+        local["layers_drope_less"] < 0.75 * local["n"] and not is_unrotated_in_7,
         f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
-        f"{-gap['estimate']:.1f} points on average ({p(gap['p_value'])} if layers were independent)."
-        f"{caveat(drope_attention_origins, 7)}",
-        otherwise="not supported" if unrotated_in_7 else "contradicted",
-        failure="control" if unrotated_in_7 else "",
+        f"{-gap['estimate']:.1f} points on average ({p(gap['p_value'])} if layers were "
+        f"independent).{caveat(drope_attention_origins, 7)}",
+        otherwise="not supported" if is_unrotated_in_7 else "contradicted",
+        failure="control" if is_unrotated_in_7 else "",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
         **numbers_of(gap, "p_value", "ci"),
@@ -166,15 +169,15 @@ def c004_pat_similarity_against_function(
     attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
     """Similar patterns with different importance of layer 1 show that similarity need not mean equal function."""
-    network = pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=7)
-    layer = pick(attention_experiments, quantity="sink heads", layers="layer 1", experiment=4)
+    all_layers = pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=7)
+    layer1 = pick(attention_experiments, quantity="sink heads", layers="layer 1", experiment=4)
     return judge(
-        abs(layer["difference"]) <= 5 and not is_unrotated(drope_attention_origins, 7),
-        f"The similarity ({network['rope']:.1f} against {network['drope']:.1f} % sink heads) is that of all layers, "
-        f"the importance that of layer 1, where Experiment 4 finds {layer['rope']:.0f} against {layer['drope']:.0f} %: "
-        f"the compared layers are not the same.{caveat(drope_attention_origins, 7)}",
+        abs(layer1["difference"]) <= 5 and not is_unrotated(drope_attention_origins, 7),
+        f"The similarity ({all_layers['rope']:.1f} against {all_layers['drope']:.1f} % sink heads) is that of all "
+        f"layers, the importance that of layer 1, where Experiment 4 finds {layer1['rope']:.0f} against "
+        f"{layer1['drope']:.0f} %: the compared layers are not the same.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
-        recomputed=float(layer["difference"]),
+        recomputed=float(layer1["difference"]),
     )
 
 
@@ -185,8 +188,8 @@ def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_orig
     return judge(
         exp7["difference"] > 0 and exp5["difference"] > 0 and not is_unrotated(drope_attention_origins, 7),
         f"Here {exp7['drope']:.1f} against {exp7['rope']:.1f} %, in Experiment 5 {exp5['drope']:.1f} against "
-        f"{exp5['rope']:.1f} % on other texts{': the order turns' if exp5['difference'] < 0 else ''}."
-        f"{caveat(drope_attention_origins, 7)}",
+        f"{exp5['rope']:.1f} % on other "
+        f"texts{': the order turns' if exp5['difference'] < 0 else ''}.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=f"{exp7['difference']:+.1f} and {exp5['difference']:+.1f} points",
     )

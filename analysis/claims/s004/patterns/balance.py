@@ -1,8 +1,8 @@
-"""Document 004, Experiment 9: checks of the table of attention's share by layer, its figure, and repeated values."""
+"""Document 004, Experiment 9: checks of attention's share by layer in the table, in Figure G and in the prose."""
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import min_to_max, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
 
@@ -55,7 +55,7 @@ def c004_bal_later_difference(
     """Over layers 2 to 31 the mean shares of attention differ by half a point."""
     row = pick(balance_summary, layers="2-31")
     test = pick(balance_tests, comparison="layers 2-31", test="paired_t")
-    agree = all(
+    layers_agree = all(
         printed.low <= float(pick(balance_layers, layer=layer)[f"share_{model.lower()}"]) <= printed.high
         for layer in (0, 1)
         for model in PAIR
@@ -65,9 +65,9 @@ def c004_bal_later_difference(
         quote(drope_crosslayer, layers="2-31", positional="DroPE", metric="difference_from_rope"),
         float(row["mean_difference"]),
         reason=(
-            f"The published layers average {row['mean_rope']:.1f} and {row['mean_drope']:.1f} %; layers 0 and 1 of "
-            f"the same series {'agree' if agree else 'do not agree'} with the table. Interval "
-            f"over layers, as if they were independent, {test['ci_low']:.1f} to {test['ci_high']:.1f} points."
+            f"The published layers average {row['mean_rope']:.1f} and {row['mean_drope']:.1f} %; layers 0 and 1 of the "
+            f"same series {'agree' if layers_agree else 'do not agree'} with the table. Interval over layers, as if "
+            f"they were independent, {test['ci_low']:.1f} to {test['ci_high']:.1f} points."
         ),
         places=2,
         n=int(row["n"]),
@@ -123,15 +123,15 @@ def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.D
 def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
     """The curves of Figure G are the measured shares of the 32 layers."""
     later_layers = figure_g_layers[figure_g_layers["layer"] >= 2]
-    from_8 = later_layers[later_layers["layer"] >= 8]
-    distance = later_layers["difference"].abs()
+    from_layer8 = later_layers[later_layers["layer"] >= 8]
+    distances = later_layers["difference"].abs()
     return judge(
-        bool((distance <= 0.5).all()),
-        f"From layer 8 on {int(from_8['repeats'].sum())} of {len(from_8)} coordinates repeat the one four layers "
-        f"before, all within {later_layers['drawn'].min():.1f} to {later_layers['drawn'].max():.1f} %, while the "
-        f"published shares of layers 2 to 31 lie between {later_layers['published'].min():.1f} and "
-        f"{later_layers['published'].max():.1f} % (mean distance {distance.mean():.1f} points).",
-        recomputed=float(distance.mean()),
+        bool((distances <= 0.5).all()),
+        f"From layer 8 on {int(from_layer8['repeats'].sum())} of {len(from_layer8)} coordinates repeat the one four "
+        f"layers before, all within {min_to_max(later_layers['drawn'], '.1f')} %, while the published shares of layers "
+        f"2 to 31 lie between {later_layers['published'].min():.1f} and {later_layers['published'].max():.1f} % (mean "
+        f"distance {distances.mean():.1f} points).",
+        recomputed=float(distances.mean()),
         n=len(later_layers),
     )
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import printed_text
 from boundpaper.claims import QuotedCell, Verdict, about, claim, judge, pick, quote, untestable
 from boundpaper.claims.worded_numbers import stated_number
 
 LAYERS = 32
-FAR = 5.0  # in points: a difference that is obvious in the figures
+FAR = 5.0  # points of a share by which layers differ visibly in the figures
 
 
 @claim("004, 10.4 Key Finding")
@@ -27,9 +28,9 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
         yield about(
             reported,
             max(means, key=lambda mean: abs(mean - reported.number)),
-            reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run "
-            f"from {min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} "
-            "% attention.",
+            reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run from "
+            f"{min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} % "
+            "attention.",
             n=int(row["n"]),
             key=component.lower(),
             statement=f"After layer 1 the share of the {component} is about {value} in both models.",
@@ -64,13 +65,13 @@ def c004_bal_nearly_identical(
 @claim("004, 10.3 Results, Figure 22")
 def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """After layer 2 both models are nearly identical."""
-    after = quote(drope_captions, statement="fig_22_identical_after")
-    row = pick(balance_summary, layers=f"{after.number + 1:.0f}-{LAYERS - 1}")
+    printed_layer = quote(drope_captions, statement="fig_22_identical_after")
+    row = pick(balance_summary, layers=f"{printed_layer.number + 1:.0f}-{LAYERS - 1}")
     return judge(
         row["layers_above_five_points"] == 0,
-        f"Of the {row['n']} layers after layer {after.printed}, {row['layers_above_five_points']} differ by more than "
-        f"{FAR:.0f} points, layer {row['largest_difference_layer']} by {row['largest_difference']:.1f}; the means are "
-        f"{row['mean_rope']:.1f} and {row['mean_drope']:.1f} %.",
+        f"Of the {row['n']} layers after layer {printed_layer.printed}, {row['layers_above_five_points']} differ by "
+        f"more than {FAR:.0f} points, layer {row['largest_difference_layer']} by {row['largest_difference']:.1f}; the "
+        f"means are {row['mean_rope']:.1f} and {row['mean_drope']:.1f} %.",
         otherwise="not supported",
         recomputed=float(row["mean_absolute_difference"]),
         n=int(row["n"]),
@@ -99,17 +100,17 @@ def c004_bal_localized(
 ) -> Verdict:
     """The rewiring is localized to the first two layers."""
     gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
-    first = pick(balance_summary, layers="0-1")
+    first_layers = pick(balance_summary, layers="0-1")
     statement = pick(drope_stated, statement="s10_4_rewired_layers")
     count = int(stated_number(statement))
     return judge(
         set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
         f"Layers 0 and 1 differ by {gaps[0]:.1f} and {gaps[1]:.1f} points, of the others layer "
         f"{gaps.drop(index=[0, 1]).idxmax()} most, by {gaps.drop(index=[0, 1]).max():.1f}; layers 0 and 1 hold "
-        f"{first['total_share_squared']:.0f} % of the squared differences and {first['total_share']:.0f} % of the "
-        "absolute ones.",
+        f"{first_layers['total_share_squared']:.0f} % of the squared differences and {first_layers['total_share']:.0f} "
+        "% of the absolute ones.",
         reported=str(statement["printed"]),
-        recomputed=float(first["total_share"]),
+        recomputed=float(first_layers["total_share"]),
         n=len(gaps),
     )
 
@@ -130,17 +131,17 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
 @claim("004, 10.3 Results, Figure 22; Figure G")
 def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """The inversion of attention and MLP is one of layers 0 and 1."""
-    inverted = balance_layers[balance_layers["inverted"]]["layer"].tolist()
+    inverted_layers = balance_layers[balance_layers["inverted"]]["layer"].tolist()
     layer0 = pick(balance_layers, layer=0)
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
     return judge(
-        all(inverted == _layers_in_range(caption) for caption in captions),
-        f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
+        all(inverted_layers == _layers_in_range(caption) for caption in captions),
+        f"Which part is larger changes in layer {', '.join(map(str, inverted_layers))} only; in layer 0 the MLP is the "
         f"larger part in {sum(layer0[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of 2 models (attention "
         f"{layer0['share_rope']:.1f} and {layer0['share_drope']:.1f} %).",
         otherwise="not supported",
         reported=captions[0].printed,
-        recomputed=f"layer {', '.join(map(str, inverted))}",
+        recomputed=f"layer {', '.join(map(str, inverted_layers))}",
     )
 
 
@@ -188,20 +189,22 @@ def c004_bal_unchanged(
     balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> Verdict:
     """The remaining 30 layers operate the same way they did before."""
-    later = balance_layers[balance_layers["layer"] >= 2]
+    later_layers = balance_layers[balance_layers["layer"] >= 2]
     row = pick(balance_summary, layers="2-31")
-    is_equal = (later["attention_ratio"] - 1).abs().max() <= 0.05 and (later["mlp_ratio"] - 1).abs().max() <= 0.05
+    is_equal = (later_layers["attention_ratio"] - 1).abs().max() <= 0.05 and (
+        later_layers["mlp_ratio"] - 1
+    ).abs().max() <= 0.05
     reported = quote(drope_stated, statement="s10_5_unchanged_layers")
     return judge(
-        bool(is_equal) and len(later) == reported.number,
-        f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
+        bool(is_equal) and len(later_layers) == reported.number,
+        f"Attention writes more in {int((later_layers['attention_ratio'] > 1).sum())} of {len(later_layers)} layers "
         f"({row['attention_ratio']:.2f} times as much in the geometric mean), the MLP in "
-        f"{int((later['mlp_ratio'] > 1).sum())} ({row['mlp_ratio']:.2f} times); ratios reach "
-        f"{later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the "
+        f"{int((later_layers['mlp_ratio'] > 1).sum())} ({row['mlp_ratio']:.2f} times); ratios reach "
+        f"{later_layers['attention_ratio'].max():.1f} for attention and {later_layers['mlp_ratio'].min():.2f} for the "
         "MLP.",
         reported=reported.printed,
         recomputed=float(row["attention_ratio"]),
-        n=len(later),
+        n=len(later_layers),
     )
 
 
@@ -226,5 +229,5 @@ def c004_bal_two_layers_suffice(drope_stated: pd.DataFrame) -> Verdict:
     return untestable(
         "Recalibration trained every layer; putting DroPE's first two layers into the original model without rotation, "
         "or training only these two, would decide it.",
-        reported=str(pick(drope_stated, statement="s10_5_restructured_layers")["printed"]),
+        reported=printed_text(drope_stated, statement="s10_5_restructured_layers"),
     )

@@ -11,7 +11,7 @@ NORMS = Artifact("drope_layer1_norms", "the table")
 RATIOS = Artifact("drope_layer1_perplexity", "the table of section 7.3").where(metric="ppl_ratio")
 FIGURE_E = Artifact("drope_figures").where(figure="E")
 FIGURE_F = Artifact("drope_figures").where(figure="F")
-PRINTED = (  # table, and its metrics
+PRINTED = (  # table, and the metrics checked in it
     (CONTENT, ("attention_output_norm", "mlp_output_norm", "attention_contribution", "mlp_contribution")),
     (NORMS, ("query_norm", "key_norm")),
 )
@@ -62,7 +62,7 @@ c004_con_ratios = Cells(
             places=2,
             key="{metric}",
             says="The ratio of the {metric!w} is that of the printed cells.",
-            judged={"attention_contribution": "c004_con_share_grows"},  # against the published shares
+            judged={"attention_contribution": "c004_con_share_grows"},  # this claim compares with the published shares
         )
         for table, metrics in PRINTED
     ),
@@ -74,14 +74,14 @@ def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.D
     """Attention's contribution to layer 1 is 76 times as large in DroPE as in RoPE."""
     row = pick(layer1_ratios, metric="attention_contribution")
     printed = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution_ratio_to_rope")
-    follows = bool(row["ratio_low"] <= printed.number <= row["ratio_high"])
+    follows_from_printed = bool(row["ratio_low"] <= printed.number <= row["ratio_high"])
     return judge(
         printed.interval.low <= row["ratio_published"] <= printed.interval.high,
         f"The published shares, {row['drope_published']:.2f} and {row['rope_published']:.3f} %, give "
         f"{row['ratio_published']:.1f}; the source divides shares rounded to one decimal, which leave open "
         f"{row['ratio_low']:.0f} to {row['ratio_high']:.0f}"
-        + (": its number follows from them, and they are too coarse for two digits." if follows else "."),
-        otherwise="not supported" if follows else "contradicted",
+        + (": its number follows from them, and they are too coarse for two digits." if follows_from_printed else "."),
+        otherwise="not supported" if follows_from_printed else "contradicted",
         failure="number",
         reported=printed.printed,
         recomputed=f"{row['ratio_published']:.1f}",
@@ -163,7 +163,7 @@ c004_con_figure_e = Cells(
 )
 
 
-# RoPE's key norm is drawn as 52, the published 52.2 without decimals; the table prints 52.0
+# Figure F draws RoPE's key norm as 52, the published 52.2 without decimals; the table prints 52.0
 c004_con_figure_f = Cells(
     "Figure F draws the query and key norms of the table.",
     "004, 15 Publication Figures, Figure F",

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, judge, pick, quote, untestable
 
@@ -9,12 +10,14 @@ from boundpaper.claims import Verdict, about, claim, judge, pick, quote, untesta
 @claim("004, 9.5 The Q/K Magnitude Connection")
 def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
     """Queries and keys of layer 1 are about a hundred times as large in DroPE."""
-    query, key = (float(pick(layer1_ratios, metric=f"{name}_norm")["ratio_published"]) for name in ("query", "key"))
+    query_ratio, key_ratio = (
+        float(pick(layer1_ratios, metric=f"{name}_norm")["ratio_published"]) for name in ("query", "key")
+    )
     reported = quote(drope_stated, statement="s9_5_qk_norm_ratio")
     return about(
         reported,
-        max((query, key), key=lambda ratio: abs(ratio - reported.number)),
-        reason=f"The published norms give {query:.0f} for queries and {key:.0f} for keys.",
+        max((query_ratio, key_ratio), key=lambda ratio: abs(ratio - reported.number)),
+        reason=f"The published norms give {query_ratio:.0f} for queries and {key_ratio:.0f} for keys.",
     )
 
 
@@ -22,23 +25,23 @@ def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame
 def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
     """DroPE has completely inverted the balance of attention and MLP in layer 1."""
     rows = content_layers[content_layers["layer"] == 1]
-    rope, drope = (pick(rows, positional=model, scope="all tokens")["share"] for model in PAIR)
-    bos = pick(rows, positional="DroPE", scope="BOS")["share"]
-    content = pick(rows, positional="DroPE", scope="content tokens")["share"]
+    rope_share, drope_share = (pick(rows, positional=model, scope="all tokens")["share"] for model in PAIR)
+    bos_share = pick(rows, positional="DroPE", scope="BOS")["share"]
+    content_share = pick(rows, positional="DroPE", scope="content tokens")["share"]
     return [
         judge(
-            rope < 50 < drope,
-            f"Attention is {rope:.1f} % of the summed norms in RoPE and {drope:.1f} % in DroPE.",
-            recomputed=f"{rope:.1f} and {drope:.1f} %",
+            rope_share < 50 < drope_share,
+            f"Attention is {rope_share:.1f} % of the summed norms in RoPE and {drope_share:.1f} % in DroPE.",
+            recomputed=f"{rope_share:.1f} and {drope_share:.1f} %",
             key="larger",
             statement="In layer 1 the MLP is the larger part in RoPE and attention in DroPE.",
         ),
         judge(
-            bos > 50,
-            f"At BOS the {'MLP stays' if bos < 50 else 'attention is'} the larger part in DroPE (attention {bos:.1f} "
-            f"%); of the other tokens attention is {content:.1f} %.",
+            bos_share > 50,
+            f"At BOS the {'MLP stays' if bos_share < 50 else 'attention is'} the larger part in DroPE (attention "
+            f"{bos_share:.1f} %); of the other tokens attention is {content_share:.1f} %.",
             otherwise="not supported",
-            recomputed=f"{bos:.1f} %",
+            recomputed=f"{bos_share:.1f} %",
             key="completely",
             statement="The inversion of layer 1 is complete.",
         ),
@@ -52,7 +55,7 @@ def c004_con_to_residual(content_layers: pd.DataFrame, drope_layer1_content: pd.
     reported = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution")
     return judge(
         abs(row["share_of_update"] - row["share_per_text"]) <= 1,
-        f"The number is a share of summed norms; over the norm of the whole update attention's is "
+        "The number is a share of summed norms; over the norm of the whole update attention's is "
         f"{row['share_of_update']:.1f} % and the cosine of both parts {row['cosine']:.2f}, so norms do not add up to "
         "the update.",
         otherwise="not supported",
@@ -74,7 +77,7 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
         for model in PAIR
         for component in ("attn", "mlp")
     }
-    # in both models, the part that writes more must also cause the larger loss
+    # whether the part that writes more also causes the larger loss
     agreements = [
         (ratios[model, "attn"].number > 1.5 * ratios[model, "mlp"].number)
         if shares[model] > 50
@@ -118,8 +121,8 @@ def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
     return judge(
         bool((layer1["mean_ratio"] > 2).all()),
         f"At layer 1 the norms are {layer1['mean_ratio'].min():.0f} and {layer1['mean_ratio'].max():.0f} times RoPE's, "
-        f"in layers {layers} {other_layers['mean_ratio'].min():.2f} to {other_layers['mean_ratio'].max():.2f} times; "
-        f"whether it is the only layer cannot be told, since no norm is published after layer {norms['layer'].max()}.",
+        f"in layers {layers} {min_to_max(other_layers['mean_ratio'], '.2f')} times; whether it is the only layer "
+        f"cannot be told, since no norm is published after layer {norms['layer'].max()}.",
         recomputed=float(layer1["mean_ratio"].min()),
         n=len(layer1),
     )

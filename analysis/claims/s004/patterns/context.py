@@ -1,4 +1,4 @@
-"""Document 004, Experiment 10: claims on passkey retrieval within and beyond the training length, table and figure."""
+"""Document 004, Experiment 10: claims on passkey retrieval within and beyond the training length."""
 
 from collections.abc import Iterator
 
@@ -59,12 +59,12 @@ c004_ctx_multiples = Cells(
 def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
     """RoPE falls from perfect retrieval within the training length to none beyond it."""
     rope = context_cells[context_cells["positional"] == "RoPE"]
-    trained, beyond = rope[~rope["beyond"].astype(bool)], rope[rope["beyond"].astype(bool)]
-    sums = [f"{int(rows['correct'].sum())} of {int(rows['trials'].sum())}" for rows in (trained, beyond)]
+    within_rows, beyond_rows = rope[~rope["beyond"].astype(bool)], rope[rope["beyond"].astype(bool)]
+    sums = [f"{int(rows['correct'].sum())} of {int(rows['trials'].sum())}" for rows in (within_rows, beyond_rows)]
     return judge(
-        bool((trained["share"] == 100).all() and (beyond["share"] == 0).all()),
+        bool((within_rows["share"] == 100).all() and (beyond_rows["share"] == 0).all()),
         f"{sums[0]} right within, {sums[1]} beyond, over three protocols; single intervals leave "
-        f"{trained['ci_low'].min():.0f} % within and {beyond['ci_high'].max():.0f} % beyond.",
+        f"{within_rows['ci_low'].min():.0f} % within and {beyond_rows['ci_high'].max():.0f} % beyond.",
         recomputed=" and ".join(sums),
         n=len(rope),
     )
@@ -74,13 +74,13 @@ def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
 def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
     """RoPE's fall comes at the training boundary and is no gradual one."""
     rope = context_cells[context_cells["positional"] == "RoPE"]
-    last, first = (rope[rope["beyond"].astype(bool) == beyond]["multiple"] for beyond in (False, True))
+    within, past = (rope[rope["beyond"].astype(bool) == beyond]["multiple"] for beyond in (False, True))
     return judge(
-        first.min() - last.max() <= 0.1,
-        f"No length between {last.max():.1f} and {first.min():.1f} times the training length was tested, so where and "
+        past.min() - within.max() <= 0.1,
+        f"No length between {within.max():.1f} and {past.min():.1f} times the training length was tested, so where and "
         "how steeply accuracy falls is not known.",
         otherwise="not supported",
-        recomputed=float(first.min()),
+        recomputed=float(past.min()),
     )
 
 
@@ -88,14 +88,14 @@ def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
 def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
     """DroPE shows no such cliff at the training boundary."""
     rows = rows_where(context_cells, protocol=ERRORS, positional="DroPE")
-    below, edge = (pick(rows, context=context) for context in (2048, 4096))
+    at_2k, at_4k = (pick(rows, context=context) for context in (2048, 4096))
     return judge(
-        edge["ci_high"] >= below["share"],
-        f"With twenty trials DroPE has {of_trials(below)} at {below['context']} tokens and {of_trials(edge)} at "
-        f"{edge['context']}"
-        + (": it fails at the boundary already." if edge["ci_high"] < below["share"] else ", which may be as many."),
-        recomputed=float(edge["share"]),
-        n=int(edge["trials"]),
+        at_4k["ci_high"] >= at_2k["share"],
+        f"With twenty trials DroPE has {of_trials(at_2k)} at {at_2k['context']} tokens and {of_trials(at_4k)} at "
+        f"{at_4k['context']}"
+        + (": it fails at the boundary already." if at_4k["ci_high"] < at_2k["share"] else ", which may be as many."),
+        recomputed=float(at_4k["share"]),
+        n=int(at_4k["trials"]),
     )
 
 
@@ -185,16 +185,16 @@ def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) 
 def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """The points of Figure H form one curve per model."""
     lengths = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
-    complete = [
+    complete_protocols = [
         str(name)
         for name, rows in context_cells.groupby("protocol")
         if set(lengths) <= set(rows[rows["share"].notna()]["context"])
     ]
     trials = {name: int(rows["trials"].iloc[0]) for name, rows in context_cells.groupby("protocol")}
     return judge(
-        bool(complete),
+        bool(complete_protocols),
         (
-            f"All lengths {', '.join(map(str, lengths))} are of one protocol ({' or '.join(complete)}).",
+            f"All lengths {', '.join(map(str, lengths))} are of one protocol ({' or '.join(complete_protocols)}).",
             f"No protocol has all lengths {', '.join(map(str, lengths))}: the line joins cells of {trials[ERRORS]} "
             f"trials (2048) with cells of {trials[LENGTHS]}, and at 4096 a point for which no table has a number.",
         ),

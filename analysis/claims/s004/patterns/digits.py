@@ -19,8 +19,8 @@ def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.Dat
             f"None of the {len(generic)} outputs that the section calls generic patterns is one digit longer or "
             f"shorter than the {digits} asked for.",
             f"Of the outputs that the section calls generic patterns, {', '.join(off_by_one)} is one digit off the "
-            f"{digits} asked for: the category counts a default as a truncation, and by its name also numbers that "
-            "are too long.",
+            f"{digits} asked for: the category counts a default as a truncation, and by its name also numbers that are "
+            "too long.",
         ),
         otherwise="not supported",
         recomputed=", ".join(off_by_one),

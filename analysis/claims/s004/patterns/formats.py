@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import min_to_max, printed_text, rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import of_trials, p
 
@@ -51,7 +51,7 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
             else "; cells of five trials."
         ),
         otherwise="not supported",
-        reported=str(pick(drope_stated, statement="s12_1_prompt_ratio")["printed"]),
+        reported=printed_text(drope_stated, statement="s12_1_prompt_ratio"),
         recomputed=listing,
     )
 
@@ -62,11 +62,11 @@ def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFr
     rows = rows_where(context_cells, protocol="formats", positional="RoPE")
     return judge(
         bool((rows["ci_high"] - rows["ci_low"]).max() <= 10),
-        f"The cells of either format have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; with "
-        f"{rows['trials'].iloc[0]} trials each leaves {rows['ci_low'].min():.0f} % open or more"
+        f"The cells of either format have {min_to_max(rows['share'], '.0f')} %; with {rows['trials'].iloc[0]} trials "
+        f"each leaves {rows['ci_low'].min():.0f} % open or more"
         + ("." if (rows["ci_high"] - rows["ci_low"]).max() <= 10 else ", so equality is not shown."),
         otherwise="not supported",
-        reported=str(pick(drope_stated, statement="s12_1_prompt_invariance")["printed"]),
+        reported=printed_text(drope_stated, statement="s12_1_prompt_invariance"),
         recomputed=of_trials(rows.iloc[0]),
         n=len(rows),
     )
@@ -105,10 +105,9 @@ def _judge_range(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame, aspe
     )
     return judge(
         outliers.empty,
-        f"The tables have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; outside the range lie "
-        f"{listing or 'none'}.",
+        f"The tables have {min_to_max(rows['share'], '.0f')} %; outside the range lie {listing or 'none'}.",
         reported=reported.printed,
-        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        recomputed=f"{min_to_max(rows['share'], '.0f')} %",
         n=len(rows),
     )
 
@@ -120,14 +119,14 @@ def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame
     for aspect, beyond in (("within_training_accuracy", False), ("beyond_training_accuracy", True)):
         row = pick(drope_tradeoff, aspect=aspect, positional="RoPE")
         rows = rope[rope["beyond"].astype(bool) == beyond]
-        text = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
-        expected = float(str(text).rstrip("%"))
+        number_text = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
+        expected = float(str(number_text).rstrip("%"))
         yield judge(
             bool((rows["share"] == expected).all()),
-            f"{int((rows['share'] == expected).sum())} of {len(rows)} cells of RoPE "
-            f"{'beyond' if beyond else 'within'} the training length have {expected:.0f} %.",
+            f"{int((rows['share'] == expected).sum())} of {len(rows)} cells of RoPE {'beyond' if beyond else 'within'} "
+            f"the training length have {expected:.0f} %.",
             reported=str(row["printed"]),
-            recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+            recomputed=f"{min_to_max(rows['share'], '.0f')} %",
             n=len(rows),
             key="beyond" if beyond else "within",
             statement=f"{'Beyond' if beyond else 'Within'} the training length RoPE's accuracy is {expected:.0f} %.",

@@ -1,8 +1,8 @@
-"""Document 004, Experiment 10: claims on telling the exact number from near misses, by yes/no answers or by ranking."""
+"""Document 004, Experiment 10: claims on telling the exact number from near-misses, by yes/no answers or by ranking."""
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of, rows_where
+from analysis.claims._shared import min_to_max, numbers_of, printed_text, rows_where
 from boundpaper.claims import ALPHA, EQUIVALENT, Artifact, Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.effects import directed, equivalent
 from boundpaper.claims.relations import Cells, Relation
@@ -30,19 +30,19 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     """P(yes) differs between exact number and near-miss by about 1 to 2 % in both models."""
     reported = quote(drope_stated, statement="s11_4_discrimination")
     cells = drope_verification.assign(percent=100 * drope_verification["value"])
-    in_range = cells["percent"].between(reported.interval.low, reported.interval.high)
+    is_in_range = cells["percent"].between(reported.interval.low, reported.interval.high)
     # a value printed to hundredths may be off by half a hundredth
-    rounded = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
+    can_round = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
     listing = ", ".join(
-        f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~in_range].iterrows()
+        f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~is_in_range].iterrows()
     )
     return judge(
-        bool(in_range.all()),
-        f"{int(in_range.sum())} of {len(cells)} cells print it; {listing or 'none'} reaches the range by its rounding "
-        "only.",
-        otherwise="holds after rounding" if bool(rounded.all()) else "contradicted",
+        bool(is_in_range.all()),
+        f"{int(is_in_range.sum())} of {len(cells)} cells print it; {listing or 'none'} reaches the range by its "
+        "rounding only.",
+        otherwise="holds after rounding" if bool(can_round.all()) else "contradicted",
         reported=reported.printed,
-        recomputed=f"{cells['percent'].min():.0f} to {cells['percent'].max():.0f} %",
+        recomputed=f"{min_to_max(cells['percent'], '.0f')} %",
         n=len(cells),
     )
 
@@ -61,7 +61,7 @@ def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -
             f"The ranking test uses the same P(yes): {' and '.join(models)} puts the exact number first more often "
             f"than chance (Holm, {listing}), so its answers do distinguish them, by small but regular differences.",
         ),
-        reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
+        reported=printed_text(drope_stated, statement="s11_4_verifying_models"),
         recomputed=" and ".join(models),
         n=len(rows),
     )
@@ -72,14 +72,14 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
     """A larger difference of P(yes) means better discrimination."""
     gaps = drope_verification.pivot(index="context", columns="positional", values="value")
     ranks = ranking_cells.pivot(index="context", columns="positional", values="share")
-    wider, fewer = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
+    is_wider, is_worse = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
     return judge(
-        not bool((wider & fewer).any()),
-        f"DroPE's difference is the larger one at {int(wider.sum())} of {len(gaps)} lengths, RoPE's ranking the better "
-        f"one at {int(fewer.sum())}, both at {int((wider & fewer).sum())}"
+        not bool((is_wider & is_worse).any()),
+        f"DroPE's difference is the larger one at {int(is_wider.sum())} of {len(gaps)} lengths, RoPE's ranking the "
+        f"better one at {int(is_worse.sum())}, both at {int((is_wider & is_worse).sum())}"
         + (
             ": there the two measures of the same answers point in opposite directions."
-            if (wider & fewer).any()
+            if (is_wider & is_worse).any()
             else "."
         ),
         otherwise="not supported",
@@ -98,7 +98,7 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
         bool(rows["share"].between(reported.interval.low, reported.interval.high).all()) and largest_p < 0.05,
         f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}; the largest Holm {p(largest_p)} against chance.",
         reported=reported.printed,
-        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        recomputed=f"{min_to_max(rows['share'], '.0f')} %",
         n=int(rows["trials"].sum()),
         p_value=max(float(test["p_value"]) for test in tests),
         p_adjusted=largest_p,
@@ -108,10 +108,10 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
 @claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
     """The correct number usually wins by a tiny margin in RoPE."""
-    rope = drope_verification[drope_verification["positional"] == "RoPE"]["value"]
+    rope_gaps = drope_verification[drope_verification["positional"] == "RoPE"]["value"]
     return untestable(
-        f"Mean differences of {rope.min():.2f} to {rope.max():.2f} are printed without spread; the margins of single "
-        "trials would decide it."
+        f"Mean differences of {min_to_max(rope_gaps, '.2f')} are printed without spread; the margins of single trials "
+        "would decide it."
     )
 
 
@@ -119,7 +119,7 @@ def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
 def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame) -> list[Verdict]:
     """Chance is 25 % among one exact number and three near-misses."""
     distractors = quote(drope_stated, statement="s11_4_distractors").number
-    levels = {
+    sources = {
         "text": (drope_stated, {"statement": "s11_4_chance"}),
         "figure": (drope_figure_axes, {"figure": "J", "element": "reference_line"}),
     }
@@ -133,7 +133,7 @@ def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame
             statement=f"The level of chance in the {key} is one in four.",
             kind="cell check",
         )
-        for key, (frame, where) in levels.items()
+        for key, (frame, where) in sources.items()
     ]
 
 
@@ -178,7 +178,7 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
 def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
     """Within the training length RoPE ranks better than DroPE."""
     pooled = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
-    single = ranking_tests[
+    single_lengths = ranking_tests[
         (ranking_tests["study"] == "models") & ranking_tests["comparison"].isin(pooled["comparison"].split(" and "))
     ]
     return directed(
@@ -189,10 +189,10 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
         f"single lengths {p(pooled['p_adjusted'])}), "
         + (
             "put together after no single length told them apart"
-            if single["p_adjusted"].min() >= ALPHA
+            if single_lengths["p_adjusted"].min() >= ALPHA
             else "of which single ones do too"
         )
-        + f" (Holm {p(single['p_adjusted'].min())}).",
+        + f" (Holm {p(single_lengths['p_adjusted'].min())}).",
         recomputed=100 * float(pooled["estimate"]),
         **numbers_of(pooled, "n", "p_value", "p_adjusted"),
     )
@@ -222,9 +222,8 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
     return judge(
         bool((gaps["RoPE"] > gaps["DroPE"]).all()),
         "With position embeddings the printed difference between exact and near-miss is larger at "
-        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths (RoPE {gaps['RoPE'].min():.2f} to "
-        f"{gaps['RoPE'].max():.2f}, DroPE {gaps['DroPE'].min():.2f} to {gaps['DroPE'].max():.2f}), and no test of "
-        "digit alignment was made.",
+        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths (RoPE {min_to_max(gaps['RoPE'], '.2f')}, "
+        f"DroPE {min_to_max(gaps['DroPE'], '.2f')}), and no test of digit alignment was made.",
         otherwise="not supported",
         n=len(gaps),
     )

@@ -13,14 +13,14 @@ from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, 
 def c004_ablated_layer_matches(bos_mlp_effects: pd.DataFrame, phase_metrics: pd.DataFrame) -> Verdict:
     """The MLP output is removed in the layer where the first token spikes, layer 1 of RoPE and layer 2 of DroPE."""
     row = pick(bos_mlp_effects, experiment=4, positional="DroPE")
-    written = float(pick(phase_metrics, quantity="mlp_write_layer_1")["drope"])
-    spike = int(pick(phase_metrics, quantity="spike_largest_rise")["drope"])
+    write_norm = float(pick(phase_metrics, quantity="mlp_write_layer_1")["drope"])
+    spike_layer = int(pick(phase_metrics, quantity="spike_largest_rise")["drope"])
     return judge(
-        spike == row["layer"],
-        f"DroPE's norm rises in layer {spike}, whose MLP writes a vector of norm {written:.0f} to the first token; "
-        f"layer {row['layer']} writes {row['mlp_write']:.1f}, {row['write_share']:.1f}% of the token's norm.",
+        spike_layer == row["layer"],
+        f"DroPE's norm rises in layer {spike_layer}, whose MLP writes a vector of norm {write_norm:.0f} to the first "
+        f"token; layer {row['layer']} writes {row['mlp_write']:.1f}, {row['write_share']:.1f}% of the token's norm.",
         reported=f"layer {row['layer']}",
-        recomputed=f"layer {spike}",
+        recomputed=f"layer {spike_layer}",
     )
 
 
@@ -76,15 +76,15 @@ def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
 @claim("004, 5.5 Interpretation")
 def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
     """The first token stores critical information that depends on position."""
-    spread = float(phase_layers["norm_sd_rope"].max())
+    largest_sd = float(phase_layers["norm_sd_rope"].max())
     return judge(
-        spread > 0,
+        largest_sd > 0,
         "Under the causal mask the first token attends to itself only, so its state should be the same in every text: "
-        f"RoPE's published norm has a standard deviation of at most {spread:g} over prompts in {len(phase_layers)} "
+        f"RoPE's published norm has a standard deviation of at most {largest_sd:g} over prompts in {len(phase_layers)} "
         "layers."
         + (
             " It differs between texts, as a state does that stores something about them."
-            if spread > 0
+            if largest_sd > 0
             else " A constant can be needed, but it holds nothing about the text's positions."
         ),
         otherwise="not supported",
@@ -99,11 +99,11 @@ def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.
     """
     row = pick(bos_mlp_effects, experiment=6, positional="DroPE")
     tasks = rows_where(layer1_task_shares, positional="DroPE", condition="layer1_bos_only")
-    zero = int((tasks["right_high"] == 0).sum())
+    zero_count = int((tasks["right_high"] == 0).sum())
     return judge(
-        row["nats"] < 1 and zero == 0,
+        row["nats"] < 1 and zero_count == 0,
         "Experiment 6 of the same report removes the first token's outputs in layer 1: DroPE's perplexity rises "
-        f"{row['ratio_printed']} ({row['nats']:.2f} nats) and {zero} of {len(tasks)} tasks fall to 0%.",
+        f"{row['ratio_printed']} ({row['nats']:.2f} nats) and {zero_count} of {len(tasks)} tasks fall to 0%.",
         reported="only RoPE",
         recomputed=row["ratio_printed"],
     )

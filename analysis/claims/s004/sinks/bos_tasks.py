@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE, cell_check, pick_each, rows_where
+from analysis.claims._shared import USABLE, cell_check, min_to_max, pick_each, printed_text, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.worded_numbers import stated_number
@@ -13,7 +13,7 @@ from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
 
 CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
-COUNTED = ("passkey", "imdb")  # every item is in the denominator
+COUNTED = ("passkey", "imdb")  # tasks whose accuracy counts every item
 
 
 def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> float:
@@ -25,26 +25,26 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
     """Without the first token's MLP output RoPE's accuracy is 0% on all tasks."""
     rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
     statement = pick(drope_stated, statement="s5_5_rope_tasks")
-    zero = rows[rows["share"] == 0]
-    unread = rows[rows["share"].isna()]
-    highest = zero.sort_values("high").iloc[-1] if len(zero) else None
+    zero_tasks = rows[rows["share"] == 0]
+    unread_tasks = rows[rows["share"].isna()]
+    widest = zero_tasks.sort_values("high").iloc[-1] if len(zero_tasks) else None
     return judge(
-        len(zero) == stated_number(statement) == len(rows),
+        len(zero_tasks) == stated_number(statement) == len(rows),
         (
-            f"{listed(unread['task'].tolist())} have no accuracy: the script divides by the answers that it can read, "
-            "and a stored zero means that no answer could be read. "
-            if len(unread)
+            f"{listed(unread_tasks['task'].tolist())} have no accuracy: the script divides by the answers that it can "
+            "read, and a stored zero means that no answer could be read. "
+            if len(unread_tasks)
             else ""
         )
         + (
             "None is right on any task."
-            if highest is None
-            else f"{listed(zero['task'].tolist())} count every item and give 0%, with {highest['items']} items in "
-            f"{highest['task']} up to {highest['high']:.0f}%."
+            if widest is None
+            else f"{listed(zero_tasks['task'].tolist())} count every item and give 0%, with {widest['items']} items in "
+            f"{widest['task']} up to {widest['high']:.0f}%."
         ),
-        otherwise="not supported" if len(zero) + len(unread) == len(rows) else "contradicted",
+        otherwise="not supported" if len(zero_tasks) + len(unread_tasks) == len(rows) else "contradicted",
         reported=str(statement["printed"]),
-        recomputed=f"{len(zero)} of {len(rows)}",
+        recomputed=f"{len(zero_tasks)} of {len(rows)}",
         n=len(rows),
     )
 
@@ -52,11 +52,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
 @claim("004, 5.5 Interpretation")
 def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
     """The zeros are outputs without a valid yes or no, not wrong answers."""
-    rows = functional_shares[
-        (functional_shares["positional"] == "RoPE")
-        & (functional_shares["condition"] == "bos_mlp_ablation")
-        & functional_shares["task"].isin(["cities", "sports"])
-    ]
+    rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation", task=("cities", "sports"))
     most_answers = int(rows["n_high"].sum())
     return judge(
         most_answers == 0,
@@ -75,7 +71,7 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
         task: pick(functional_shares, positional="RoPE", condition="combined", task=task)
         for task in ("cities", "sports")
     }
-    readable = [
+    read_in_words = [
         f"{row['n_low']} to {row['n_high']} of {row['items']} in {task}, {row['share']:.0f}% of them right"
         for task, row in cells.items()
         if pd.notna(row["share"])
@@ -83,8 +79,8 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
     return judge(
         all(row["right_high"] == 0 for row in cells.values()),
         "With the same output removed and Q and K also disrupted, RoPE gives answers that can be read, "
-        f"{listed(readable) if readable else 'none'}. Where it does, the second disruption undoes the first, or the "
-        "combined condition did not remove the output.",
+        f"{listed(read_in_words) if read_in_words else 'none'}. Where it does, the second disruption undoes the first, "
+        "or the combined condition did not remove the output.",
         otherwise="not supported",
         reported="0%",
         recomputed=listed([f"{row['share']:.0f}%" for row in cells.values() if pd.notna(row["share"])] or ["0%"]),
@@ -101,14 +97,14 @@ def c004_drope_category_means(
         for condition, name in (("baseline", "baseline"), ("bos_mlp_ablation", "ablated")):
             mean = _mean(functional_categories, "DroPE", condition, category)
             cells = [quote(drope_functional, positional="DroPE", condition=condition, task=task) for task in tasks]
-            printed = Interval(
+            printed_interval = Interval(
                 sum(cell.interval.low for cell in cells) / len(cells),
                 sum(cell.interval.high for cell in cells) / len(cells),
             )
             yield compare(
                 quote(drope_stated, statement=f"s5_5_drope_{category}_{name}"),
                 mean,
-                printed,
+                printed_interval,
                 reason=f"The mean of the two {category} tasks is {mean:g}% unrounded; the cells print "
                 f"{listed([cell.printed for cell in cells])}.",
                 key=f"{category}-{name}",
@@ -129,8 +125,8 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
         f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest_p:.2f} (Fisher; the "
         "baselines of the others are of unknown numbers of answers), and the passkey's interval runs from "
         f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; the layer removed holds "
-        f"{exp4['write_share']:.1f}% of the token's norm"
-        f"{', so that little was taken away' if exp4['write_share'] <= 50 else ''}.",
+        f"{exp4['write_share']:.1f}% of the token's "
+        f"norm{', so that little was taken away' if exp4['write_share'] <= 50 else ''}.",
         otherwise="not supported",
         n=sum(int(row["n"]) for row in rows),
         p_value=float(smallest_p),
@@ -172,15 +168,15 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
         _mean(functional_categories, "DroPE", condition, "parametric") for condition in ("baseline", "qk_disruption")
     )
     changes = {task: float(after[task]["share"] - before[task]["share"]) for task in after}
-    unreadable = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
-    unknown = any(row["n_low"] != row["n_high"] for row in before.values())
+    unread_counts = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
+    is_unknown = any(row["n_low"] != row["n_high"] for row in before.values())
     return judge(
-        all(abs(points) <= EQUIVALENT for points in changes.values()) and not any(unreadable.values()),
+        all(abs(points) <= EQUIVALENT for points in changes.values()) and not any(unread_counts.values()),
         f"Of the answers that can be read cities moves by {changes['cities']:+.0f} points and sports by "
         f"{changes['sports']:+.0f}, and their mean hides it ({mean_before:g}% to {mean_after:.1f}%); under disruption "
-        f"at least {unreadable['cities']} of {after['cities']['items']} and {unreadable['sports']} of "
+        f"at least {unread_counts['cities']} of {after['cities']['items']} and {unread_counts['sports']} of "
         f"{after['sports']['items']} answers cannot be read and are left out."
-        + (" How many are read before is not stored, so no test can be made." if unknown else ""),
+        + (" How many are read before is not stored, so no test can be made." if is_unknown else ""),
         otherwise="not supported",
         reported="stable",
         recomputed=f"{changes['sports']:+.0f} points in sports",
@@ -206,13 +202,13 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_tex
         f"{model} from {before['printed_text']} to {after['printed_text']}" for model, (before, after) in cells.items()
     ]
     ratios = disruption_by_text.loc[disruption_by_text["positional"] == "DroPE", "massive_ratio"]
-    spared = bool((ratios < USABLE).all())
+    is_usable = bool((ratios < USABLE).all())
     return judge(
-        shares["DroPE"] > 0 and spared,
+        shares["DroPE"] > 0 and is_usable,
         f"The same disruption takes the passkey of {listed(changes)}: "
         + ("DroPE still retrieves without them" if shares["DroPE"] > 0 else "nothing that DroPE could retrieve is left")
-        + f". Zeroing all of them multiplies DroPE's perplexity by {ratios.min():.0f} to {ratios.max():.0f}"
-        + ("." if spared else ": values without which a model breaks are not vestigial."),
+        + f". Zeroing all of them multiplies DroPE's perplexity by {min_to_max(ratios, '.0f')}"
+        + ("." if is_usable else ": values without which a model breaks are not vestigial."),
     )
 
 
@@ -230,17 +226,13 @@ def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFra
             statement=f"The table has as many {column}s as the caption says.",
             kind="cell check",
         )
-    rows = drope_functional[
-        (drope_functional["positional"] == "DroPE")
-        & (drope_functional["condition"] == "bos_mlp_ablation")
-        & drope_functional["task"].isin(["cities", "sports"])
-    ]
-    statement = quote(drope_captions, statement="fig_16_drope_parametric").interval
+    rows = rows_where(drope_functional, positional="DroPE", condition="bos_mlp_ablation", task=("cities", "sports"))
+    caption_range = quote(drope_captions, statement="fig_16_drope_parametric").interval
     low, high = rows["value"].min(), rows["value"].max()
     yield cell_check(
-        abs(low - statement.low) <= 0.5 and abs(high - statement.high) <= 0.5,
+        abs(low - caption_range.low) <= 0.5 and abs(high - caption_range.high) <= 0.5,
         f"The table prints {low:.0f}% and {high:.0f}%.",
-        reported=str(pick(drope_captions, statement="fig_16_drope_parametric")["printed"]),
+        reported=printed_text(drope_captions, statement="fig_16_drope_parametric"),
         recomputed=f"{low:.0f}-{high:.0f}%",
         key="parametric",
         statement="DroPE's parametric accuracies under the ablation are those of the caption.",

@@ -10,7 +10,7 @@ from analysis.claims._shared import pick_each
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 
-LARGEST_16_BIT = 65504  # the largest floating-point number of 16 bits
+LARGEST_16_BIT = 65504  # largest finite number in 16-bit floating point
 
 
 def _value(frame: pd.DataFrame, quantity: str, model: str) -> float:
@@ -54,15 +54,15 @@ def c004_qk_size(
     """Queries and keys of layer 1 reach ±394 in DroPE and ±5 in RoPE."""
     for model in PAIR:
         facts = pick(models, model=f"llama2-7b-{model.lower()}")
-        size = float(facts["query_heads"]) * float(facts["head_dim"])
+        entries = float(facts["query_heads"]) * float(facts["head_dim"])
         norms = [
             float(pick(drope_published_content, positional=model, layer=1, metric=metric)["value"])
             for metric in ("q_norm_max", "k_norm_max")
         ]
         yield untestable(
-            f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} "
-            f"and {norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to "
-            f"{max(norms):.0f}. The entries' maximum would decide.",
+            f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} and "
+            f"{norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(entries):.1f} to {max(norms):.0f}. "
+            "The entries' maximum would decide.",
             reported=quote(drope_stated, statement=f"s6_2_{model.lower()}_qk_size").printed,
             key=model.lower(),
             statement=f"Queries and keys of {model}'s layer 1 reach the size stated.",
@@ -96,17 +96,17 @@ def c004_drope_writes_more(
 ) -> Verdict:
     """DroPE's first token has larger values and larger write scores than RoPE's."""
     layer_count = _value(write_summary, "layers_with_more_write", "DroPE")
-    rope, drope = (_value(write_summary, "write_without_layer_1", model) for model in PAIR)
-    larger = (
+    rope_mean, drope_mean = (_value(write_summary, "write_without_layer_1", model) for model in PAIR)
+    is_larger = (
         _value(write_summary, "effective_write", "DroPE") > _value(write_summary, "effective_write", "RoPE")
         and layer_count > len(write_layers) / 2
     )
     return judge(
-        larger and not is_unrotated(drope_attention_origins, 5),
-        f"The score is larger in {layer_count:.0f} of {len(write_layers)} layers, without layer 1 {drope:.2f} against "
-        f"{rope:.2f} on average.{caveat(drope_attention_origins, 5)}",
-        otherwise="not supported" if larger else "contradicted",
-        failure="control" if larger else "",
+        is_larger and not is_unrotated(drope_attention_origins, 5),
+        f"The score is larger in {layer_count:.0f} of {len(write_layers)} layers, without layer 1 {drope_mean:.2f} "
+        f"against {rope_mean:.2f} on average.{caveat(drope_attention_origins, 5)}",
+        otherwise="not supported" if is_larger else "contradicted",
+        failure="control" if is_larger else "",
         reported=_both_printed(write_summary, "effective_write"),
         recomputed=f"{_value(write_summary, 'effective_write', 'DroPE'):.3f} against "
         f"{_value(write_summary, 'effective_write', 'RoPE'):.3f}",
@@ -122,11 +122,11 @@ def _both_printed(summary: pd.DataFrame, quantity: str) -> str:
 @claim("004, 6.5 The Massive Activation Connection")
 def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """DroPE's largest write score is 1.14."""
-    value = _value(write_summary, "max_write", "DroPE")
+    largest = _value(write_summary, "max_write", "DroPE")
     return compare(
         quote(drope_stated, statement="s6_5_drope_max_write"),
-        value,
-        reason=f"The published series has {value:.4f} in layer "
+        largest,
+        reason=f"The published series has {largest:.4f} in layer "
         f"{_value(write_summary, 'max_write_layer', 'DroPE'):.0f}, whose attention was clamped, and "
         f"{_value(write_summary, 'second_write', 'DroPE'):.2f} in layer "
         f"{_value(write_summary, 'second_write_layer', 'DroPE'):.0f}.",
@@ -137,19 +137,21 @@ def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> V
 def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
     """DroPE's largest write is in layer 1, where the activations of its queries and keys are massive."""
     norms = drope_published_content[drope_published_content["metric"].isin(["q_norm_mean", "k_norm_mean"])]
-    table = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
+    norms_by_layer = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
     layer = int(_value(write_summary, "max_write_layer", "DroPE"))
-    top_layers = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
-    layer_row = table.loc[layer] if layer in table.index else table.max()
-    other_layers = table.drop(index=layer, errors="ignore")
+    top_layers = {
+        int(norms_by_layer.index.to_numpy()[norms_by_layer[metric].argmax()]) for metric in norms_by_layer.columns
+    }
+    layer_row = norms_by_layer.loc[layer] if layer in norms_by_layer.index else norms_by_layer.max()
+    other_layers = norms_by_layer.drop(index=layer, errors="ignore")
     return judge(
         top_layers == {layer} and bool((layer_row > 10 * other_layers.max()).all()),
         f"The largest write is in layer {layer}; the published norms of queries and keys are "
         f"{layer_row['q_norm_mean']:,.0f} and {layer_row['k_norm_mean']:,.0f} there, and "
         f"{other_layers['q_norm_mean'].max():,.0f} and {other_layers['k_norm_mean'].max():,.0f} at most in layers "
-        f"{', '.join(map(str, other_layers.index))}; none is published after layer {table.index.max()}.",
+        f"{', '.join(map(str, other_layers.index))}; none is published after layer {norms_by_layer.index.max()}.",
         recomputed=f"layer {layer}",
-        n=len(table),
+        n=len(norms_by_layer),
     )
 
 
@@ -203,8 +205,8 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
 def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
     """The write scores refute the hypothesis that sinks attend without writing."""
     rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in PAIR}
-    published = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
-    sink_layers = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
+    published_layers = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
+    sink_layers = published_layers.loc[published_layers[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
     share_in_words = (
         "the only one of these"
         if sink_layers == [2]
@@ -215,10 +217,10 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
     return judge(
         min(row["percent"] for row in rows.values()) > 50,
         "A score has no scale without the other tokens' values. Those are published for layers "
-        f"{published['layer'].min()} to {published['layer'].max()}: in layer 2, {share_in_words} where nearly all "
-        f"heads are sinks, the first token's value norm is {rows['RoPE']['percent']:.0f}% of the mean in RoPE "
-        f"({rows['RoPE']['bos']:.2f} of {rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as "
-        "in a sink that gives nothing.",
+        f"{published_layers['layer'].min()} to {published_layers['layer'].max()}: in layer 2, {share_in_words} where "
+        f"nearly all heads are sinks, the first token's value norm is {rows['RoPE']['percent']:.0f}% of the mean in "
+        f"RoPE ({rows['RoPE']['bos']:.2f} of {rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, "
+        "as in a sink that gives nothing.",
         otherwise="not supported",
         recomputed=f"{rows['RoPE']['percent']:.1f}% and {rows['DroPE']['percent']:.1f}%",
     )
@@ -233,8 +235,8 @@ def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     return judge(
         bool(exp4["matched"]),
         f"The contrast sets values in all layers ({exp5['rope_nats']:.2f} and {exp5['drope_nats']:.2f} nats) against "
-        f"one layer's MLP, layer {exp4['rope_layers']} of RoPE and layer {exp4['drope_layers']} of DroPE, from runs "
-        f"of different baselines; in layer 1 of both the first token's outputs are worth {exp6['rope_nats']:.2f} and "
+        f"one layer's MLP, layer {exp4['rope_layers']} of RoPE and layer {exp4['drope_layers']} of DroPE, from runs of "
+        f"different baselines; in layer 1 of both the first token's outputs are worth {exp6['rope_nats']:.2f} and "
         f"{exp6['drope_nats']:.2f} nats.",
         otherwise="not supported",
     )

@@ -1,9 +1,10 @@
-"""Document 004, Experiment 6: claims on removing parts of layer 1, on the ratios, and on what these show."""
+"""Document 004, Experiment 6: claims on perplexity without parts of layer 1, and on what its ratios show."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.statistics.rounding import Interval
@@ -38,14 +39,14 @@ def c004_mlp_over_attention(
 ) -> list[Verdict]:
     """RoPE's layer-1 MLP is 725 times more critical than its attention."""
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
-    statement = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
+    reported = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
     mlp, attention = (
         quote(drope_layer1_perplexity, condition=f"layer1_{component}", positional="RoPE", metric="ppl_ratio")
         for component in ("mlp", "attn")
     )
     return [
         compare(
-            statement,
+            reported,
             row["ratio"],
             Interval(row["ratio_low"], row["ratio_high"]),
             reason=f"The baseline cancels: the two perplexities under ablation give {row['ratio']:.1f} "
@@ -60,7 +61,7 @@ def c004_mlp_over_attention(
             f"and attention {row['second_nats']:.2f}, {row['nats_ratio']:.1f} times as much; in percent increases the "
             f"factor is {row['increase_ratio']:.0f}.",
             otherwise="not supported",
-            reported=statement.printed,
+            reported=reported.printed,
             recomputed=f"{row['nats_ratio']:.1f}× in nats",
             key="meaning",
             statement="The factor of 725 measures how much more critical the MLP is.",
@@ -76,12 +77,12 @@ def c004_drope_uniform(
     drope_stated: pd.DataFrame,
 ) -> Iterator[Verdict]:
     """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each."""
-    statement = quote(drope_stated, statement="s7_4_drope_either")
+    reported = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}
     for condition, name in names.items():
         row = pick(layer1_effects, condition=condition, positional="DroPE")
         yield about(
-            statement,
+            reported,
             row["ratio"],
             reason=f"The perplexities give {row['ratio']:.1f}.",
             key=condition,
@@ -89,15 +90,13 @@ def c004_drope_uniform(
         )
     both_removed = pick(layer1_effects, condition="layer1_both", positional="DroPE")
     additivity = _contrast(layer1_contrasts, "additivity", "DroPE")
-    one_removed = layer1_task_shares[
-        (layer1_task_shares["positional"] == "DroPE") & layer1_task_shares["condition"].isin(list(names))
-    ]
-    zero = int((one_removed["right_high"] == 0).sum())
+    one_removed = rows_where(layer1_task_shares, positional="DroPE", condition=tuple(names))
+    zero_count = int((one_removed["right_high"] == 0).sum())
     yield judge(
         additivity["nats_ratio"] > 0.9,
         f"Removing both raises perplexity {both_removed['ratio_printed']}, {both_removed['nats']:.2f} nats where the "
-        f"two alone add up to {additivity['second_nats']:.2f}; with either removed {zero} of {len(one_removed)} task "
-        "results are 0%. Equal effects at a ceiling say that both are needed, not that they matter equally.",
+        f"two alone add up to {additivity['second_nats']:.2f}; with either removed {zero_count} of {len(one_removed)} "
+        "task results are 0%. Equal effects at a ceiling say that both are needed, not that they matter equally.",
         otherwise="not supported",
         recomputed=f"{100 * additivity['nats_ratio']:.0f}% of the sum",
         key="equal",
@@ -111,12 +110,12 @@ def c004_drope_more_resilient(
 ) -> list[Verdict]:
     """DroPE is 9 times more resilient to removing the layer-1 MLP."""
     row = _contrast(layer1_contrasts, "mlp_rope_over_drope")
-    statement = quote(drope_stated, statement="s7_4_resilience_ratio")
+    reported = quote(drope_stated, statement="s7_4_resilience_ratio")
     tasks = layer1_task_shares[layer1_task_shares["condition"] == "layer1_mlp"]
-    zero = int((tasks["right_high"] == 0).sum())
+    zero_count = int((tasks["right_high"] == 0).sum())
     return [
         compare(
-            statement,
+            reported,
             row["ratio"],
             Interval(row["ratio_low"], row["ratio_high"]),
             reason=f"The ratio of the two perplexity ratios is {row['ratio']:.2f}.",
@@ -124,17 +123,17 @@ def c004_drope_more_resilient(
             statement="RoPE's ratio under MLP ablation is 9 times DroPE's.",
         ),
         judge(
-            zero == 0,
+            zero_count == 0,
             f"In nats, in which effects add, removing the MLP costs RoPE {row['first_nats']:.2f} and DroPE "
-            f"{row['second_nats']:.2f}, {row['nats_ratio']:.2f} times as much; and {zero} of the {len(tasks)} task "
-            "cells of both models are then at 0%"
+            f"{row['second_nats']:.2f}, {row['nats_ratio']:.2f} times as much; and {zero_count} of the {len(tasks)} "
+            "task cells of both models are then at 0%"
             + (
                 ": a smaller factor of perplexity is no resilience where no task survives."
-                if zero == len(tasks)
+                if zero_count == len(tasks)
                 else "."
             ),
             otherwise="not supported",
-            reported=statement.printed,
+            reported=reported.printed,
             recomputed=f"{row['nats_ratio']:.2f}× in nats",
             key="meaning",
             statement="The factor of 9 is a gain in resilience.",

@@ -62,7 +62,7 @@ def c004_attention_preserves_parametric(
 
 
 def _answers_read(row: pd.Series) -> str:
-    """Return the number of answers that could be parsed, in words."""
+    """Return how many of the items have an answer that could be read, in words."""
     fewest, most = int(row["n_low"]), int(row["n_high"])
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
 
@@ -91,16 +91,16 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] != "baseline")
     ]
     zero = int((rows["right_high"] == 0).sum())
-    counts = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
-    ablations, tasks = (stated_number(row) for row in counts)
+    stated_rows = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
+    ablations, tasks = (stated_number(row) for row in stated_rows)
     baseline = rows_where(layer1_task_shares, positional="DroPE", condition="baseline")
     below_chance = baseline[baseline["against_chance"] == "below"]["task"].tolist()
     return judge(
         zero == len(rows) == ablations * tasks,
-        f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right "
-        "answer, though for yes/no tasks it is not stored whether any could be read; "
-        f"{listed(below_chance)} was below chance before, so that little was left to destroy.",
-        reported=", ".join(str(row["printed"]) for row in counts),
+        f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right answer, though "
+        f"for yes/no tasks it is not stored whether any could be read; {listed(below_chance)} was below chance before, "
+        "so that little was left to destroy.",
+        reported=", ".join(str(row["printed"]) for row in stated_rows),
         recomputed=f"{zero} of {len(rows)}",
         n=len(rows),
     )
@@ -115,12 +115,13 @@ def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: 
     ]
     losses = rows[(rows["p_adjusted"] < 0.05) & (rows["estimate"] < 0)]
     falls = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in losses.iterrows()]
-    ratio = pick(layer1_effects, condition="layer1_attn", positional="RoPE")
+    listing = f": {listed(falls)}" if falls else ""
+    effect = pick(layer1_effects, condition="layer1_attn", positional="RoPE")
     return judge(
         len(losses) == 0,
-        f"Perplexity rises only {ratio['ratio_printed']}, but {len(losses)} of the {len(rows)} tasks that can be "
-        f"tested fall significantly{': ' if falls else ''}{listed(falls) if falls else ''} (Fisher, Holm).",
-        reported=ratio["ratio_printed"],
+        f"Perplexity rises only {effect['ratio_printed']}, but {len(losses)} of the {len(rows)} tasks that can be "
+        f"tested fall significantly{listing} (Fisher, Holm).",
+        reported=effect["ratio_printed"],
         recomputed=f"{len(losses)} of {len(rows)} tasks lost",
         n=len(rows),
     )

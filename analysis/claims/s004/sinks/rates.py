@@ -5,17 +5,13 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._origins import caveat, is_unrotated
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import numbers_of, value_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed, p
 
-HIGH = 0.9  # share of a layer's heads from which its sink rate is high
+HIGH = 0.9  # share of a layer's heads above which its sink rate counts as high
 NEARLY_ALL = 0.9  # share of the layers that counts as nearly all layers
-
-
-def _value(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
-    return float(pick(frame, quantity=quantity)[column])
 
 
 @claim("004, 5.1 Background")
@@ -24,13 +20,13 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     prose = pick(drope_stated, statement="s5_1_sink_threshold")
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
     later_mentions = [pick(drope_stated, statement=key) for key in keys]
-    is_equal = all(source["qualifier"] == prose["qualifier"] for source in later_mentions)
+    are_equal = all(mention["qualifier"] == prose["qualifier"] for mention in later_mentions)
     words = {"more_than": "more than", "at_least": "at least"}
     symbols = {"more_than": "exceeds", "at_least": ">="}
     return judge(
-        is_equal,
+        are_equal,
         "The formula, a comment and the code take "
-        f"{listed([words[source['qualifier']] + ' ' + source['printed'] for source in later_mentions])}; it matters "
+        f"{listed([words[mention['qualifier']] + ' ' + mention['printed'] for mention in later_mentions])}; it matters "
         "only for a head exactly at the threshold.",
         reported=f"{symbols[prose['qualifier']]} and {prose['printed']}",
         recomputed=f"{words[later_mentions[0]['qualifier']]} {later_mentions[0]['printed']}",
@@ -41,12 +37,13 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
 def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Heads above the threshold give the first token a disproportionate share of their attention."""
     threshold = quote(drope_stated, statement="s5_1_sink_threshold").number
-    shortest, longest = _value(sink_summary, "even_score_shortest"), _value(sink_summary, "even_score_longest")
+    shortest, longest = value_of(sink_summary, "even_score_shortest"), value_of(sink_summary, "even_score_longest")
     return judge(
         shortest < threshold,
         f"Attention spread evenly scores H_T / T, {shortest:.3f} to {longest:.3f} on prompts of "
-        f"{_value(sink_summary, 'shortest_prompt'):.0f} to {_value(sink_summary, 'longest_prompt'):.0f} tokens: up to "
-        f"{_value(sink_summary, 'longest_even_sink'):.0f} tokens per head without any preference passes {threshold}.",
+        f"{value_of(sink_summary, 'shortest_prompt'):.0f} to {value_of(sink_summary, 'longest_prompt'):.0f} tokens: up "
+        f"to {value_of(sink_summary, 'longest_even_sink'):.0f} tokens per head without any preference passes "
+        f"{threshold}.",
         otherwise="not supported",
         reported=f"{threshold}",
         recomputed=f"{longest:.3f} to {shortest:.3f}",
@@ -63,18 +60,18 @@ def c004_attention_by_hand(
     """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys."""
     encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
     listing = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
-    mean = 100 * float(drope_first_sink_rates["value"].mean())
-    rotated = {"yes": "are", "no": "are not"}.get(str(listing["rotated"]), "are not shown to be")
+    first_run_mean = 100 * float(drope_first_sink_rates["value"].mean())
+    rotated_words = {"yes": "are", "no": "are not"}.get(str(listing["rotated"]), "are not shown to be")
     return judge(
         str(listing["rotated"]) == "yes" or str(listing["taken_from"]) == "model",
         f"The printed listing multiplies queries and keys as they leave the projections, but this model ({encoding}) "
-        f"rotates them first, and the printed rates {rotated} of rotated ones: no stored script computes them. The "
-        f"attention that the model returned in a first run, on padded paragraphs, gave {mean:.1f}% where "
+        f"rotates them first, and the printed rates {rotated_words} of rotated ones: no stored script computes them. "
+        f"The attention that the model returned in a first run, on padded paragraphs, gave {first_run_mean:.1f}% where "
         f"{sink_rate_layers['rope'].mean():.1f}% are printed.",
         otherwise="not supported",
         failure="control",
         reported=f"{sink_rate_layers['rope'].mean():.1f}%",
-        recomputed=f"{mean:.1f}%",
+        recomputed=f"{first_run_mean:.1f}%",
         n=len(sink_rate_layers),
     )
 
@@ -110,20 +107,20 @@ def c004_sink_rates_high(
     drope_attention: pd.DataFrame,
 ) -> Verdict:
     """Both models have high sink rates in nearly all layers, so removing the rotation does not remove sinks."""
-    layers, high = _value(sink_summary, "layers"), _value(sink_summary, "layers_above_90_in_both")
-    rates = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
-    high_in_both = int(((rates["value"] > HIGH) & (rates["drope"] > 100 * HIGH)).sum())
+    layer_count, high_count = value_of(sink_summary, "layers"), value_of(sink_summary, "layers_above_90_in_both")
+    merged = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
+    high_in_both = int(((merged["value"] > HIGH) & (merged["drope"] > 100 * HIGH)).sum())
     drope = quote(drope_attention, positional="DroPE", metric="sink_heads").printed
     return judge(
-        high >= layers - 2 and high_in_both >= NEARLY_ALL * layers,
-        f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
-        f"to be rates of its attention; with the rates of a first run, which read it, {high_in_both} layers have. On "
-        "prompts this short the threshold alone says little, but texts of "
-        f"{_value(sink_summary, 'shortest_pattern_text'):.0f} to {_value(sink_summary, 'longest_pattern_text'):.0f} "
-        f"tokens give DroPE {drope} (Experiment 7).",
+        high_count >= layer_count - 2 and high_in_both >= NEARLY_ALL * layer_count,
+        f"{high_count:.0f} of {layer_count:.0f} layers have printed rates above 90% in both models. Those of RoPE are "
+        f"not shown to be rates of its attention; with the rates of a first run, which read it, {high_in_both} layers "
+        "have. On prompts this short the threshold alone says little, but texts of "
+        f"{value_of(sink_summary, 'shortest_pattern_text'):.0f} to "
+        f"{value_of(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
         reported="nearly all",
-        recomputed=f"{high_in_both} of {layers:.0f}",
-        n=int(layers),
+        recomputed=f"{high_in_both} of {layer_count:.0f}",
+        n=int(layer_count),
     )
 
 
@@ -139,7 +136,7 @@ def c004_fig12_converge(
     layer = int(quote(drope_captions, statement="fig_12_layer").number)
     row = pick(sink_rate_layers, layer=layer)
     for model in PAIR:
-        later_rate = _value(sink_summary, f"{model.lower()}_after_layer_1")
+        later_rate = value_of(sink_summary, f"{model.lower()}_after_layer_1")
         average = quote(drope_sink_rates, layers="average", positional=model).printed
         yield about(
             reported,
@@ -169,13 +166,13 @@ def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.Da
 @claim("004, 5.5 Interpretation")
 def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests: pd.DataFrame) -> Verdict:
     """The sink rates of the two models are nearly identical."""
-    layers_apart = _value(sink_summary, "layers_apart")
+    layers_apart = value_of(sink_summary, "layers_apart")
     layer1 = pick(sink_rate_tests, comparison="layer 1")
     return judge(
         layers_apart == 0,
-        f"The averages differ by {_value(sink_summary, 'gap_average'):.1f} points, but layer 1 by "
+        f"The averages differ by {value_of(sink_summary, 'gap_average'):.1f} points, but layer 1 by "
         f"{layer1['estimate']:.1f} [{layer1['ci_low']:.1f}, {layer1['ci_high']:.1f}] ({p(layer1['p_adjusted'])}, Welch "
-        f"over prompts, Holm); {layers_apart:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary "
+        f"over prompts, Holm); {layers_apart:.0f} of {value_of(sink_summary, 'layers_tested'):.0f} layers that vary "
         "differ.",
         otherwise="not supported",
         reported="nearly identical",
@@ -190,14 +187,15 @@ def c004_later_layers_free(
 ) -> Verdict:
     """Early processing in DroPE leaves the later layers free for attention to content."""
     later_layers = write_layers[write_layers["layer"] >= 2]
-    rope, drope = 100 * later_layers["mass_rope"].mean(), 100 * later_layers["mass_drope"].mean()
-    rates = [_value(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
+    rope_share, drope_share = 100 * later_layers["mass_rope"].mean(), 100 * later_layers["mass_drope"].mean()
+    gap = rope_share - drope_share
+    rates = [value_of(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
     return judge(
-        rope - drope > 10 and not is_unrotated(drope_attention_origins, 5),
+        gap > 10 and not is_unrotated(drope_attention_origins, 5),
         f"From layer 2 on {rates[1]:.1f}% of DroPE's heads are sinks against {rates[0]:.1f}% of RoPE's, and the first "
-        f"token takes {drope:.1f}% of later tokens' attention against {rope:.1f}%"
-        f"{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
+        f"token takes {drope_share:.1f}% of later tokens' attention against "
+        f"{rope_share:.1f}%{': no layer is freed' if gap <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported",
-        recomputed=f"{rope - drope:.1f} points less attention to the first token",
+        recomputed=f"{gap:.1f} points less attention to the first token",
         n=len(later_layers),
     )

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import USABLE, numbers_of
+from analysis.claims._shared import USABLE, min_to_max, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
-BOUNDS = {  # statistic and comparison of the source -> comparison of the same test here
+BOUNDS = {  # statistic and comparison of the source -> comparison of the same test in `disruption_tests`
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",
     ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive minus random",
@@ -21,26 +21,26 @@ BOUNDS = {  # statistic and comparison of the source -> comparison of the same t
 def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.DataFrame) -> Verdict:
     """The disruption was repeated with ten random seeds."""
     statement = quote(drope_stated, statement="s3_1_seeds")
-    seeds = [int(count) for count in disruption_trials["seeds"]]
-    control = bool((disruption_trials["massive_values"] == 1).all())
+    seed_counts = [int(count) for count in disruption_trials["seeds"]]
+    is_control_only = bool((disruption_trials["massive_values"] == 1).all())
     return judge(
-        all(count == statement.number for count in seeds),
-        f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random control"
-        f"{' only' if control else ' and moves the massive run'}.",
+        all(count == statement.number for count in seed_counts),
+        f"The published trials have {' and '.join(map(str, seed_counts))} seeds; a seed draws the random "
+        f"control{' only' if is_control_only else ' and moves the massive run'}.",
         reported=statement.printed,
-        recomputed=str(seeds[0]),
-        n=seeds[0],
+        recomputed=str(seed_counts[0]),
+        n=seed_counts[0],
     )
 
 
 @claim("004, 3.1 Method")
 def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
     """A larger difference between massive and random disruption means more reliance on massive values in particular."""
-    nats = {str(row["positional"]): row["random_nats"] for _, row in disruption_trials.iterrows()}
+    random_nats = {str(row["positional"]): row["random_nats"] for _, row in disruption_trials.iterrows()}
     return untestable(
-        f"The control zeroes as many random dimensions, which costs {nats['RoPE']:.3f} and {nats['DroPE']:.3f} nats, "
-        "but these carry less of the norm by definition, and whether massive ones can be among them is not stated; a "
-        "control matched in norm would decide."
+        f"The control zeroes as many random dimensions, which costs {random_nats['RoPE']:.3f} and "
+        f"{random_nats['DroPE']:.3f} nats, but these carry less of the norm by definition, and whether massive ones "
+        "can be among them is not stated; a control matched in norm would decide."
     )
 
 
@@ -73,11 +73,11 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     text_test = pick(
         disruption_tests, comparison=BOUNDS["independent_t_p", "RoPE against DroPE"], test="log_perplexity_contrast"
     )
-    values = [int(count) for count in disruption_trials["massive_values"]]
+    distinct_counts = [int(count) for count in disruption_trials["massive_values"]]
     return judge(
-        min(values) > 1,
-        f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(values)} distinct "
-        f"{'value, a copied one,' if min(values) == 1 else 'values'} a model, on the text set that chose the "
+        min(distinct_counts) > 1,
+        f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(distinct_counts)} distinct "
+        f"{'value, a copied one,' if min(distinct_counts) == 1 else 'values'} a model, on the text set that chose the "
         f"dimensions; the unit is the text set, n = {text_test['n']}, where Student's t gives p = "
         f"{text_test['p_value']:.3f} for normal changes and the signs alone allow none below "
         f"{2 / 2 ** int(text_test['n']):.2f}.",
@@ -93,19 +93,19 @@ def c004_cohens_d(
 ) -> Verdict:
     """The effect size exceeds d = 1000."""
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
-    effects = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
+    d_by_model = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
     increase_alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
-    is_above = min(effects.values()) > reported.number
+    is_above = min(d_by_model.values()) > reported.number
     return judge(
         bool(is_above and pd.notna(increase_alone["effect"])),
         "d of massive minus random, by its deviation with divisor n as the source's script has it, is "
-        f"{listed([f'{d:,.0f} for {model}' for model, d in effects.items()])}; the spread is that of the random "
+        f"{listed([f'{d:,.0f} for {model}' for model, d in d_by_model.items()])}; the spread is that of the random "
         "control; for the massive increase alone "
         + ("d has no finite value." if pd.isna(increase_alone["effect"]) else f"d is {increase_alone['effect']:,.0f}."),
         otherwise="not supported" if is_above else "contradicted",
         reported=reported.printed,
-        recomputed=f"{min(effects.values()):,.0f}",
+        recomputed=f"{min(d_by_model.values()):,.0f}",
         n=int(disruption_trials["seeds"].min()),
     )
 
@@ -118,11 +118,11 @@ def c004_reliance(
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")
     selected = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
-    here, other_texts = ratios.loc[selected], ratios.drop(index=selected)
+    selected_row, other_texts = ratios.loc[selected], ratios.drop(index=selected)
     return [
         compare(
             reported,
-            float(here["ratio_of_percentages"]),
+            float(selected_row["ratio_of_percentages"]),
             reason=f"Percent increases of perplexity on the {selected} set.",
             key="ratio",
             statement="The percent increases of the two models have the ratio 82.",
@@ -132,11 +132,10 @@ def c004_reliance(
             bool((other_texts["ratio_of_percentages"].round() >= reported.interval.low).all()),
             f"A ratio of percent increases on the {selected} set, which chose the dimensions; on the other sets it is "
             f"{' and '.join(f'{value:.0f}' for value in other_texts['ratio_of_percentages'])}. In nats, which do not "
-            f"depend on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to "
-            f"{ratios['ratio_of_nats'].max():.1f} times as much.",
+            f"depend on the baseline, RoPE loses {min_to_max(ratios['ratio_of_nats'], '.1f')} times as much.",
             otherwise="not supported",
             reported=reported.printed,
-            recomputed=f"{other_texts['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
+            recomputed=f"{other_texts['ratio_of_percentages'].min():.0f} to {selected_row['ratio_of_percentages']:.0f}",
             n=len(ratios),
             key="reliance",
         ),
@@ -151,11 +150,11 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
     listing = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
-        f"DroPE's perplexity rises to {listing} the baseline, {drope['massive_nats'].min():.1f} to "
-        f"{drope['massive_nats'].max():.1f} nats per token, against {rope['massive_nats'].min():.1f} to "
-        f"{rope['massive_nats'].max():.1f} for RoPE; at ten times the perplexity or more, either model is broken.",
+        f"DroPE's perplexity rises to {listing} the baseline, {min_to_max(drope['massive_nats'], '.1f')} nats per "
+        f"token, against {min_to_max(rope['massive_nats'], '.1f')} for RoPE; at ten times the perplexity or more, "
+        "either model is broken.",
         otherwise="not supported",
-        recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
+        recomputed=f"{min_to_max(drope['massive_ratio'], '.0f')} times",
         n=len(drope),
     )
 
@@ -177,7 +176,7 @@ def c004_text_types(
         yield judge(
             spread <= printed_spread + 0.05,
             f"The largest printed increase is {printed_spread:.2f} times the smallest, of the published ones "
-            f"{spread:.1f} times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
+            f"{spread:.1f} times: {min_to_max(rows['massive_increase'], ',.0f')} %.",
             reported=" and ".join(printed["printed"]),
             recomputed=f"{spread:.1f} times",
             n=len(rows),
@@ -185,11 +184,11 @@ def c004_text_types(
             statement=f"The disruption of {model} is of the same size on every text type.",
         )
     differences = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
-    in_every_text = all(nats > 0 for _, nats in differences)
+    is_in_every_text = all(nats > 0 for _, nats in differences)
     repeats = drope_text_repeats.loc[drope_text_repeats["experiment"].astype(str) == "2", "repeats"]
     has_unrepeated = bool((repeats == 1).any())
     yield judge(
-        in_every_text and has_unrepeated,
+        is_in_every_text and has_unrepeated,
         f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in differences)}."
         + (
             ""
@@ -197,8 +196,8 @@ def c004_text_types(
             else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
             "these are three sets of repeated sentences, not types of text."
         ),
-        otherwise="not supported" if in_every_text else "contradicted",
-        failure="control" if in_every_text else "",
+        otherwise="not supported" if is_in_every_text else "contradicted",
+        failure="control" if is_in_every_text else "",
         n=len(differences),
         key="order",
         statement="RoPE loses more than DroPE on every text type.",

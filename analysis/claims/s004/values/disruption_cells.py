@@ -83,8 +83,8 @@ def c004_text_cells(
         unit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
         yield cell_check(
             abs(row["massive_increase"] - reported.number) <= unit / 2,
-            f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
-            f"{row['massive_ratio']:,.0f} times; the printed value is taken as rounded to {unit:,.0f}.",
+            f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, {row['massive_ratio']:,.0f} times; "
+            f"the printed value is taken as rounded to {unit:,.0f}.",
             reported=reported.printed,
             recomputed=f"{row['massive_increase']:,.0f}",
             key=f"{row['positional']}-{row['text']}",

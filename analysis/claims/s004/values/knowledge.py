@@ -42,7 +42,7 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
     """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al."""
     parametric, contextual = pick_each(knowledge_categories, positional="RoPE", category=("parametric", "contextual"))
     tasks = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
-    at_chance = [
+    tasks_at_chance = [
         str(row["task"]).replace("imdb", "IMDB") for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]
     ]
     return judge(
@@ -54,8 +54,8 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
             if pd.isna(parametric["loss_high"])
             else f" [{parametric['loss_low']:.0f}, {parametric['loss_high']:.0f}]"
         )
-        + f". Of the {len(tasks)} contextual tasks {listed(at_chance)} {'have' if len(at_chance) > 1 else 'has'} a "
-        "baseline not above chance.",
+        + f". Of the {len(tasks)} contextual tasks {listed(tasks_at_chance)} "
+        f"{'have' if len(tasks_at_chance) > 1 else 'has'} a baseline not above chance.",
         otherwise="not supported" if contextual["loss"] > parametric["loss"] else "contradicted",
         recomputed=f"{contextual['loss'] - parametric['loss']:.1f} points",
         n=int(contextual["tasks"] + parametric["tasks"]),
@@ -77,8 +77,8 @@ def c004_rope_contextual(
         + (
             "."
             if row["tasks_above_chance"] == row["tasks"]
-            else ", so where one is not, there was nothing to lose; the fall of IMDB to "
-            f"{imdb['disrupted']:.0f} % counts answers that are neither option."
+            else f", so where one is not, there was nothing to lose; the fall of IMDB to {imdb['disrupted']:.0f} % "
+            "counts answers that are neither option."
         ),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s4_4_rope_contextual").printed,
@@ -148,11 +148,11 @@ def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame)
     rows = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
     reported = quote(drope_captions, statement="fig_7_rope_contextual")
     low, high = float(rows["degradation"].min()), float(rows["degradation"].max())
-    cut = math.floor(low) == reported.interval.low + 0.5 != round(low)
+    is_cut = math.floor(low) == reported.interval.low + 0.5 != round(low)
     return judge(
         reported.interval.low <= low and high <= reported.interval.high,
-        f"IMDB and passkey lose {low:.1f} and {high:.1f} % of their baseline"
-        f"{'; the lower end is cut, not rounded' if cut else ''}.",
+        f"IMDB and passkey lose {low:.1f} and {high:.1f} % of their "
+        f"baseline{'; the lower end is cut, not rounded' if is_cut else ''}.",
         reported=reported.printed,
         recomputed=f"{low:.1f} to {high:.1f}",
         n=len(rows),
@@ -194,12 +194,12 @@ def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFram
     pairs = points.assign(task=points["x"].str.lower()).merge(
         degradations, left_on=["series", "task"], right_on=["positional", "task"], suffixes=("", "_table")
     )
-    signed = pairs[(pairs["value"] != 0) & (pairs["value_table"] != 0)]
-    same_sign = int((signed["value"] * signed["value_table"] > 0).sum())
+    nonzero_pairs = pairs[(pairs["value"] != 0) & (pairs["value_table"] != 0)]
+    same_sign_count = int((nonzero_pairs["value"] * nonzero_pairs["value_table"] > 0).sum())
     return judge(
-        same_sign == len(signed),
-        f"Its axis is called degradation, like the table's column, but {len(signed) - same_sign} of {len(signed)} "
-        "values that are not zero have the other sign: losses are drawn as negative.",
-        recomputed=f"{same_sign} of {len(signed)}",
-        n=len(signed),
+        same_sign_count == len(nonzero_pairs),
+        f"Its axis is called degradation, like the table's column, but {len(nonzero_pairs) - same_sign_count} of "
+        f"{len(nonzero_pairs)} values that are not zero have the other sign: losses are drawn as negative.",
+        recomputed=f"{same_sign_count} of {len(nonzero_pairs)}",
+        n=len(nonzero_pairs),
     )

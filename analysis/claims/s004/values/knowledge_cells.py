@@ -13,7 +13,7 @@ STATED = Artifact("drope_stated")
 KNOWLEDGE = Artifact("drope_knowledge", "the table of tasks")
 AVERAGES = Artifact("drope_knowledge_categories", "the table of averages")
 FIGURE_D = Artifact("drope_figures").where(figure="D")
-SETTINGS = (  # statement, column and task of the script's settings, what is counted
+SETTINGS = (  # statement; column and task of the setting in the script; what is counted
     *((f"s4_1_{task}_items", "n_3", task, f"items of {task}") for task in TASKS),
     ("s4_1_passkey_digits", "digits_3", "passkey", "digits of the passkey"),
     ("paradox_passkey_digits", "digits_3", "passkey", "digits of the passkey, in the opening"),

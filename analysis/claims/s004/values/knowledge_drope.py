@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE
+from analysis.claims._shared import USABLE, min_to_max
 from analysis.vocabulary import PAIR
 from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, candidate, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.effects import equivalent
@@ -83,7 +83,7 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
         1,
         f"{row['base']:.1f} to {row['disrupted']:.1f} %: Fisher p = {row['p_fisher']:.3f}, {row['p_holm']:.3f} after "
         f"Holm; the same task in Experiment 4 changes by {in_exp4['change_4']:+.1f} points.",
-        of=("change", "change_low", "change_high"),
+        columns=("change", "change_low", "change_high"),
         p=("p_fisher", "p_holm"),
         reported="improves",
         recomputed=f"{row['change']:+.1f} points",
@@ -91,7 +91,7 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
 
 
 def _answers(row: pd.Series, arm: str) -> str:
-    """Return the number of answers of an arm that could be parsed, in words."""
+    """Return the number of answers of an arm that could be read, in words."""
     fewest, most = int(row[f"{arm}_n_low"]), int(row[f"{arm}_n_high"])
     return str(most) if fewest == most else f"{fewest} to {most}"
 
@@ -136,10 +136,10 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
     imdb = pick(knowledge_tasks, positional="DroPE", task="imdb")
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
-        f"Zeroing all of them multiplies DroPE's perplexity by {drope['massive_ratio'].min():.0f} to "
-        f"{drope['massive_ratio'].max():.0f} where as many random dimensions cost {drope['random_increase'].max():.0f} "
-        f"% at most; replacing one a head takes IMDB accuracy from {imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
-        recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
+        f"Zeroing all of them multiplies DroPE's perplexity by {min_to_max(drope['massive_ratio'], '.0f')} where as "
+        f"many random dimensions cost {drope['random_increase'].max():.0f} % at most; replacing one a head takes IMDB "
+        f"accuracy from {imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
+        recomputed=f"{min_to_max(drope['massive_ratio'], '.0f')} times",
         n=len(drope),
     )
 
@@ -151,20 +151,20 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     The source names a candidate: the claim fails if there is no improvement to explain.
     """
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
-    better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
-    risen = rows[rows["change"] > 0]
+    significant_rises = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
+    rises = rows[rows["change"] > 0]
     phrases = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
-    untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
+    untested_tasks = rises.loc[rises["p_holm"].isna(), "task"].tolist()
     listing = f"Changes in points: {', '.join(phrases)}"
     return candidate(
-        risen.empty,
+        rises.empty,
         (
             f"{listing}: nothing improves.",
-            f"{listing}; {len(better)} of {len(risen)} rises are significant after Holm"
-            + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
+            f"{listing}; {len(significant_rises)} of {len(rises)} rises are significant after Holm"
+            + (f" ({', '.join(untested_tasks)} has no known number of answers to test)" if untested_tasks else "")
             + f", and {int((rows['change'] < 0).sum())} tasks fall. As many other dimensions replaced, on counted "
             "items, would tell interference from chance.",
         ),
-        recomputed=f"{len(risen)} of {len(rows)} tasks rise",
+        recomputed=f"{len(rises)} of {len(rows)} tasks rise",
         n=len(rows),
     )

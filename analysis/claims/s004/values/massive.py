@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import min_to_max, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
@@ -16,12 +16,12 @@ TENSORS = ("query", "key", "value")
 @claim("004, 1.1 Massive Values")
 def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
     """A value is massive above five times the mean norm, in words as in the formula."""
-    names = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
-    values = [quote(drope_stated, statement=name).number for name in names]
+    statements = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
+    values = [quote(drope_stated, statement=statement).number for statement in statements]
     return judge(
         len(set(values)) == 1,
         f"Section 1.1 in words and formula, Sections 2.1 and 3.1 give {', '.join(f'{value:g}' for value in values)}.",
-        reported=quote(drope_stated, statement=names[0]).printed,
+        reported=quote(drope_stated, statement=statements[0]).printed,
         recomputed=f"{values[0]:g}",
         n=len(values),
     )
@@ -61,14 +61,14 @@ def c004_massive_settings(
 @claim("004, 2.1 Method and 2.3 Layer 1 Anomaly")
 def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The counts by layer come from the run that the method describes, on ten texts."""
-    totals, layers = (pick(drope_protocols, section=section) for section in ("2 (Table 2.2)", "2.3 (layers)"))
+    total_run, layer_run = (pick(drope_protocols, section=section) for section in ("2 (Table 2.2)", "2.3 (layers)"))
     statement = quote(drope_stated, statement="s2_1_texts")
     return judge(
-        totals["items"] == layers["items"] and totals["precision"] == layers["precision"],
-        f"By the scripts the totals are of {totals['items']} in {totals['precision']} ({totals['note']}), the counts "
-        f"by layer of {layers['items']} in {layers['precision']} ({layers['note']}).",
+        total_run["items"] == layer_run["items"] and total_run["precision"] == layer_run["precision"],
+        f"By the scripts the totals are of {total_run['items']} in {total_run['precision']} ({total_run['note']}), the "
+        f"counts by layer of {layer_run['items']} in {layer_run['precision']} ({layer_run['note']}).",
         reported=statement.printed,
-        recomputed=str(layers["items"]),
+        recomputed=str(layer_run["items"]),
     )
 
 
@@ -121,11 +121,11 @@ def c004_layer1_tensors(drope_stated: pd.DataFrame, massive_layer_summary: pd.Da
     """Layer 1 has 37 times more massive values than with rotary positions, whichever the tensor."""
     ratios = {tensor: float(pick(massive_layer_summary, tensor=tensor)["layer1_ratio"]) for tensor in (*TENSORS, "all")}
     reported = quote(drope_stated, statement="paradox_layer1_ratio")
-    fitting = [tensor for tensor, ratio in ratios.items() if abs(ratio - 1 - reported.number) <= 0.5]
+    fitting_tensors = [tensor for tensor, ratio in ratios.items() if abs(ratio - 1 - reported.number) <= 0.5]
     return judge(
-        len(fitting) == len(ratios),
-        f"The statement names no tensor and holds for {listed(fitting)}: DroPE has {ratios['query']:.1f} times as many "
-        f"among queries, {ratios['key']:.1f} times among keys, {ratios['value']:.1f} among values and "
+        len(fitting_tensors) == len(ratios),
+        f"The statement names no tensor and holds for {listed(fitting_tensors)}: DroPE has {ratios['query']:.1f} times "
+        f"as many among queries, {ratios['key']:.1f} times among keys, {ratios['value']:.1f} among values and "
         f"{ratios['all']:.1f} in all.",
         otherwise="not supported",
         reported=reported.printed,
@@ -145,8 +145,8 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
         yield about(
             reported,
             mean,
-            reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from "
-            f"{query[f'later_low_{name}']:.1f} to {query[f'later_high_{name}']:.1f}.",
+            reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from {query[f'later_low_{name}']:.1f} "
+            f"to {query[f'later_high_{name}']:.1f}.",
             n=int(query["later_layers"]),
             key=model,
             statement=f"Each of layers 2 to 31 of {model} has {reported.printed.split()[0]} massive values.",
@@ -155,10 +155,9 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
     yield compare(
         change,
         float(query["later_change"]),
-        reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
-        f"{-query['later_change']:.1f} %, by {abs(change.number):.0f} % or more in only "
-        f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
-        f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
+        reason=f"Summed over {query['later_layers']} layers the counts of queries fall by {-query['later_change']:.1f} "
+        f"%, by {abs(change.number):.0f} % or more in only {query['later_layers_fallen_by_stated']} of them, and those "
+        f"of keys by {-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
         n=int(query["later_layers"]),
         key="change",
         statement="The later layers have 60 percent fewer massive values in DroPE.",
@@ -185,13 +184,13 @@ def c004_only_layer(massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
 @claim("004, 2.3 Layer 1 Anomaly")
 def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     """The reduction is not uniform across layers: layer 1 goes the other way."""
-    query = massive_layers[massive_layers["tensor"] == "query"].set_index("layer")["change"]
-    other_layers = query.drop(index=1)
+    query_changes = massive_layers[massive_layers["tensor"] == "query"].set_index("layer")["change"]
+    other_changes = query_changes.drop(index=1)
     return judge(
-        bool(query[1] > 0 and (other_layers < 0).all()),
-        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {other_layers.min():.0f} to "
-        f"{other_layers.max():.0f} % in the other layers.",
-        n=len(query),
+        bool(query_changes[1] > 0 and (other_changes < 0).all()),
+        f"Massive query values change by {query_changes[1]:+.0f} % in layer 1 and by "
+        f"{min_to_max(other_changes, '.0f')} % in the other layers.",
+        n=len(query_changes),
     )
 
 
@@ -204,12 +203,12 @@ def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFr
     }
     reported = quote(drope_captions, statement="fig_b_layer1_ratio")
     listing = ", ".join(f"{drope:.0f} against {rope:.0f} ({tensor})" for tensor, (rope, drope) in counts.items())
-    fitting = [
+    fitting_tensors = [
         tensor for tensor, (rope, drope) in counts.items() if rope and abs(drope / rope - reported.number) <= 0.5
     ]
     totals = [sum(pair[i] for pair in counts.values()) for i in (0, 1)]
     return judge(
-        len(fitting) == len(counts),
+        len(fitting_tensors) == len(counts),
         f"It draws {listing}, together {totals[1] / totals[0]:.0f} times as many: the ratio is that of one tensor out "
         f"of {len(counts)}, from counts that are not those of the text.",
         otherwise="not supported",

@@ -1,4 +1,6 @@
-"""Turn a test over seeds into a verdict."""
+"""Judge tests over seeds of the population."""
+
+from typing import Any
 
 import pandas as pd
 
@@ -6,21 +8,21 @@ from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, directed, untestable
 
 POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_damage", "head_damage_late"})
-"""Items of the plan that are about the plasticity of queries pooled in bins."""
+"""Items of the plan on plasticity that was measured with queries pooled in bins."""
 
 
 def judge_both(row: pd.Series, column: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     """Judge a signed difference by the plan's corrected exact test; an open verdict says what would decide it.
 
-    Student's interval over seeds is reported, but does not affect the decision. An item about pooled plasticity is
-    judged by the measured values, and its reason says that it remains open.
+    The reason gives Student's interval over seeds, which does not affect the verdict. For an item in `POOLED` it also
+    says that the item remains open.
     """
     verdict = _judge_over_seeds(row, column, sign, key, statement, units)
     return left_open(verdict) if row.get("item") in POOLED else verdict
 
 
 def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict:
-    """Judge that a row's difference is within its margin, by the corrected exact test against that margin.
+    """Judge whether a row's difference is within its margin, by the corrected exact test against this margin.
 
     The claim holds if the test says so, is contradicted if every seed lies beyond the margin on one side, and is not
     supported if larger differences remain possible.
@@ -31,8 +33,8 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     result = f"value {size:+.3g} over {units}, margin {margin:g}"
     if least_p >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, and the other seeds of the "
-            "plan would decide it.",
+            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, and the other seeds of the plan "
+            "would decide it.",
             key=key,
             statement=statement,
         )
@@ -60,8 +62,8 @@ def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statemen
     result = f"{column} {size:+.3g} over {units}"
     if least_p >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, whatever they show, and the "
-            "other seeds of the plan would decide it.",
+            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, whatever they show, and the other "
+            "seeds of the plan would decide it.",
             key=key,
             statement=statement,
         )
@@ -69,33 +71,19 @@ def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statemen
     result = (
         f"{result} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least_p:.3g}."
     )
-    decided, includes, opposite = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
-    if (decided and includes) or (opposite and not decided):
-        interval_in_words = "includes zero" if includes else "lies on the other side"
-        test_in_words = "decides" if decided else "decides nothing"
+    fields: dict[str, Any] = {"recomputed": f"{size:+.3g}", "n": int(row["seeds"]), "key": key, "statement": statement}
+    fields |= {"p_value": float(row["p"]), "p_adjusted": float(row["p_holm"])}
+    is_decided, includes_zero, is_opposite = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
+    if (is_decided and includes_zero) or (is_opposite and not is_decided):
+        interval_in_words = "includes zero" if includes_zero else "lies on the other side"
+        test_in_words = "decides" if is_decided else "decides nothing"
         return Verdict(
-            verdict="not supported" if not decided else "holds" if sign * size > 0 else "contradicted",
+            verdict="not supported" if not is_decided else "holds" if sign * size > 0 else "contradicted",
             reason=f"{result} The exact test of the plan {test_in_words}; Student's interval, given beside it, "
             f"{interval_in_words}.",
-            recomputed=f"{size:+.3g}",
-            n=int(row["seeds"]),
-            p_value=float(row["p"]),
-            p_adjusted=float(row["p_holm"]),
-            key=key,
-            statement=statement,
+            **fields,
         )
-    return directed(
-        size,
-        (low, high),
-        sign,
-        result,
-        recomputed=f"{size:+.3g}",
-        n=int(row["seeds"]),
-        p_value=float(row["p"]),
-        p_adjusted=float(row["p_holm"]),
-        key=key,
-        statement=statement,
-    )
+    return directed(size, (low, high), sign, result, **fields)
 
 
 def models_in_words(row: pd.Series) -> str:

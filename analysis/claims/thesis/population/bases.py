@@ -19,9 +19,9 @@ ASKED = tuple("training_on brief_drop never_rotated keys_near_1x facts_held plas
 def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]:
     """The effects of dropping the rotation at the larger base, tested in the direction asked at the smaller one."""
     for item in ASKED:
-        sign, sentence = CONTRASTS[item]
+        sign, statement_at_400 = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
-        statement = f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(sentence)}"
+        statement = f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(statement_at_400)}"
         yield judge_both(row, "difference", sign, item, statement, seeds_in_words(row))
 
 

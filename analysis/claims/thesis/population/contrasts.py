@@ -61,12 +61,12 @@ def thesis_population_planned(
 @claim("thesis, A population of small models")
 def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFrame) -> Verdict:
     """Few of the population's models have their weights in the repository."""
-    shipped, trained = int((subjects["role"] == "lab").sum()), len(population_record)
+    shipped_count, trained_count = int((subjects["role"] == "lab").sum()), len(population_record)
     return judge(
-        0 < shipped < trained / 10,
-        f"{shipped} of {trained} models ship with their weights; the record has a hash of the others'.",
-        recomputed=f"{shipped} of {trained}",
-        n=trained,
+        0 < shipped_count < trained_count / 10,
+        f"{shipped_count} of {trained_count} models ship with their weights; the record has a hash of the others'.",
+        recomputed=f"{shipped_count} of {trained_count}",
+        n=trained_count,
     )
 
 
@@ -108,7 +108,7 @@ def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) ->
 
 
 def _judge_items(table: pd.DataFrame, items: Items, column: str, ending: str = ".") -> list[Verdict]:
-    """Return a verdict per item; the statement of each ends in `ending`."""
+    """Return a verdict per item; its statement ends in `ending`."""
     in_words = models_in_words if column == "rho" else seeds_in_words
     return [
         judge_both(row, column, sign, item, f"{statement[:-1]}{ending}", in_words(row))

@@ -12,8 +12,8 @@ from boundpaper.statistics.locations.student import student_interval
 
 LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
 EFFECTS = {1: "finds more of the passkeys near the question", -1: "costs passkeys near the question"}
-BEYOND = (192, 384)  # words at which the ranges of distance past the cliff and past three training lengths begin
-LONG = 4.0  # length, in training lengths, of the prompts in which these ranges are asked
+BEYOND = (192, 384)  # distances in words at which two ranges begin, past the cliff and past three training lengths
+LONG = 4.0  # training lengths of the prompts that ask for keys at these distances
 SLOPES = {
     "past": "At base 10,000 models trained further with rotation find more than one in a hundred passkeys between "
     "one and a half and two training lengths from the question (post hoc).",
@@ -21,13 +21,13 @@ SLOPES = {
     "than between one and a half and two (post hoc).",
 }
 ASKED = ((400, "In prompts", ""), (10_000, "At base 10,000, in prompts", "10000-"))
-"""Bases of the rotation, each with the beginning of its statements and of its keys."""
+"""Base of the rotation, and the beginnings of its statements and of its keys."""
 
-BASES = (400, 10_000)  # of the rotation
-TRAINED = 128  # words of a training sequence
-CLIFF = 1.5  # distance of a key, in training lengths
+BASES = (400, 10_000)  # rotary bases
+TRAINED = 128  # words in a training sequence
+CLIFF = 1.5  # distance of a key, in training lengths, from which rotary models find few
 STRAY = 0.01  # share of keys that chance may find
-FEWEST = 6  # seeds, below which no test of the plan can decide
+FEWEST = 6  # number of seeds below which no test of the plan can decide
 
 
 @claim("thesis, A population of small models")
@@ -84,38 +84,31 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 
 
 @claim("thesis, A population of small models")
-def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]:
+def thesis_population_slope(population_distances: pd.DataFrame) -> Iterator[Verdict]:
     """At base 10,000 models with rotation find passkeys past the distance at which those of base 400 find none.
 
     Post hoc, written when two seeds of that base were measured; by seed, in prompts of four training lengths.
     """
-    rows = population_distances[
-        (population_distances["base"] == BASES[1])
-        & (population_distances["arm"] == "B")
-        & (population_distances["multiple"] == LONG)
-        & population_distances["low"].isin(BEYOND)
-    ]
-    rows = rows.assign(share=rows["right"] / rows["n"])  # stored shares are rounded, which breaks ties
+    rows = rows_where(population_distances, base=BASES[1], arm="B", multiple=LONG, low=BEYOND)
+    rows = rows.assign(share=rows["right"] / rows["n"])  # not the stored shares: rounding them creates or breaks ties
     seeds = rows.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
     if len(seeds) < FEWEST:
         reason = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
-        return [untestable(reason, key=key, statement=statement) for key, statement in SLOPES.items()]
-    asked = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
+        for key, statement in SLOPES.items():
+            yield untestable(reason, key=key, statement=statement)
+        return
+    values_and_signs = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
     shares = [f"{seeds[low].mean():.0%} from {low} words on" for low in BEYOND]
-    verdicts = []
-    for key, (values, sign) in asked.items():
+    for key, (values, sign) in values_and_signs.items():
         by_seed = values.to_numpy(dtype=float)
-        verdicts.append(
-            directed(
-                float(by_seed.mean()),
-                student_interval(by_seed) or (float(by_seed.mean()),) * 2,
-                sign,
-                f"Of such keys they find {' and '.join(shares)} on average over {len(seeds)} seeds (post hoc).",
-                recomputed=f"{seeds[BEYOND[key == 'lost']].mean():.0%}",
-                n=len(seeds),
-                p_value=sign_flip_p(by_seed).p_value,
-                key=key,
-                statement=SLOPES[key],
-            )
+        yield directed(
+            float(by_seed.mean()),
+            student_interval(by_seed) or (float(by_seed.mean()),) * 2,
+            sign,
+            f"Of such keys they find {' and '.join(shares)} on average over {len(seeds)} seeds (post hoc).",
+            recomputed=f"{seeds[BEYOND[key == 'lost']].mean():.0%}",
+            n=len(seeds),
+            p_value=sign_flip_p(by_seed).p_value,
+            key=key,
+            statement=SLOPES[key],
         )
-    return verdicts

@@ -1,17 +1,18 @@
-"""The DroPE report's experiments and wrong passkeys, against the control that the report lacks: post-hoc claims."""
+"""Claims on the DroPE report's experiments and wrong passkeys, against a control that the report lacks; post hoc."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from boundpaper.claims import ALPHA, Verdict, claim, directed, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.multiplicity import holm_p
 
 BASE = 400  # rotary base of the wrong passkeys
-NEAR = 2.0  # longest prompt, in training lengths, whose wrong passkeys count
-FEWEST = 6  # seeds, below which no test of the plan can decide
+NEAR = 2.0  # training lengths of the longest prompt whose wrong passkeys count
+FEWEST = 6  # number of seeds below which no test of the plan can decide
 MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run left out"}
 
 
@@ -55,7 +56,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
 
 
 def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
-    """Return Student's p of each quantity's difference over seeds, and Holm's p over all measurable quantities."""
+    """Return Student's p-value of each measurable quantity's difference over seeds, and Holm's correction of it."""
     from scipy import stats  # imported here: most claims need no distribution
 
     decided = asked[asked["appears"] != "not measurable"].set_index("quantity")
@@ -97,9 +98,9 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
             mean,
             student_interval(difference) or (mean, mean),
             1,
-            f"In {larger_count} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} "
-            f"to {shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
-            f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
+            f"In {larger_count} of {len(shares)} seeds the share is larger without rotation: "
+            f"{min_to_max(shares['C'], '.0%')} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
+            f"{min_to_max(shares['B'], '.0%')} ({counts['B'].min()} to {counts['B'].max()}).",
             recomputed=f"{larger_count} of {len(shares)}",
             n=len(shares),
             p_value=p[kind],
@@ -110,7 +111,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a class's share of wrong passkeys in the shorter prompts, and its keys, for seeds that have both arms."""
+    """Return, by seed and arm, the share of wrong passkeys of a kind in shorter prompts, and their number."""
     rows = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     totals = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (totals["count"] / totals["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()

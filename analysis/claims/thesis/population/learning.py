@@ -1,8 +1,10 @@
 """Claims on which models of the population learned to choose among passkeys, and on what depends on it; post hoc."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import min_to_max, rows_where
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
@@ -39,19 +41,21 @@ def thesis_population_learned_larger(population_outcomes: pd.DataFrame, populati
 def _judge_learned(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
-    with_rotation, without_rotation, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
+    count_with, count_without, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
     return judge(
-        without_rotation == seeds and with_rotation < seeds,
-        f"Above guessing are {without_rotation} of {seeds} models trained further without rotation and {with_rotation} "
-        f"with it; guessing gives {learned['guess'].mean():.0%}.",
+        count_without == seeds and count_with < seeds,
+        f"Above guessing are {count_without} of {seeds} models trained further without rotation and {count_with} with "
+        f"it; guessing gives {learned['guess'].mean():.0%}.",
         otherwise="not supported",
-        recomputed=f"{with_rotation} of {seeds}",
+        recomputed=f"{count_with} of {seeds}",
         n=seeds,
     )
 
 
 @claim("thesis, A population of small models")
-def thesis_population_learners(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> list[Verdict]:
+def thesis_population_learners(
+    population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame
+) -> Iterator[Verdict]:
     """Where both models choose among passkeys at the training length, the one without rotation finds more far passkeys.
 
     Post hoc: the primary contrast without seeds in which a model guesses among the passkeys of a prompt. Exact sign
@@ -76,35 +80,27 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     }
     if not differences or min(map(len, differences.values())) < 2:
         reason = f"Seeds in which both models choose among passkeys: {len(learners)}; more of the plan would decide it."
-        return [
-            untestable(reason, key=f"{multiple:g}x", statement=statement.format(words))
-            for multiple, words in FAR.items()
-        ]
+        for multiple, words in FAR.items():
+            yield untestable(reason, key=f"{multiple:g}x", statement=statement.format(words))
+        return
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
     p_adjusted = dict(zip(p, holm_p([flips.p_value for flips in p.values()]), strict=True))
-    verdicts = []
     for multiple, values in differences.items():
         mean, adjusted = float(values.mean()), float(p_adjusted[multiple])
         low, high = student_interval(values) or (mean, mean)
-        words = (
+        yield directed(
+            mean,
+            (low, high),
+            1,
             f"{100 * mean:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}] over {len(values)} seeds, exact p "
-            f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}."
+            f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}.",
+            recomputed=f"{100 * mean:.0f}",
+            n=len(values),
+            p_value=p[multiple].p_value,
+            p_adjusted=adjusted,
+            key=f"{multiple:g}x",
+            statement=statement.format(FAR[multiple]),
         )
-        verdicts.append(
-            directed(
-                mean,
-                (low, high),
-                1,
-                words,
-                recomputed=f"{100 * mean:.0f}",
-                n=len(values),
-                p_value=p[multiple].p_value,
-                p_adjusted=adjusted,
-                key=f"{multiple:g}x",
-                statement=statement.format(FAR[multiple]),
-            )
-        )
-    return verdicts
 
 
 @claim("thesis, A population of small models")
@@ -164,27 +160,21 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
     flips = sign_flip_p((share["D"] - share["A"]).to_numpy()) if len(share) else None
     if flips is None or flips.smallest >= ALPHA:
         return untestable(f"{len(share)} seeds have both arms; more of the plan would decide it.")
-    fewer = int((share["D"] < share["A"]).sum())
+    fewer_count = int((share["D"] < share["A"]).sum())
     return judge(
         flips.p_value < ALPHA and share["D"].mean() < share["A"].mean(),
-        f"Fewer in {fewer} of {len(share)} seeds, {share['D'].mean():.0%} against {share['A'].mean():.0%} on average "
-        f"({share['D'].min():.0%} to {share['D'].max():.0%} after, {share['A'].min():.0%} to {share['A'].max():.0%} "
-        f"before), exact p {flips.p_value:.3g}.",
+        f"Fewer in {fewer_count} of {len(share)} seeds, {share['D'].mean():.0%} against {share['A'].mean():.0%} on "
+        f"average ({min_to_max(share['D'], '.0%')} after, {min_to_max(share['A'], '.0%')} before), exact p "
+        f"{flips.p_value:.3g}.",
         otherwise="not supported",
-        recomputed=f"{fewer} of {len(share)}",
+        recomputed=f"{fewer_count} of {len(share)}",
         n=len(share),
     )
 
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
-    """Return, for each seed of a base that has both arms, whether B and C are above guessing (`guess`)."""
-    shares = outcomes[
-        (outcomes["outcome"] == "keys_all")
-        & (outcomes["multiple"] == 1.0)
-        & (outcomes["encoding"] == "own")
-        & (outcomes["base"] == base)
-        & outcomes["arm"].isin(["B", "C"])
-    ]
+    """Return the share that guessing gets (`guess`) and whether arms B and C exceed it, by seed that has both."""
+    shares = rows_where(outcomes, outcome="keys_all", multiple=1.0, encoding="own", base=base, arm=("B", "C"))
     prompts_at_length = prompts[prompts["multiple"] == 1.0]
     guess = (1.0 / prompts_at_length["keys"]).groupby(prompts_at_length["seed"]).mean()
     rows: dict[int, dict[str, object]] = {}

@@ -1,9 +1,11 @@
 """Claims on plasticity beyond the training length, where the population's rotary models find no passkey; post hoc."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from analysis.claims.thesis._open import left_open
-from analysis.claims.thesis.population._judged import judge_both
+from analysis.claims.thesis.population._judged import judge_both, seeds_in_words
 from boundpaper.claims import Verdict, claim, pick
 
 STATEMENTS = {
@@ -14,15 +16,13 @@ STATEMENTS = {
 
 
 @claim("thesis, A population of small models")
-def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdict]:
+def thesis_population_reach(population_reach_tests: pd.DataFrame) -> Iterator[Verdict]:
     """Where models with rotation lose their passkeys, position leaves less room to content.
 
     Post hoc, over all heads of models that were trained further: if position crowds out content, plasticity falls.
     """
-    verdicts = []
     for item in population_reach_tests["item"]:
         sign, statement = STATEMENTS[str(item).removesuffix("_10000")]
         statement += " At base 10,000." if str(item).endswith("_10000") else ""
         row = pick(population_reach_tests, item=item)
-        verdicts.append(judge_both(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds (post hoc)"))
-    return [left_open(verdict) for verdict in verdicts]
+        yield left_open(judge_both(row, "difference", sign, item, statement, f"{seeds_in_words(row)} (post hoc)"))

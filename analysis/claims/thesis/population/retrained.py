@@ -8,7 +8,7 @@ from analysis.claims.thesis.population._judged import judge_both, judge_equal, m
 from boundpaper.claims import Verdict, claim, judge, pick
 
 LARGER = "_10000"
-NO_PREFERENCE = 0.02  # the amendment's smaller margin, as a share of the spread
+NO_PREFERENCE = 0.02  # share of the spread within which position prefers no key (the amendment's smaller margin)
 REACH = {
     "B_change": (-1, "With rotation kept, plasticity at one position falls from the trained length to the fourth."),
     "A_change": (-1, "In the rotary model that the others start from, plasticity at one position falls as well."),
@@ -33,7 +33,7 @@ WEIGHTED = {
     if item in ("B_change", "C_less_B_within", "C_less_B", "B_sway_change")
 }
 LENGTHS = {2: (1, "two"), 4: (-1, "four"), 8: (-1, "eight")}
-"""By the prompt's length: sign of the first run's result at the primary base, and word for the length."""
+"""Training lengths of a prompt -> sign of the first run's result at the primary base, and word for the length."""
 
 YARN = {
     f"{key}_{length}x": (
@@ -113,7 +113,7 @@ def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
 @claim("thesis, A population of small models")
 def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: pd.DataFrame) -> Iterator[Verdict]:
     """What the exchange shows for keys that are equally far apart, with rotation kept: seen after the amendment."""
-    for base, where in ((400, "400"), (10_000, "10,000")):
+    for base, base_in_words in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())
         all_pairs, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
@@ -127,8 +127,8 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             recomputed=f"{largest_growth:+.3f} against {all_pairs['value']:+.3f}",
             key=f"sway-{base}",
             statement=(
-                f"At base {where}: of keys equally far apart, sway grows beyond the trained length by less than half "
-                "of what it grows over all pairs."
+                f"At base {base_in_words}: of keys equally far apart, sway grows beyond the trained length by less "
+                "than half of what it grows over all pairs."
             ),
         )
         positions = retrained_distances.query(
@@ -145,14 +145,14 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             recomputed=f"{close_pairs['value']:+.3f}",
             key=f"position-{base}",
             statement=(
-                f"At base {where}: beyond the trained length, position prefers neither of two keys under "
+                f"At base {base_in_words}: beyond the trained length, position prefers neither of two keys under "
                 f"{int(close_pairs['apart_high'])} words apart."
             ),
         )
 
 
 def _judge_items(tests: pd.DataFrame, items: Items) -> list[Verdict]:
-    """Return a verdict per item and base; if the difference is also within the margin, the statement says so."""
+    """Return a verdict per base and item."""
     verdicts = []
     for suffix, where in (("", "At base 400"), (LARGER, "At base 10,000")):
         for item, (sign, statement) in items.items():

@@ -8,7 +8,7 @@ from analysis.claims.thesis.population._judged import judge_both, seeds_in_words
 from boundpaper.claims import Verdict, claim
 
 SIGNS = {2.0: (1, "two"), 4.0: (-1, "four"), 8.0: (-1, "eight")}
-"""By the prompt's length in training lengths: sign of the result at the primary base, and word for the length."""
+"""Training lengths of a prompt -> sign of the result at the primary base, and word for the length."""
 
 ENCODINGS = {"own": "", "temperature": " with a temperature"}
 

@@ -47,18 +47,18 @@ def thesis_rotation_left_out(
 def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
     """The norm of a pretrained model's first token needs the MLP of more than one layer."""
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
-        usual = float(rows["usual_peak"].iloc[0])
-        halved = rows[rows["peak"] < usual / 2]
-        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in halved.iterrows()) or "none"
+        usual_peak = float(rows["usual_peak"].iloc[0])
+        halving_layers = rows[rows["peak"] < usual_peak / 2]
+        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in halving_layers.iterrows()) or "none"
         yield judge(
-            len(halved) > 1,
-            f"its norm is at most {usual:.1f} times that of the others; zeroing the MLP output there more than halves "
-            f"this ratio in the layers: {phrase}",
-            recomputed=str(len(halved)),
+            len(halving_layers) > 1,
+            f"its norm is at most {usual_peak:.1f} times that of the others; zeroing the MLP output there more than "
+            f"halves this ratio in the layers: {phrase}",
+            recomputed=str(len(halving_layers)),
             n=len(rows),
             key=str(model),
-            statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "
-            "the MLP output of any one of several layers is zeroed there.",
+            statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when the "
+            "MLP output of any one of several layers is zeroed there.",
         )
 
 
@@ -104,14 +104,14 @@ def _layer_prefix(row: pd.Series) -> str:
 def _judge_by_interval(
     row: pd.Series, key: str, statement: str, phrase: str, *, null: float = 0.0, direction: int = 1
 ) -> Verdict:
-    """Judge by Student's interval over texts; not testable without an interval."""
+    """Judge a difference by Student's interval over texts; without an interval it is not testable."""
     if pd.isna(row["value"]) or pd.isna(row["low"]):
         return untestable(f"{row['note']}: a model or texts with it would decide it.", key=key, statement=statement)
     return by_interval(
         row,
         direction,
         f"{phrase} {row['value']:.3g} [{row['low']:.3g}, {row['high']:.3g}] over {int(row['n'])} parts of texts",
-        of=("value", "low", "high"),
+        columns=("value", "low", "high"),
         null=null,
         key=key,
         statement=statement,

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import min_to_max
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
-MARGIN = 0.1  # share of the value at the first bin by which a quantity may fall
-FAR = 1024  # tokens between keys, from which on the mean difference is claimed to shrink
+MARGIN = 0.1  # share of its value in the first bin by which the spread may fall
+FAR = 1024  # tokens between keys above which the mean difference is claimed to shrink
 NULL = "random-llama"
 UNCHANGED = 0.02  # a smaller change of plasticity counts as none (amendment of the plan)
-COMMON = 1024  # tokens between keys, below which the second quarter has such keys as well as the last one
+COMMON = 1024  # tokens between keys up to which both the second and the last quarter have such keys
 
 
 @claim("thesis, Pretrained models at hand")
@@ -22,8 +23,10 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
     for model, rows in pretrained_competition[pretrained_competition["model"] != NULL].groupby("model", sort=False):
         name = str(rows["display_name"].iloc[0])
         all_pairs, by_distance = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
-        spread = f"At no fixed distance of the keys does the spread of {name} fall by a tenth along the context."
-        gap = (
+        spread_statement = (
+            f"At no fixed distance of the keys does the spread of {name} fall by a tenth along the context."
+        )
+        gap_statement = (
             f"At each fixed distance of a thousand tokens and more the mean difference of {name} shrinks along the "
             "context, while over all pairs it grows."
         )
@@ -31,29 +34,28 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
         if by_distance.empty or far_rows.empty or all_pairs.empty:
             reason = "No distance of the keys has two bins of queries; a longer capture would decide it."
             yield from [
-                untestable(reason, key=f"{model}_{key}", statement=s) for key, s in (("spread", spread), ("gap", gap))
+                untestable(reason, key=f"{model}_{key}", statement=statement)
+                for key, statement in (("spread", spread_statement), ("gap", gap_statement))
             ]
             continue
         yield judge(
             bool((by_distance["spread_change"] > -MARGIN).all()),
-            f"The spread changes by {by_distance['spread_change'].min():+.0%} to "
-            f"{by_distance['spread_change'].max():+.0%} from the first bin to the last over {len(by_distance)} "
-            f"distances, over all pairs by {all_pairs['spread_change'].iloc[0]:+.0%}. Rotation turns the queries of "
-            "one bin by different angles, which adds to the spread.",
-            recomputed=f"{by_distance['spread_change'].min():+.0%} to {by_distance['spread_change'].max():+.0%}",
+            f"The spread changes by {min_to_max(by_distance['spread_change'], '+.0%')} from the first bin to the last "
+            f"over {len(by_distance)} distances, over all pairs by {all_pairs['spread_change'].iloc[0]:+.0%}. Rotation "
+            "turns the queries of one bin by different angles, which adds to the spread.",
+            recomputed=min_to_max(by_distance["spread_change"], "+.0%"),
             n=len(by_distance),
             key=f"{model}_spread",
-            statement=spread,
+            statement=spread_statement,
         )
         yield judge(
             bool((far_rows["gap_change"] < 0).all() and (all_pairs["gap_change"] > 0).all()),
-            f"The mean difference changes by {far_rows['gap_change'].min():+.0%} to "
-            f"{far_rows['gap_change'].max():+.0%} over {len(far_rows)} distances, over all pairs by "
-            f"{all_pairs['gap_change'].iloc[0]:+.0%}.",
-            recomputed=f"{far_rows['gap_change'].min():+.0%} to {far_rows['gap_change'].max():+.0%}",
+            f"The mean difference changes by {min_to_max(far_rows['gap_change'], '+.0%')} over {len(far_rows)} "
+            f"distances, over all pairs by {all_pairs['gap_change'].iloc[0]:+.0%}.",
+            recomputed=min_to_max(far_rows["gap_change"], "+.0%"),
             n=len(far_rows),
             key=f"{model}_gap",
-            statement=gap,
+            statement=gap_statement,
         )
 
 
@@ -67,10 +69,8 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
     for model, rows in levels.groupby("model", sort=False):
         name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
         is_every_pair = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
-        all_pairs, by_distance = (
-            rows[is_every_pair].set_index("quantity"),
-            rows[~is_every_pair].sort_values("apart_low"),
-        )
+        all_pairs = rows[is_every_pair].set_index("quantity")
+        by_distance = rows[~is_every_pair].sort_values("apart_low")
         close = by_distance[(by_distance["quantity"] == "plasticity") & (by_distance["apart_high"] <= COMMON)]
         changes = {
             str(quantity): values["last"] / values["first"] - 1 for quantity, values in by_distance.groupby("quantity")
@@ -85,8 +85,8 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
             ("spread", changes["spread"], bool((changes["spread"] > -MARGIN).all()), f"{totals['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
             ("gap", far_gaps, bool((far_gaps < 0).all() and totals["gap"] > 0), f"{totals['gap']:+.0%}",
-             f"At one position the mean difference of keys far apart of {name} shrinks along the context, "
-             "while over all pairs it grows."),
+             f"At one position the mean difference of keys far apart of {name} shrinks along the context, while over "
+             "all pairs it grows."),
             ("distance", close["change"], bool(fall < -UNCHANGED and (close["change"].abs() < UNCHANGED).all()),
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),

@@ -15,19 +15,24 @@ def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[
     """
     for model, rows in pretrained_map_spans.groupby("model"):
         spans = {str(row["held"]): row for _, row in rows.iterrows()}
-        keys, query = spans["query"], spans["key"]  # the other distance varies
+        key_row, query_row = spans["query"], spans["key"]  # in each, the other distance varies
         phrase = ", ".join(
-            f"{row['first']:.2f} to {row['last']:.2f} as {what} from {row['start']:,.0f} to {row['end']:,.0f} tokens"
-            for what, row in (("the keys' distance goes", keys), ("the query's does", query))
+            f"{row['first']:.2f} to {row['last']:.2f} as {words} from {row['start']:,.0f} to {row['end']:,.0f} tokens"
+            for words, row in (
+                ("the keys' distance goes", key_row),
+                ("the query's does", query_row),
+            )
         )
         yield judge(
-            float(keys["change"]) < min(0.0, float(query["change"])),
-            f"{phrase}, the other held at {keys['at']:,.0f} and {query['at']:,.0f}.",
-            otherwise="contradicted" if float(query["change"]) < min(0.0, float(keys["change"])) else "not supported",
-            recomputed=f"{keys['change']:+.2f} against {query['change']:+.2f}",
+            float(key_row["change"]) < min(0.0, float(query_row["change"])),
+            f"{phrase}, the other held at {key_row['at']:,.0f} and {query_row['at']:,.0f}.",
+            otherwise="contradicted"
+            if float(query_row["change"]) < min(0.0, float(key_row["change"]))
+            else "not supported",
+            recomputed=f"{key_row['change']:+.2f} against {query_row['change']:+.2f}",
             key=str(model),
             statement=(
-                f"Plasticity of {keys['display_name']} falls more with the distance between keys than with that of "
+                f"Plasticity of {key_row['display_name']} falls more with the distance between keys than with that of "
                 "the query from close keys."
             ),
         )

@@ -12,7 +12,7 @@ from boundpaper.claims import Verdict, claim, directed, equivalent, judge
 from boundpaper.claims.words import p
 
 RECOVERED = 0.9  # recovered share required by the plan
-REMOVED = {  # quantity -> what removing the rotation alone would do to it if the report's contrast needed no training
+REMOVED = {  # quantity -> its change if removing the rotation alone, without training, gave the report's contrast
     "massive_query": (-1, "lowers the number of massive values in queries"),
     "layer1_share": (1, "raises attention's share of what layer 1 writes"),
     "local_attention": (-1, "lowers the attention to the five tokens before"),
@@ -27,7 +27,7 @@ TRAINED = {  # quantity -> how the report's recalibrated model differs from its 
     "sink_rate": (-1, "fewer heads that are sinks"),
     "bos_mlp_matching": (-1, "less to lose where the MLP that writes the first token's spike is zeroed there"),
 }
-KEY_CONTRASTS = {  # contrast of two models -> expected direction, and statement about the first
+KEY_CONTRASTS = {  # contrast of two models -> sign of the expected difference, and statement
     "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer passkeys than with it"),
     "distilled against removed": (
         1,
@@ -36,9 +36,12 @@ KEY_CONTRASTS = {  # contrast of two models -> expected direction, and statement
     "distilled against trained on": (-1, "its student without rotation finds fewer passkeys than the control"),
 }
 SAME_TRAINING = 0.05  # nats per token by which a second training may differ (amendment of the population's plan)
-ARM_MARGIN = 0.05  # of plasticity, by which two arms may differ (the same amendment)
-QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens, by the first token
-HALF = 0.5  # share, in the plan, of what the student without rotation lost
+ARM_MARGIN = 0.05  # plasticity by which two arms may differ (the same amendment)
+QUARTERS = {
+    1024: "second quarter",
+    3072: "last quarter",
+}  # first token of a quarter of 4,096 tokens -> name of the quarter
+HALF = 0.5  # share of the loss without rotation that the plan compares with
 
 
 @claim("thesis, Pretrained models")
@@ -133,8 +136,8 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
             change = float(row["nope"] - row["continued"])
             yield judge(
                 sign * change > 0,
-                f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
-                "on the same texts",
+                f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each on "
+                "the same texts",
                 recomputed=change,
                 key=f"{row['pair']}_{row['quantity']}",
                 statement=f"A pretrained model distilled without rotation has {words} than its control.",
@@ -147,17 +150,17 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(
-            0 < restored < HALF,
+            0 < restored_share < HALF,
             f"{row['teacher']:.1f} % in the teacher, {row['untouched']:.1f} % where the rotation is removed, "
-            f"{row['nope']:.1f} % after further training: {100 * restored:.0f} % of what was taken is back",
-            recomputed=restored,
+            f"{row['nope']:.1f} % after further training: {100 * restored_share:.0f} % of what was taken is back",
+            recomputed=restored_share,
             key=str(row["pair"]),
             statement="Of the attention to neighbours that removing the rotation takes from a pretrained model, "
             "further training without it gives back some, and less than half.",
         )
         for _, row in rows.dropna(subset=["teacher", "untouched", "nope"]).iterrows()
         if row["teacher"] != row["untouched"]
-        for restored in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
+        for restored_share in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
     ]
 
 
@@ -226,7 +229,7 @@ def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict
 
 
 def _judge_outcome(row: pd.Series, true: bool, reason: str, recomputed: float, statement: str) -> Verdict:
-    """Judge an outcome on held-out text; the reason begins with the extent of the training."""
+    """Judge an outcome on held-out text; the reason begins with the tokens and steps of training."""
     return judge(
         true,
         f"after {int(row['tokens'])} tokens ({int(row['step'])} of {int(row['of'])} steps), one seed: {reason}",

@@ -11,7 +11,7 @@ from boundpaper.claims import Verdict, claim, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 OTHER_COLUMNS = ("reported", "small")
-FEW = 10  # key heads below which a bootstrap over them does not hold its level
+FEW = 10  # number of key heads below which a bootstrap interval over them is unreliable
 NORMAL = 1.96  # standard deviations within which 95 % of normal differences lie
 DRAWN_METRICS = {
     "ap_overall": "overall plasticity",
@@ -34,7 +34,7 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
                 1,
                 f"the first minus the last fifth is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['n'])} key heads at {int(row['context'])} tokens",
-                of=("value", "low", "high"),
+                columns=("value", "low", "high"),
                 key=model,
                 statement=statement,
             )
@@ -52,9 +52,9 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
         yield _too_few_key_heads(fall, model, statement) or by_interval(
             row,
             1,
-            f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, "
-            f"{row['high']:.3f}] over {int(row['key_heads'])} key heads",
-            of=("fall", "low", "high"),
+            f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, {row['high']:.3f}] "
+            f"over {int(row['key_heads'])} key heads",
+            columns=("fall", "low", "high"),
             n="key_heads",
             key=model,
             statement=statement,
@@ -77,7 +77,7 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
                 1,
                 f"the mean correlation is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['n'])} key heads, and the least of the reported models is {lowest_reported:.3f}",
-                of=("value", "low", "high"),
+                columns=("value", "low", "high"),
                 null=lowest_reported,
                 key=model,
                 statement=statement,
@@ -158,8 +158,8 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> Iterator[Verdict]
             n=int(row["documents"]),
             key=f"{row['model']}_{row['metric']}",
             statement=(
-                f"In the {COMPARED[str(row['metric'])]}, two captures of {row['display_name']} over other "
-                "documents differ less than the source's two captures of one network."
+                f"In the {COMPARED[str(row['metric'])]}, two captures of {row['display_name']} over other documents "
+                "differ less than the source's two captures of one network."
             ),
         )
 
@@ -188,8 +188,8 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
         low, high = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
         yield judge(
             reported < low if is_drop else reported > high,
-            f"95 % of such differences are within {low:.4f} to {high:.4f} (ends of the spread's interval, "
-            f"over {int(row['key_heads'])} key heads), and {reported:.4f} is reported",
+            f"95 % of such differences are within {low:.4f} to {high:.4f} (ends of the spread's interval, over "
+            f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
             otherwise="contradicted" if (reported > high if is_drop else reported < low) else "not supported",
             recomputed=NORMAL * float(row["twice_sd"]),
             n=int(row["key_heads"]),
@@ -199,12 +199,12 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
 
 
 def _too_few_key_heads(row: pd.Series, key: str, statement: str) -> Verdict | None:
-    """Return a verdict "not testable" if the interval is based on too few key heads, else None."""
+    """Return a verdict "not testable" if there are too few key heads for an interval, else None."""
     if int(row["n"]) >= FEW:
         return None
     return untestable(
-        f"{int(row['n'])} key heads: an interval from so few resampled units does not keep its level; "
-        f"the value is {row['value']:.3f}, and several captures of other documents would give one",
+        f"{int(row['n'])} key heads: an interval from so few resampled units does not keep its level; the value is "
+        f"{row['value']:.3f}, and several captures of other documents would give one",
         key=key,
         statement=statement,
     )

@@ -1,4 +1,4 @@
-"""Claims of the thesis on one pretrained network in two states: without its rotation, and with its beginning token."""
+"""Claims of the thesis on a pretrained network without its rotation, and with a beginning token in front."""
 
 from collections.abc import Iterator
 
@@ -49,8 +49,8 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> Iterat
             "chance among the heads of a layer, and less often than when the beginning token is put in front."
         )
         if not {REMOVED, STARTED} <= set(by_contrast):
-            absent = "one of the two states was not measured; both would decide it."
-            yield untestable(absent, key=str(model), statement=statement)
+            reason = "one of the two states was not measured; both would decide it."
+            yield untestable(reason, key=str(model), statement=statement)
             continue
         removed, started = by_contrast[REMOVED], by_contrast[STARTED]
         listing = ", ".join(

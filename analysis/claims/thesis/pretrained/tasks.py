@@ -85,7 +85,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
                 1,
                 f"in nats per token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['texts'])} texts",
-                of=("less", "low", "high"),
+                columns=("less", "low", "high"),
                 n="texts",
                 key=key,
                 statement=statement,
@@ -156,18 +156,18 @@ def thesis_pretrained_levelled(
         if not {"top1", "random-0"} <= set(by_condition) or test_key not in tests.index:
             yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
-        top, random, test = by_condition["top1"], by_condition["random-0"], tests.loc[test_key]
+        largest_row, random_row, test = by_condition["top1"], by_condition["random-0"], tests.loc[test_key]
         phrase = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
-            for words, row in (("the largest levelled", top), ("a random one levelled", random))
+            for words, row in (("the largest levelled", largest_row), ("a random one levelled", random_row))
         )
         yield by_interval(
             test,
             -1,
             f"right: {phrase}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
             f"points [{100 * test['ci_low']:.0f}, {100 * test['ci_high']:.0f}] (McNemar, Holm "
-            f"{p(test['p_adjusted'])}); {100 * top['unparsed']:.0f} % of the answers with the largest levelled are "
-            "none of those allowed",
+            f"{p(test['p_adjusted'])}); {100 * largest_row['unparsed']:.0f} % of the answers with the largest levelled "
+            "are none of those allowed",
             p=("p_value", "p_adjusted"),
             key=key,
             statement=statement,
@@ -183,8 +183,8 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
         lowest = cells.sort_values(["value", "low"]).iloc[0]
         yield judge(
             float(lowest["value"]) == 1,
-            f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
-            f"is {100 * lowest['value']:.0f} % [{100 * lowest['low']:.0f}, {100 * lowest['high']:.0f}], at "
+            f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least is "
+            f"{100 * lowest['value']:.0f} % [{100 * lowest['low']:.0f}, {100 * lowest['high']:.0f}], at "
             f"{int(lowest['tokens'])} tokens",
             recomputed=float(lowest["value"]),
             n=int(cells["n"].sum()),
@@ -197,14 +197,14 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
     """Asked whether a shown number is the key, a pretrained model says yes to wrong keys rather than to the key."""
     shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
-    exact = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    exact_probability = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
     for _, row in shown[shown["which"] == "wrong"].iterrows():
         is_below, is_significant = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
             is_below and is_significant,
-            f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
-            f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
-            f"{exact[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
+            f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by chance; "
+            f"exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
+            f"{exact_probability[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
             otherwise="contradicted" if is_significant and not is_below else "not supported",
             recomputed=float(row["auc"]),
             n=int(row["n"]),
@@ -212,14 +212,14 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
             p_adjusted=float(row["p_holm"]),
             key=f"{row['model']}_{int(row['tokens'])}",
             statement=(
-                f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather "
-                "than to the key."
+                f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather than "
+                "to the key."
             ),
         )
 
 
 def _judge_guess(row: Any, key: str, statement: str, note: str = "", *, above: bool) -> Verdict:
-    """Judge whether Wilson's interval lies above the accuracy of guessing; if not `above`, whether it includes it.
+    """Judge whether Wilson's interval lies above the accuracy of guessing, or, without `above`, includes it.
 
     An interval that includes the accuracy of guessing does not exclude some knowledge.
     """

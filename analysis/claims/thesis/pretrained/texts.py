@@ -25,7 +25,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
             f"in nats per token, {row['repeated']:.2f} on {int(row['repeated_texts'])} texts of one repeated sentence "
             f"and {row['natural']:.2f} on {int(row['natural_texts'])} natural ones; the difference is "
             f"{row['difference']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
-            of=("difference", "low", "high"),
+            columns=("difference", "low", "high"),
             n=int(row["natural_texts"] + row["repeated_texts"]),
             key=f"{row['model']}_{row['fill']}",
             statement=f"{VERBS[str(row['fill'])]} the massive dimensions of {row['display_name']} costs more on "
@@ -46,7 +46,7 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
             f"{row['code']:.1f} on {int(row['code_texts'])} texts of code, {row['prose']:.1f} on "
             f"{int(row['prose_texts'])} of prose; the difference is {row['difference']:.1f} [{row['low']:.1f}, "
             f"{row['high']:.1f}]",
-            of=("difference", "low", "high"),
+            columns=("difference", "low", "high"),
             n=int(row["prose_texts"] + row["code_texts"]),
             key=f"{row['model']}_{row['tensor']}",
             statement=f"{row['display_name']} has another number of massive values in its "

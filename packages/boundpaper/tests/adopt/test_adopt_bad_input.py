@@ -96,9 +96,9 @@ def test_invalid_toml_setting_is_reported_in_at_most_two_lines(tmp_path, old, ne
     path = root / "boundpaper.toml"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    printed = run(root, "build", code=1 if words else 0)
-    assert words in printed
-    assert len(printed.splitlines()) <= 2
+    output = run(root, "build", code=1 if words else 0)
+    assert words in output
+    assert len(output.splitlines()) <= 2
 
 
 def test_init_reads_further_data_formats(tmp_path):

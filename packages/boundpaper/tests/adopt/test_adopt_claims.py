@@ -1,4 +1,4 @@
-"""Claims of an adopted paper: a sentence that is no longer true turns red, and faults name file and line."""
+"""Claims of an adopted paper: a claim that has become false fails the check, and faults name file and line."""
 
 import os
 import signal
@@ -17,8 +17,8 @@ from boundpaper.claims import judge
 
 def late(trial):
     """The trial fails the gate of 2000 ms."""
-    found = trial["trial/sun/late-ms"]
-    return judge(found > 2000, f"It took {found:.0f} ms.")
+    milliseconds = trial["trial/sun/late-ms"]
+    return judge(milliseconds > 2000, f"It took {milliseconds:.0f} ms.")
 
 
 def bean_gains_most(heights):
@@ -38,8 +38,8 @@ def root(tmp_path):
 
 
 def test_claim_that_became_false_fails_the_check(root):
-    printed = run(root, "claims", "--check")
-    assert "late: holds: The trial fails the gate of 2000 ms. It took 2295 ms." in printed
+    output = run(root, "claims", "--check")
+    assert "late: holds: The trial fails the gate of 2000 ms. It took 2295 ms." in output
     data = root / "results/trial.json"
     data.write_text(data.read_text().replace("2295", "1995"))
     assert "late: contradicted" in run(root, "claims")
@@ -58,7 +58,7 @@ def test_faulty_claim_is_reported_with_file_and_line(root):
         ("_most(", "(", "main.tex:9: no claim 'bean_gains_most' in claims.py; did you mean 'bean_gains'?"),
         ("(trial)", "(trail)", "claims.py: late: no data called trail; did you mean 'trial'?"),
         ("late-ms", "late", "claims.py:8: KeyError"),
-        ("    return judge(found", "    judge(found", "claims.py: late: returned NoneType"),
+        ("    return judge(milliseconds", "    judge(milliseconds", "claims.py: late: returned NoneType"),
         ('    """The bean gains most."""\n', "", "claims.py: bean_gains_most: no docstring"),
         ("import judge", "import judging", "claims.py:3: ImportError"),
     ):

@@ -1,4 +1,4 @@
-"""Values in the document classes of venues: no error, equal print after binding, and restored source bytes."""
+"""Papers in venues' document classes compile, print the same after binding, and get their source bytes back."""
 
 import re
 import shutil
@@ -123,10 +123,10 @@ def test_numbers_tables_and_figures_are_bound_in_a_venue_class(tmp_path, name):
     assert "columns of" in run(root, "init")
     run(root, "lint", "--fix")
     assert (root / "main.tex").read_text().count(r"\val{") == 10
-    printed = pdf_text(root)
+    pdf_words = pdf_text(root)
     page, bound = folder_of(root).page, root / "bound"
     star = "*" if page.column + 0.3 < 118 * 72.27 / 25.4 else ""
-    assert "bean 2" in printed
+    assert "bean 2" in pdf_words
     assert "Heights" in (bound / "tables/wide.tex").read_text()
     assert "threeparttable" not in (bound / "tables/wide.tex").read_text()
     assert "\\begin{figure}[tbp]" in (bound / "figures/one.tex").read_text()
@@ -141,7 +141,7 @@ def test_numbers_tables_and_figures_are_bound_in_a_venue_class(tmp_path, name):
     assert plain.startswith(CLASSES[name][1] + body), "the packages of the exhibits are added, and nothing else"
     for file in STAND_INS.keys() & {path.name for path in root.iterdir()}:
         (root / "plain" / file).write_text(STAND_INS[file])
-    assert pdf_text(root / "plain") == printed
+    assert pdf_text(root / "plain") == pdf_words
 
 
 LONG = '''"""Heights of many."""
@@ -163,16 +163,16 @@ def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path,
     body = BODY.replace("\\end{document}", "\\boundtable{many}\\end{document}")
     root = in_class(tmp_path, name, body, tables__many_dot_py=LONG)
     run(root, "init")
-    printed = pdf_text(root)
-    made = (root / "bound/tables/many.tex").read_text()
-    floats = made.split("\\begin{table}")[1:]
+    pdf_words = pdf_text(root)
+    generated = (root / "bound/tables/many.tex").read_text()
+    floats = generated.split("\\begin{table}")[1:]
     assert len(floats) > 1
-    assert "longtable" not in made
+    assert "longtable" not in generated
     assert all("Plant & Gain" in text for text in floats)
     assert ["\\caption{Heights of many.}" in text for text in floats] == [True] + [False] * (len(floats) - 1)
     assert all("\\emph{Table \\ref{tab:many}, continued}" in text for text in floats[1:])
-    assert len(re.findall(r"^(?:bean|pea \\& co) &", made, re.MULTILINE)) == 120
-    assert len(re.findall(r"\b0\.831\b", printed)) >= 40
+    assert len(re.findall(r"^(?:bean|pea \\& co) &", generated, re.MULTILINE)) == 120
+    assert len(re.findall(r"\b0\.831\b", pdf_words)) >= 40
     log = (root / "main.log").read_text(errors="replace")
     assert not re.search(r"Float too large|^Overfull", log, re.MULTILINE)
     run(root, "build", "--check")
@@ -219,12 +219,12 @@ def test_explicit_figure_width_is_used_even_when_equal_to_a_default(tmp_path):
 def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_named(tmp_path, program):
     """Figures keep the font Palatino if pdfLaTeX lacks the paper's font, and a note says so."""
     main = f"% !TeX program = {program}\n\\documentclass[twocolumn]{{article}}\\usepackage{{fontspec}}\n"
-    printed = run(write_paper(tmp_path, main + FACE + BEGIN + BODY), "init", "--dry-run")
+    output = run(write_paper(tmp_path, main + FACE + BEGIN + BODY), "init", "--dry-run")
     if shutil.which(program):
-        assert "columns of 229.5 pt, text of 469 pt" in printed
-        assert "figures are set in Palatino: pdfLaTeX has no " in printed
+        assert "columns of 229.5 pt, text of 469 pt" in output
+        assert "figures are set in Palatino: pdfLaTeX has no " in output
     else:
-        assert f"the page was not measured ({program} is not installed); write its sizes under [page]" in printed
+        assert f"the page was not measured ({program} is not installed); write its sizes under [page]" in output
 
 
 def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):
@@ -257,18 +257,18 @@ def test_figure_is_rebuilt_only_when_its_data_change(tmp_path):
     root = write_paper(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
     run(root, "init")
     pdf = root / "bound/figures/one.pdf"
-    built = pdf.stat().st_mtime_ns, pdf.read_bytes()
+    stamp_and_bytes = pdf.stat().st_mtime_ns, pdf.read_bytes()
     run(root, "build")
-    assert (pdf.stat().st_mtime_ns, pdf.read_bytes()) == built
+    assert (pdf.stat().st_mtime_ns, pdf.read_bytes()) == stamp_and_bytes
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.7212", "0.6212"))
     assert "bound/figures/one.pdf" in run(root, "build", "--check", code=1)
-    assert pdf.read_bytes() == built[1]
+    assert pdf.read_bytes() == stamp_and_bytes[1]
     run(root, "build")
-    assert pdf.read_bytes() != built[1]
+    assert pdf.read_bytes() != stamp_and_bytes[1]
     data.write_text(data.read_text().replace("0.6212", "0.7212"))
     run(root, "build")
-    assert pdf.read_bytes() == built[1]
+    assert pdf.read_bytes() == stamp_and_bytes[1]
     pdf.write_bytes(b"%PDF other")
     assert "bound/figures/one.pdf: edited by hand" in run(root, "build", code=1)
     (root / "figures/one.pdf").write_bytes(b"%PDF mine")

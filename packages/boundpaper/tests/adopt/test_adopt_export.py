@@ -16,7 +16,7 @@ BIB = "@article{bean2020, title={On beans}, author={Bean, A.}, journal={J. Beans
 BBL = "\\begin{thebibliography}{1}\\bibitem{bean2020} On beans.\\end{thebibliography}\n"
 
 
-def _names(path):
+def _names_in(path):
     return sorted(zipfile.ZipFile(path).namelist())
 
 
@@ -25,7 +25,13 @@ def test_zip_for_arxiv_holds_what_latex_reads_and_requires_the_bbl(tmp_path):
     assert "main.bbl: absent, but arXiv requires it" in run(root, "zip", "--arxiv", code=1)
     (root / "main.bbl").write_text(BBL)
     run(root, "zip", "--arxiv")
-    assert _names(root / "main-arxiv.zip") == ["bound/bound.tex", "bound/lock.json", "main.bbl", "main.tex", "refs.bib"]
+    assert _names_in(root / "main-arxiv.zip") == [
+        "bound/bound.tex",
+        "bound/lock.json",
+        "main.bbl",
+        "main.tex",
+        "refs.bib",
+    ]
     first = (root / "main-arxiv.zip").read_bytes()
     run(root, "zip", "--arxiv")
     assert (root / "main-arxiv.zip").read_bytes() == first
@@ -45,7 +51,7 @@ def test_zip_for_overleaf_upload_holds_bound_and_changed_files(tmp_path):
     commit_all(root)
     (root / "sections/one.tex").write_text("y")
     run(root, "zip", "--overleaf-upload")
-    assert _names(root / "main-upload.zip") == ["bound/bound.tex", "bound/lock.json", "sections/one.tex"]
+    assert _names_in(root / "main-upload.zip") == ["bound/bound.tex", "bound/lock.json", "sections/one.tex"]
     assert "give --arxiv or --overleaf-upload" in run(root, "zip", code=2)
 
 
@@ -55,10 +61,10 @@ def test_diff_and_trace_report_file_line_and_key(tmp_path):
     commit_all(root)
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.8314", "0.8451"))
-    printed = run(root, "diff", "HEAD")
-    assert "main.tex:9: 0.831 -> 0.845 (heights/bean,1/gain)" in printed
-    assert "main.tex:9: 83.14 -> 84.51 (heights/bean,1/gain)" in printed
-    assert "0.7212" not in printed
+    output = run(root, "diff", "HEAD")
+    assert "main.tex:9: 0.831 -> 0.845 (heights/bean,1/gain)" in output
+    assert "main.tex:9: 83.14 -> 84.51 (heights/bean,1/gain)" in output
+    assert "0.7212" not in output
     for searched in ("main.tex:9", "0.845"):
         trace = run(root, "trace", searched)
         assert "0.845 <- heights/bean,1/gain = 0.8451 (results/heights.csv: row 2, gain)" in trace
@@ -125,7 +131,7 @@ def test_html_by_latexml_holds_every_number(tmp_path):
 
 def test_boxes_of_the_author_are_kept_when_generated_boxes_are_resolved() -> None:
     own = "\\sbox8{Beans}\n\\usebox8 grow 9 cm.\n"
-    made = "\\sbox8{\\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}}\nTable: \\usebox8\n"
-    assert _without_boxes(own + made + own) == (
+    generated = "\\sbox8{\\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}}\nTable: \\usebox8\n"
+    assert _without_boxes(own + generated + own) == (
         own + "Table: \\small\n\\begin{tabular*}{9pt}{l}9\\end{tabular*}\n" + own
     )

@@ -7,7 +7,7 @@ import pytest
 from adopting import MAIN, adopted, commit_all, needs_tex, pdf_text, run, write_paper
 
 
-def _bound(root):
+def _bound_text(root):
     return (root / "bound/bound.tex").read_text()
 
 
@@ -15,8 +15,8 @@ def test_init_writes_three_files_and_adds_one_line_to_the_main_file(tmp_path):
     root = adopted(tmp_path)
     assert (root / "main.tex").read_text() == MAIN.replace("{article}\n", "{article}\n\\input{bound/bound}\n")
     assert '[tables.heights]\nkey = ["plant", "lamp"]' in (root / "boundpaper.toml").read_text()
-    assert r"\bound@set{heights/pea-co,1/loss}{-0.314}" in _bound(root)
-    assert r"\bound@set{trial/trial/sun/word}{5\% off}" in _bound(root)
+    assert r"\bound@set{heights/pea-co,1/loss}{-0.314}" in _bound_text(root)
+    assert r"\bound@set{trial/trial/sun/word}{5\% off}" in _bound_text(root)
 
 
 def test_a_dry_run_writes_nothing(tmp_path):
@@ -31,9 +31,9 @@ def test_bound_paper_prints_the_same_pages_and_flatten_restores_the_source(tmp_p
     write_paper(tmp_path)
     before = pdf_text(tmp_path)
     run(tmp_path, "init")
-    printed = run(tmp_path, "lint", "--fix")
+    output = run(tmp_path, "lint", "--fix")
     text = (tmp_path / "main.tex").read_text()
-    assert "10 bound" in printed, printed
+    assert "10 bound" in output, output
     assert r"\val{heights/bean,1/gain:.3f}" in text
     assert r"$\val{heights/pea-co,1/loss:.3f}$" in text
     assert r"\val{heights/bean,1/pods:;d}" in text
@@ -68,18 +68,18 @@ def test_flatten_restores_every_byte_of_the_source(tmp_path, main):
 def test_build_changes_one_line_per_changed_cell_and_none_otherwise(tmp_path):
     root = adopted(tmp_path)
     run(root, "lint", "--fix")
-    before, stamp = _bound(root), (root / "bound/bound.tex").stat().st_mtime_ns
+    before, stamp = _bound_text(root), (root / "bound/bound.tex").stat().st_mtime_ns
     run(root, "build")
     run(root, "build", "--check")
     assert (root / "bound/bound.tex").stat().st_mtime_ns == stamp
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.7212", "0.7333"))
     assert "bound/bound.tex: differs from the data" in run(root, "build", "--check", code=1)
-    assert _bound(root) == before
+    assert _bound_text(root) == before
     run(root, "build")
-    changed = [line for line in _bound(root).splitlines() if line not in before.splitlines()]
-    assert changed
-    assert all(".7333" in line for line in changed)
+    changed_lines = [line for line in _bound_text(root).splitlines() if line not in before.splitlines()]
+    assert changed_lines
+    assert all(".7333" in line for line in changed_lines)
 
 
 def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
@@ -95,21 +95,21 @@ def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
     ):
         text = (root / "main.tex").read_text()
         (root / "main.tex").write_text(text.replace("\\maketitle\n", f"\\maketitle\n{typed}\n"))
-        printed = run(root, "build", code=1)
-        assert "main.tex:8: " in printed, printed
-        assert words in printed, printed
+        output = run(root, "build", code=1)
+        assert "main.tex:8: " in output, output
+        assert words in output, output
         (root / "main.tex").write_text(text)
 
 
 def test_generated_file_edited_by_hand_is_overwritten_only_with_force(tmp_path):
     root = adopted(tmp_path)
     path = root / "bound/bound.tex"
-    made = path.read_text()
-    path.write_text(made.replace("0.8314", "0.9"))
+    generated = path.read_text()
+    path.write_text(generated.replace("0.8314", "0.9"))
     assert "edited by hand" in run(root, "build", code=1)
     assert "0.9" in path.read_text()
     run(root, "build", "--force")
-    assert path.read_text() == made
+    assert path.read_text() == generated
     (root / "bound/lock.json").write_text("<<<<<<< HEAD\n")
     assert "run `boundpaper build --force`" in run(root, "build", code=1)
     run(root, "build", "--force")
@@ -130,9 +130,9 @@ def test_macros_for_names_rows_and_arguments_are_written(tmp_path):
     )
     (root / "main.tex").write_text(text)
     run(root, "build")
-    assert "pea \\& co & 72.1 & -0.31 \\\\\nbean & 83.1 & 0.25 \\\\}" in _bound(root)
-    assert r"\bound@set{best}{0.83}" in _bound(root)
-    assert r"\bound@set{heights/bean,2/gain:.1f}{0.5}" in _bound(root)
+    assert "pea \\& co & 72.1 & -0.31 \\\\\nbean & 83.1 & 0.25 \\\\}" in _bound_text(root)
+    assert r"\bound@set{best}{0.83}" in _bound_text(root)
+    assert r"\bound@set{heights/bean,2/gain:.1f}{0.5}" in _bound_text(root)
     assert "contains an argument of a macro" in run(root, "flatten", "-o", "plain", code=1)
 
 
@@ -167,8 +167,8 @@ def test_lint_against_a_revision_reports_stale_numbers(tmp_path):
     data.write_text(data.read_text().replace("2295", "1995"))
     path = root / "main.tex"
     path.write_text(path.read_text().replace("The bean", "After 2{,}295 ms the bean"))
-    printed = run(root, "lint", code=1)
-    assert "main.tex:9: 2{,}295 is typed; trial/trial/sun/late-ms was 2295 at HEAD and is 1995 now (stale)" in printed
+    output = run(root, "lint", code=1)
+    assert "main.tex:9: 2{,}295 is typed; trial/trial/sun/late-ms was 2295 at HEAD and is 1995 now (stale)" in output
     assert "not a git revision here" in run(root, "lint", "--against", "nowhere", code=1)
 
 
@@ -178,6 +178,6 @@ def test_lint_interactive_asks_and_applies_the_answer(tmp_path):
     path.write_text(path.read_text().replace("The bean gains 0.831", "The bean gains 0.52"))
     run(root, "lint", "--fix")
     assert "0.52" in path.read_text()
-    printed = run(root, "lint", "-i", stdin="1\n")
-    assert r"\val{heights/bean,2/gain:.2f}" in printed
+    output = run(root, "lint", "-i", stdin="1\n")
+    assert r"\val{heights/bean,2/gain:.2f}" in output
     assert r"gains \val{heights/bean,2/gain:.2f}" in path.read_text()

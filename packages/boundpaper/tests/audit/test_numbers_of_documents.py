@@ -14,10 +14,10 @@ from boundpaper.audit import number
     ],
 )  # fmt: skip
 def test_cell_with_one_number_is_read(text, value, unit):
-    read = number.of_cell(text)
-    assert read is not None
-    assert read.value == pytest.approx(value)
-    assert read.unit in (unit, "")
+    quantity = number.of_cell(text)
+    assert quantity is not None
+    assert quantity.value == pytest.approx(value)
+    assert quantity.unit in (unit, "")
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_cell_with_no_or_several_numbers_is_read_as_none(text):
     ],
 )
 def test_quantities_of_a_sentence_are_found(text, printed):
-    assert [one.text for one in number.in_text(text)][: len(printed)] == printed
+    assert [quantity.text for quantity in number.in_text(text)][: len(printed)] == printed
 
 
 def test_rounding_interval_follows_the_printed_digits():
-    exact, about = number.of_cell("18.4"), next(number.in_text("about 40 cm"))
+    exact, rounded = number.of_cell("18.4"), next(number.in_text("about 40 cm"))
     assert exact is not None
     assert (exact.interval.low, exact.interval.high) == pytest.approx((18.35, 18.45))
-    assert (about.loose_interval.low, about.loose_interval.high) == pytest.approx((36, 44))
+    assert (rounded.loose_interval.low, rounded.loose_interval.high) == pytest.approx((36, 44))

@@ -79,7 +79,7 @@ and $\chi^2(2) = 9.21$ with $p{=}.01$. We took 1{,}234 \emph{lamps}, 3.1\,$\time
     (finding,) = checks.audit([document])
     assert (finding.kind, finding.place.line) == ("statistic", 5)
     assert "p < 10⁻⁵" in finding.printed
-    numbers = [one.value for sentence in document.sentences for one in sentence.numbers]
+    numbers = [number.value for sentence in document.sentences for number in sentence.numbers]
     assert 1234 in numbers
     assert 31000 in numbers
 

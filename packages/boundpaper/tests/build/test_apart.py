@@ -1,4 +1,4 @@
-"""Steps in worker processes: the guarantees are those of the main process, which reports their errors."""
+"""Steps in worker processes have the same guarantees as in the main process, which reports their errors."""
 
 import os
 from multiprocessing import active_children

@@ -30,8 +30,8 @@ def test_changes_of_cells_rows_columns_and_whole_tables_are_listed(root):
     (root / "artifacts/results/r.csv").write_text("name,n,x,y\na,1,0.75,1\nc,1,2,1\n")
     (root / "artifacts/results/gone.csv").unlink()
     (root / "artifacts/results/new.csv").write_text("x\n1\n")
-    words = [str(change) for change in results(root, "HEAD", 1e-6, root / RESULTS)]
-    assert words == [
+    lines = [str(change) for change in results(root, "HEAD", 1e-6, root / RESULTS)]
+    assert lines == [
         "result gone: whole table: present -> (none)", "result new: whole table: (none) -> present",
         "result r: column y: (none) -> present", "result r: row b: present -> (none)",
         "result r: a, x: 0.5 -> 0.75 (+0.25, +50 %)", "result r: row c: (none) -> present",

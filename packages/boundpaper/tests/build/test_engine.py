@@ -186,7 +186,7 @@ def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_changed_file_is_hashed_again_despite_its_old_time(project, monkeypatch, settled):
-    """Its time of change or, if that may be the same, its age tells that it has to be read."""
+    """It is read again because its status changed or, if that may look the same, because it is recent."""
     path = project.root / "a.txt"
     monkeypatch.setattr(facts, "SETTLED", -1 if settled else 10**20)
     if not settled:
@@ -203,13 +203,13 @@ def test_changed_file_is_hashed_again_despite_its_old_time(project, monkeypatch,
 
 def test_forgotten_file_is_read_again_only_if_it_was_touched(project, monkeypatch):
     monkeypatch.setattr(facts, "SETTLED", -1)
-    read = []
-    monkeypatch.setattr(facts, "digest", lambda path: read.append(path) or digest(path))
+    read_paths = []
+    monkeypatch.setattr(facts, "digest", lambda path: read_paths.append(path) or digest(path))
     reader = FactReader(project.root)
     for _ in range(3):
         reader.digest("a.txt")
         reader.forget("a.txt")
-    assert len(read) == 1
+    assert len(read_paths) == 1
 
 
 def test_preparation_runs_once_before_a_first_build_and_leaves_its_error_to_the_step(project, monkeypatch):

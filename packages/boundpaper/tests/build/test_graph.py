@@ -32,12 +32,12 @@ def write(tmp_path):
     return put
 
 
-def graph(root: Path):
+def load_graph(root: Path):
     return load(root, FactReader(root, root / "out/state/facts.json"))
 
 
 def test_graph_finds_steps_with_their_needs_and_targets(tmp_path, write):
-    steps = graph(tmp_path).steps
+    steps = load_graph(tmp_path).steps
     assert steps["result:mean_score"].needs == ("source:scores",)
     assert steps["result:mean_score"].doc == "Mean."
     assert steps["table:means"].artifacts == {"mean_score": "artifacts/results/mean_score.csv"}
@@ -49,68 +49,68 @@ def test_graph_finds_steps_with_their_needs_and_targets(tmp_path, write):
 
 
 def test_inputs_of_a_step_are_its_file_imports_and_templates(tmp_path, write):
-    inputs = graph(tmp_path).steps["table:means"].inputs
+    inputs = load_graph(tmp_path).steps["table:means"].inputs
     engine = {f"{ENGINE}/tables/{name}" for name in ("__init__.py", "spec.py", "templates/table.tex.j2")}
     assert {"tables/means.py", *engine} <= set(inputs)
     assert "figures/means.py" not in inputs
 
 
 def test_order_puts_needs_first(tmp_path, write):
-    order = graph(tmp_path).order(["table:means"])
+    order = load_graph(tmp_path).order(["table:means"])
     assert order == ["source:scores", "result:mean_score", "table:means"]
 
 
 def test_an_unknown_artifact_names_the_nearest(tmp_path, write):
     write("tables/typo.py", "def table(mean_scores): ...\n")
-    fault = graph(tmp_path).steps["table:typo"].fault
+    fault = load_graph(tmp_path).steps["table:typo"].fault
     assert fault.startswith("tables/typo.py:1: table:typo reads 'mean_scores', but no artifact has this name")
     assert "did you mean mean_score" in fault
 
 
 def test_a_clash_of_names_and_two_definitions_are_faults(tmp_path, write):
     write("analysis/studies/other.py", "def scores(mean_score): ...\n")
-    assert "the artifact name 'scores' is taken by artifacts/sources/scores.csv" in graph(tmp_path).faults[0]
+    assert "the artifact name 'scores' is taken by artifacts/sources/scores.csv" in load_graph(tmp_path).faults[0]
     write("analysis/studies/other.py", "def mean_score(scores): ...\n")
-    assert "result:mean_score is also defined in analysis/studies/means.py" in graph(tmp_path).faults[0]
+    assert "result:mean_score is also defined in analysis/studies/means.py" in load_graph(tmp_path).faults[0]
 
 
 def test_steps_in_subfolders_are_found_and_helper_modules_are_not(tmp_path, write):
-    before = set(graph(tmp_path).steps)
+    before = set(load_graph(tmp_path).steps)
     write("tables/sinks/rates.py", "def table(mean_score): ...\n")
     write("analysis/studies/sinks/deep/layers.py", "def sink_layers(scores): ...\n")
     for path in (f"{ENGINE}/tables/fill.py", "tables/sinks/_shared.py", "tables/sinks/__init__.py", "tables/.x/y.py"):
         write(path, "def table(mean_score): ...\n")
-    steps = graph(tmp_path)
-    assert set(steps.steps) - before == {"table:rates", "result:sink_layers"}
-    assert steps.steps["table:rates"].file == "tables/sinks/rates.py"
-    assert steps.steps["table:rates"].targets == ("out/tables/rates.tex",)
-    assert steps.steps["result:sink_layers"].file == "analysis/studies/sinks/deep/layers.py"
+    graph = load_graph(tmp_path)
+    assert set(graph.steps) - before == {"table:rates", "result:sink_layers"}
+    assert graph.steps["table:rates"].file == "tables/sinks/rates.py"
+    assert graph.steps["table:rates"].targets == ("out/tables/rates.tex",)
+    assert graph.steps["result:sink_layers"].file == "analysis/studies/sinks/deep/layers.py"
 
 
 def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
     write("tables/lab/means.py", "def table(mean_score): ...\n")
-    steps = graph(tmp_path)
+    graph = load_graph(tmp_path)
     message = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
-    assert message in steps.faults
-    assert message in steps.steps["table:means"].fault  # prevents building it
+    assert message in graph.faults
+    assert message in graph.steps["table:means"].fault  # prevents building it
 
 
 def test_circular_dependency_is_reported_with_its_steps(tmp_path, write):
     write("analysis/studies/ring.py", "def one(two): ...\ndef two(one): ...\n")
     with pytest.raises(SpecError, match="result:one -> result:two -> result:one"):
-        graph(tmp_path).order(["result:one"])
+        load_graph(tmp_path).order(["result:one"])
 
 
 def test_a_syntax_error_is_a_fault_with_its_line(tmp_path, write):
     write("tables/broken.py", "def table(:\n")
-    steps = graph(tmp_path)
-    assert "tables/broken.py: line 1" in steps.faults[0]
-    assert "tables/broken.py: line 1" in steps.steps["table:broken"].fault
+    graph = load_graph(tmp_path)
+    assert "tables/broken.py: line 1" in graph.faults[0]
+    assert "tables/broken.py: line 1" in graph.steps["table:broken"].fault
 
 
 def test_table_file_without_table_function_is_a_fault(tmp_path, write):
     write("tables/empty.py", "x = 1\n")
-    assert "tables/empty.py: no function table()" in graph(tmp_path).steps["table:empty"].fault
+    assert "tables/empty.py: no function table()" in load_graph(tmp_path).steps["table:empty"].fault
 
 
 def test_chapter_that_cites_an_unknown_exhibit_is_a_fault(tmp_path, write):
@@ -119,7 +119,7 @@ def test_chapter_that_cites_an_unknown_exhibit_is_a_fault(tmp_path, write):
         "a\n<< table('mean') >>\n<< claim('x') >>\n<< n('mean_scor') >>\n"
         "<< supplement('table/mean') >> << supplement('means') >>",
     )
-    fault = graph(tmp_path).steps["chapter:two"].fault
+    fault = load_graph(tmp_path).steps["chapter:two"].fault
     assert "paper/chapters/two.tex.j2:2: no table called 'mean'; did you mean means" in fault
     assert "paper/chapters/two.tex.j2:3: no claim called 'x'" in fault
     assert "paper/chapters/two.tex.j2:4: chapter:two reads 'mean_scor'" in fault
@@ -130,29 +130,29 @@ def test_chapter_that_cites_an_unknown_exhibit_is_a_fault(tmp_path, write):
 def test_measurements_of_an_experiment_are_one_artifact(tmp_path, write):
     write("artifacts/measurements/sinks/tiny.csv", "a\n")
     write("tables/sinks.py", "def table(sinks): ...\n")
-    step = graph(tmp_path).steps["table:sinks"]
+    step = load_graph(tmp_path).steps["table:sinks"]
     assert step.artifacts == {"sinks": "artifacts/measurements/sinks"}
     assert "artifacts/measurements/sinks/tiny.csv" in step.inputs
 
 
 def test_find_suggests_and_disambiguates(tmp_path, write):
-    steps = graph(tmp_path)
-    assert steps.find("means", ["table"]).key == "table:means"
-    assert steps.find("figure:means", ["table", "figure"]).key == "figure:means"
+    graph = load_graph(tmp_path)
+    assert graph.find("means", ["table"]).key == "table:means"
+    assert graph.find("figure:means", ["table", "figure"]).key == "figure:means"
     with pytest.raises(SpecError, match="write one of table:means, figure:means"):
-        steps.find("means", ["table", "figure"])
+        graph.find("means", ["table", "figure"])
     with pytest.raises(SpecError, match="did you mean means"):
-        steps.find("mean", ["table"])
+        graph.find("mean", ["table"])
 
 
 def test_cached_facts_of_a_file_are_updated_when_its_text_changes(tmp_path, write):
-    graph(tmp_path)
+    load_graph(tmp_path)
     cached = (tmp_path / "out/state/facts.json").read_text()
     write("tables/means.py", "def table(scores): ...\n")
-    assert graph(tmp_path).steps["table:means"].artifacts == {"scores": "artifacts/sources/scores.csv"}
+    assert load_graph(tmp_path).steps["table:means"].artifacts == {"scores": "artifacts/sources/scores.csv"}
     assert (tmp_path / "out/state/facts.json").read_text() != cached
     (tmp_path / "out/state/facts.json").write_text("{")
-    assert "table:means" in graph(tmp_path).steps
+    assert "table:means" in load_graph(tmp_path).steps
 
 
 def test_facts_of_a_function_cover_every_kind_of_parameter():
@@ -175,9 +175,9 @@ def test_step_that_gathers_a_kind_fails_when_a_file_of_it_is_unreadable(file, co
     for name in ("claims/ledger.py", "build/provenance.py"):
         write(f"{ENGINE}/{name}")
     write(file, content)
-    loaded = graph(tmp_path)
+    loaded = load_graph(tmp_path)
     gathering = "ledger:claims" if "claims" in file else "inventory:provenance"
     assert loaded.steps[gathering].fault.startswith(f"{file}: line 1: ")
     assert loaded.steps["table:means"].fault == ""
     write(file)
-    assert graph(tmp_path).steps[gathering].fault == ""
+    assert load_graph(tmp_path).steps[gathering].fault == ""

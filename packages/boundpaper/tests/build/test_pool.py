@@ -41,29 +41,29 @@ def command(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     argv = [sys.executable, "program.py", str(folder)]
     with subprocess.Popen(
         argv, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as running:
+    ) as program:
         try:
-            assert running.stdout is not None
-            yield running, [int(number) for number in running.stdout.readline().split()]
+            assert program.stdout is not None
+            yield program, [int(number) for number in program.stdout.readline().split()]
         finally:
-            running.kill()
+            program.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_idle_workers_end_when_their_command_is_killed(tmp_path: Path, number: signal.Signals) -> None:
-    with command(tmp_path) as (running, workers):
+    with command(tmp_path) as (program, workers):
         assert len(workers) == 2
         until(lambda: all((tmp_path / str(worker)).exists() for worker in workers))
-        running.send_signal(number)
-        running.wait()
+        program.send_signal(number)
+        program.wait()
         until(lambda: all(gone(worker) for worker in workers))
 
 
 def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> None:
     """Starting workers do not yet watch their parent, but the watchman knows them from the start."""
-    with command(tmp_path) as (running, workers):
-        running.kill()
-        running.wait()
+    with command(tmp_path) as (program, workers):
+        program.kill()
+        program.wait()
         until(lambda: all(gone(worker) for worker in workers))
         time.sleep(0.2)
     assert not [name for name in os.listdir(tmp_path) if name.isdecimal()]
@@ -85,7 +85,7 @@ def test_watchdog_forgets_a_worker_that_has_ended(monkeypatch: pytest.MonkeyPatc
     assert not any(events.index(("-", process)) < events.index(("+", process)) for process in started)
 
 
-def test_a_build_looks_for_cycles_seldom_and_so_do_its_workers(tmp_path: Path) -> None:
+def test_garbage_collection_is_rare_in_a_build_and_its_workers(tmp_path: Path) -> None:
     before, workers = gc.get_threshold(), pool.ProcessWorkers(1)
     with Session.opened(tmp_path):
         assert gc.get_threshold()[0] == pool.GC_THRESHOLD

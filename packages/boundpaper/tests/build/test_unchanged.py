@@ -1,4 +1,4 @@
-"""Steps whose files have unchanged stamps are fresh without hashing; any other is left to the hashes."""
+"""Steps whose files have unchanged stamps are fresh without hashing; all others are hashed."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def remove(path):
 
 
 @pytest.mark.parametrize("change", [change_text, change_text_but_not_time, add_file, replace, remove])
-def test_a_source_that_was_touched_is_left_to_the_hashes(recorded, change):
+def test_touched_source_is_not_taken_as_unchanged(recorded, change):
     change(recorded / SOURCE)
     assert not are_unchanged(recorded, ["table:a"])
 

@@ -57,7 +57,7 @@ door.Commands(commands={{"waits": waits}})(["waits"])
 """
 
 
-def interrupted(code):
+def interrupt_program(code):
     """Send Ctrl-C to a program; return its exit status, the seconds until it ends, its output and its errors."""
     command = [sys.executable, "-c", BEGIN + code]
     program = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -75,19 +75,19 @@ def interrupted(code):
 
 @pytest.mark.parametrize("code", [LIBRARY, THREAD + LIBRARY.join(";\n"), SWALLOWED])
 def test_ctrl_c_ends_a_command_that_would_not_end(code):
-    status, seconds, _, errors = interrupted(code)
+    status, seconds, _, errors = interrupt_program(code)
     assert status == interrupt.CODE
     assert errors == interrupt.MESSAGE + "\n"
     assert seconds < 30, "uninterrupted it runs for over a minute"
 
 
 def test_ctrl_c_lets_a_command_end_by_itself():
-    status, _, _, errors = interrupted(BY_ITSELF)
+    status, _, _, errors = interrupt_program(BY_ITSELF)
     assert (status, errors) == (7, interrupt.MESSAGE + "\n")
 
 
 def test_ctrl_c_gives_a_command_time_to_cancel_remote_jobs():
-    status, seconds, output, _ = interrupted(PATIENT)
+    status, seconds, output, _ = interrupt_program(PATIENT)
     assert (status, output) == (interrupt.CODE, "taken back\n")
     assert seconds >= 3
 
@@ -96,7 +96,7 @@ def test_ctrl_c_gives_a_command_time_to_cancel_remote_jobs():
     "after", ["raise", "raise ValueError('a library was interrupted')", "raise OSError('so was this')"]
 )
 def test_library_error_after_ctrl_c_counts_as_interrupt_and_threads_are_not_awaited(after):
-    status, seconds, _, errors = interrupted(THREAD + COMMAND.format(after=after))
+    status, seconds, _, errors = interrupt_program(THREAD + COMMAND.format(after=after))
     assert (status, errors) == (interrupt.CODE, interrupt.MESSAGE + "\n")
     assert seconds < 30, "the thread alone runs for over a minute"
 

@@ -148,9 +148,9 @@ def test_moved_altered_and_removed_statements_are_distinguished():
     assert "line 5, is gone; line 5 is the most similar" in altered.words
     gone = place_rows([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
     assert (gone.state, gone.sentence) == ("gone", None)
-    where = place_rows([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
-    assert where.state == "no heading"
-    assert "“1. Results” is gone" in where.words
+    place = place_rows([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
+    assert place.state == "no heading"
+    assert "“1. Results” is gone" in place.words
 
 
 def test_markup_and_line_breaks_do_not_count_as_changes():

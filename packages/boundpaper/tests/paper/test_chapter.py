@@ -161,9 +161,6 @@ def test_builder_refuses_typed_in_numbers(tmp_path: Path) -> None:
     assert [line.split(" is typed")[0] for line in lines] == [f"{FILE}:2: '12\\%'", f"{FILE}:2: '3'"]
 
 
-# --- short forms
-
-
 def test_r_call_is_rendered_as_estimate_with_interval_and_p() -> None:
     assert render("<< r('lbp', 'ap_drop', 'pearson') >>") == "$-$0.88 [$-$0.98, $-$0.36], $p$~$=$\\,0.010"
     assert render("<< r('lbp', 'ap_drop', test='pearson').bare | fixed(1) >>") == "$-$0.9 [$-$1.0, $-$0.4]"
@@ -172,22 +169,22 @@ def test_r_call_is_rendered_as_estimate_with_interval_and_p() -> None:
     )
     assert render("<< r('lbp', 'ap_drop', 'pearson').n | words >>") == "seven"
     corrected = {"lbp": RESULTS.assign(p_adjusted=[0.029, 0.0504, np.nan])}
-    shown = [
+    texts = [
         chapter.render(
             f"<< r('lbp', 'ap_drop', '{test}').bare | fixed(0) >><< r('lbp', 'ap_drop', '{test}') >>", FILE, corrected
         )
         for test in ("pearson", "spearman")
     ]
-    assert "$p$~$=$\\,0.010, Holm $p$~$=$\\,0.029" in shown[0]
-    assert "Holm" not in shown[1], "a correction without effect is not printed"
+    assert "$p$~$=$\\,0.010, Holm $p$~$=$\\,0.029" in texts[0]
+    assert "Holm" not in texts[1], "a correction without effect is not printed"
 
 
 def test_r_call_on_contrasts_is_rendered_in_the_same_form() -> None:
     frame = pd.DataFrame(
         {"item": ["keys"], "difference": [0.31], "low": [0.2], "high": [0.4], "p": [0.0004], "p_holm": [0.004]}
     )
-    shown = chapter.render("<< r('plan', 'keys') >>", FILE, {"plan": frame})
-    assert shown.startswith("0.31 [0.20, 0.40], $p$~$<$\\,0.001, Holm $p$~$=$\\,0.004\n")
+    text = chapter.render("<< r('plan', 'keys') >>", FILE, {"plan": frame})
+    assert text.startswith("0.31 [0.20, 0.40], $p$~$<$\\,0.001, Holm $p$~$=$\\,0.004\n")
 
 
 def test_use_sets_an_artifact_handle_for_later_calls() -> None:

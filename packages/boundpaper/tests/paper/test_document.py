@@ -126,10 +126,10 @@ def project(tmp_path: Path, picture: bytes, request: pytest.FixtureRequest) -> C
     return make
 
 
-def content(files: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:
-    written = files[path]
-    assert isinstance(written, bytes)
-    return written
+def written_bytes(files: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:
+    content = files[path]
+    assert isinstance(content, bytes)
+    return content
 
 
 CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file truncated by a kill
@@ -169,9 +169,13 @@ def test_verdicts_stand_beside_their_line_and_the_foot_explains_those_of_the_pag
 
 def test_verdicts_have_the_colours_of_the_site() -> None:
     folder = Path(document.__file__).parent
-    printed = re.findall(r"color\{verdict@(\w+)\}\{HTML\}\{(\w+)\}", (folder / "templates/preamble.tex").read_text())
-    shown = re.findall(r"--(\w+)-fg: #(\w+)", (folder / "site/templates/site.css").read_text())[:6]
-    assert dict(printed) == {{"rounding": "rounded"}.get(name, name): colour.upper() for name, colour in shown}
+    paper_colours = re.findall(
+        r"color\{verdict@(\w+)\}\{HTML\}\{(\w+)\}", (folder / "templates/preamble.tex").read_text()
+    )
+    site_colours = re.findall(r"--(\w+)-fg: #(\w+)", (folder / "site/templates/site.css").read_text())[:6]
+    assert dict(paper_colours) == {
+        {"rounding": "rounded"}.get(name, name): colour.upper() for name, colour in site_colours
+    }
 
 
 @pytest.mark.latex
@@ -191,7 +195,7 @@ def test_leftovers_of_a_killed_run_do_not_fail_the_next(
         return compile_once(out, fmt)
 
     monkeypatch.setattr(document, "_run_single_pass", recorded)
-    assert content(document.build(write_chapters(root))).startswith(b"%PDF")
+    assert written_bytes(document.build(write_chapters(root))).startswith(b"%PDF")
     assert leftovers == ([False] if marked else [True, False])
     assert not (root / "out" / document.STATE / document.RUNNING).exists()
 
@@ -214,7 +218,7 @@ def test_error_that_persists_in_a_clean_run_is_raised(
     assert len(calls) == 2
 
 
-def declares_an_archive(thesis: bytes) -> None:
+def check_pdf_a(thesis: bytes) -> None:
     """Check the PDF/A-2b metadata of a document, and that its links are printed."""
     reader = pypdf.PdfReader(io.BytesIO(thesis))
     root: Any = reader.trailer["/Root"]
@@ -236,7 +240,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], bu
     files = document.build(write_chapters(cold))
     assert set(files) == {"out/thesis.tex", "out/thesis.pdf"}
     assert (cold / "out/thesis.tex").read_text() == files["out/thesis.tex"]
-    thesis = content(files)
+    thesis = written_bytes(files)
 
     words = pdf.whole_text(thesis)
     for phrase in ("Heads & tails", "What was found.", "Vaswani et al. (2017) said it", "0.88", "drawn"):
@@ -250,10 +254,10 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], bu
     assert any("Pagella" in font.name for font in pdf.fonts(thesis))
     assert any("LMRoman" in font.name for font in pdf.fonts(thesis)), "fonts of included figures are checked, too"
     assert not pdf.faulty_fonts(thesis)
-    declares_an_archive(thesis)
+    check_pdf_a(thesis)
 
     # In another folder, where the thesis was built before: the same bytes, and one more pass updates nothing.
-    assert content(document.build(write_chapters(built))) == thesis
+    assert written_bytes(document.build(write_chapters(built))) == thesis
     out = built / "out"
     fmt = formats.ensure(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
     assert (out / formats.FOLDER / f"{fmt}.fmt").is_file()
@@ -261,9 +265,9 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], bu
     assert latex.pdflatex("thesis.tex", cwd=out, **options).returncode == 0
     assert (out / document.STATE / "thesis.pdf").read_bytes() == thesis
 
-    packed = bundle.make(out)
-    assert packed == bundle.make(cold / "out")
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+    archive_bytes = bundle.make(out)
+    assert archive_bytes == bundle.make(cold / "out")
+    with tarfile.open(fileobj=io.BytesIO(archive_bytes)) as archive:
         names = archive.getnames()
     assert names == ["figures-x.pdf", "thesis.bbl", "thesis.tex"]
     with zipfile.ZipFile(io.BytesIO(bundle.make(out, flat=False))) as archive:
@@ -272,9 +276,9 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], bu
         "chapters/abstract.tex", "chapters/one.tex", "figures/x.float.tex", "figures/x.pdf", "references.bib",
         "tables/x.tex", "thesis.bbl", "thesis.tex",
     ]  # fmt: skip
-    bundle.try_out(packed, thesis)  # without a format: other objects, equal pages
+    bundle.try_out(archive_bytes, thesis)  # without a format: other objects, equal pages
     with pytest.raises(SpecError, match="not empty"):
-        bundle.dry_run(packed, tmp_path)
+        bundle.dry_run(archive_bytes, tmp_path)
 
 
 @pytest.mark.latex
@@ -287,7 +291,7 @@ def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[
         "a command is misspelt, or its package is missing in paper/preamble.tex"
     )
     assert (root / "out/logs/thesis.log").is_file()
-    assert content(document.build(write_chapters(root)))
+    assert written_bytes(document.build(write_chapters(root)))
 
 
 @pytest.mark.latex
@@ -405,7 +409,7 @@ def test_faulty_metadata_is_refused(tmp_path: Path, text: str, expected: str) ->
 
 
 @pytest.mark.parametrize("text", ["\\label{a}\n\\label{a}\n", "<< table('a') >>\n<< table('a') >>\n"])
-def test_preview_reports_a_sentence_that_a_chapter_repeats(tmp_path: Path, text: str) -> None:
+def test_preview_reports_a_label_or_exhibit_that_a_chapter_repeats(tmp_path: Path, text: str) -> None:
     write(tmp_path, "paper/chapters/one.tex.j2", text)
     with pytest.raises(SpecError, match=r"paper/chapters/one.tex.j2:2: .* already .* paper/chapters/one.tex.j2:1"):
         preview.compile_chapter(tmp_path, "one")
@@ -446,7 +450,7 @@ def test_preamble_of_the_paper_is_added_to_the_document(project: Callable[..., P
     root = project()
     write(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
     files = document.build(write_chapters(root, f"{ONE}\nUnder the \\lamp.\n"))
-    assert "Under the Sonnenlampe" in pdf.whole_text(content(files))
+    assert "Under the Sonnenlampe" in pdf.whole_text(written_bytes(files))
 
 
 @pytest.mark.latex
@@ -495,7 +499,7 @@ def test_draft_first_build_gives_the_same_document_as_latexmk(
 ) -> None:
     root = project("one")
     calls = _calls_of_latexmk(monkeypatch)
-    thesis = content(document.build(write_chapters(root)))
+    thesis = written_bytes(document.build(write_chapters(root)))
     assert calls == []
     shutil.rmtree(root / "out" / document.STATE)
     monkeypatch.setattr(passes, "first_passes", lambda *arguments, **options: None)

@@ -47,7 +47,7 @@ def table(claims: pd.DataFrame) -> Table:
 
 def git(root, *arguments, **times):
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    environment = {**os.environ, **{f"GIT_{who}_DATE": each for who, each in times.items()}}
+    environment = {**os.environ, **{f"GIT_{who}_DATE": time for who, time in times.items()}}
     subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True, env=environment)
 
 
@@ -73,7 +73,7 @@ def built(analysed, tmp_path_factory):
     return root
 
 
-def links(root):
+def link_counts(root):
     """Return the number of links to each destination and address of the PDF; no link has a box."""
     reader = pypdf.PdfReader(root / "out/thesis.pdf")
     destinations, counts = reader.named_destinations, Counter[str]()
@@ -88,7 +88,7 @@ def links(root):
     return counts
 
 
-def words(root):
+def pdf_lines(root):
     """Return the text lines of the PDF."""
     text = subprocess.check_output(["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, text=True)
     return [line for line in map(str.strip, text.splitlines()) if line]
@@ -96,7 +96,7 @@ def words(root):
 
 @pytest.mark.latex
 def test_verdict_in_the_pdf_links_to_its_ledger_row(built):
-    counts = links(built)
+    counts = link_counts(built)
     assert counts["entry:claim:recall_mean_large"] == 1
     assert not [target for target in counts if target.startswith("https:")]
 
@@ -107,16 +107,16 @@ def test_pdf_with_site_address_links_to_the_site_with_the_same_line_breaks(built
     shutil.copytree(built, root)
     result = run(root, "paper", "--site", f"{ADDRESS}/")
     assert result.returncode == 0, result.stderr
-    counts = links(root)
+    counts = link_counts(root)
     assert counts[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at the printed row
     assert counts[f"{ADDRESS}/artifact/recall_drop.html"] == 1
     assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= counts.keys()
-    assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
+    assert [line for line in pdf_lines(root) if line != ADDRESS] == pdf_lines(built)  # the title page names the site
     plain = "\\makeatletter\n\\renewcommand*{\\press@link}[4]{#4}\n\\makeatother\n"
     (root / "paper/preamble.tex").write_text(plain)
     assert run(root, "paper").returncode == 0
-    assert not [target for target in links(root) if target.startswith(("https:", "entry:"))]
-    assert words(root) == words(built)
+    assert not [target for target in link_counts(root) if target.startswith(("https:", "entry:"))]
+    assert pdf_lines(root) == pdf_lines(built)
     refusal = run(root, "paper", "--site", "somewhere {else}")
     assert (refusal.returncode, "--site: 'somewhere {else}' is not the address" in refusal.stderr) == (2, True)
 
@@ -193,12 +193,12 @@ def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(buil
     result = run(project, "publish")
     assert result.returncode == 0, result.stderr
     folder = project / "out/crate"
-    linked = two_clicks.rows_linked(folder / "thesis.pdf", "site")
+    linked_rows = two_clicks.rows_linked(folder / "thesis.pdf", "site")
     with (project / "artifacts/results/claims.csv").open(newline="") as stream:
-        assert linked == {row["claim"] for row in csv.DictReader(stream)}
-    assert two_clicks.faults(linked, folder / "site") == []
+        assert linked_rows == {row["claim"] for row in csv.DictReader(stream)}
+    assert two_clicks.faults(linked_rows, folder / "site") == []
     assert two_clicks.faults({"recall_gone"}, folder / "site") == ["recall_gone: no such row"]
-    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder cannot be printed
+    assert not re.search(r"^site$", "\n".join(pdf_lines(project)), re.MULTILINE)  # a folder cannot be printed
     graph_of_crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     entities = {entity["@id"]: entity for entity in graph_of_crate["@graph"]}
     descriptor, root = entities["ro-crate-metadata.json"], entities["./"]

@@ -47,7 +47,7 @@ def test_every_page_is_valid_html_with_unique_ids(trees):
 
 def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
     ids_of_page = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
-    seen = 0
+    checked = 0
     for page, tree in trees.items():
         for name, address in made.addresses(tree):
             if page.name == "bibliography.html" and name == "href" and address.startswith("https://"):
@@ -59,8 +59,8 @@ def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
             assert file.is_file(), (page.name, name, address)
             if fragment and file in ids_of_page and file.name != "graph.html":
                 assert fragment in ids_of_page[file], (page.name, address)
-            seen += 1
-    assert seen > 500
+            checked += 1
+    assert checked > 500
 
 
 def test_citation_links_to_its_work_and_back(built, trees):
@@ -89,8 +89,8 @@ def test_data_are_escaped_in_pages(built, trees):
     for page, tree in trees.items():
         for script in made.elements(tree, "script"):
             assert script.get("src", "").endswith("site.js") or script.get("type") == "application/json", page
-    shown = [option.text for option in made.elements(trees[site / "ledger.html"], "option")]
-    assert f"recall: {made.EVIL}" in shown
+    options = [option.text for option in made.elements(trees[site / "ledger.html"], "option")]
+    assert f"recall: {made.EVIL}" in options
     cells = [made.words(cell) for cell in made.elements(trees[site / "artifact/documents.html"], "td")]
     assert made.EVIL in cells
 
@@ -102,8 +102,8 @@ def test_no_page_executes_markup_from_a_field(trees):
                 assert not [name for name in element.attrib if name.lower().startswith("on")], page
         for _, address in made.addresses(tree):
             assert urlsplit(address).scheme in ("", "http", "https", "data"), (page, address)
-    shown = " ".join(made.words(tree) for tree in trees.values())
-    assert shown.count(made.TAG) > 5
+    site_text = " ".join(made.words(tree) for tree in trees.values())
+    assert site_text.count(made.TAG) > 5
 
 
 def test_ledger_row_shows_verdict_reason_and_links(built, trees):
@@ -152,9 +152,9 @@ def test_exhibit_page_shows_its_table_data_and_dependents(built, trees):
 def test_graph_page_links_both_directions(built, trees):
     _, site = built
     page = trees[site / addresses.artifact("recall_drop")]
-    sides = {section.get("aria-labelledby"): section for section in made.elements(page, "section")}
-    below = [address for _, address in made.addresses(sides["below-title"])]
-    above = [address for _, address in made.addresses(sides["above-title"])]
+    sections = {section.get("aria-labelledby"): section for section in made.elements(page, "section")}
+    below = [address for _, address in made.addresses(sections["below-title"])]
+    above = [address for _, address in made.addresses(sections["above-title"])]
     assert "../artifact/recall_by_length.html" in below
     assert {"../table/recall_loss.html", "../ledger.html#recall_falls", "../chapter/recall.html"} <= set(above)
     source = trees[site / addresses.artifact("recall_by_length")]

@@ -56,10 +56,10 @@ def test_contrast_of_known_colour_pairs_is_correct():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_colour_meets_wcag_contrast(theme):
     colours = themes()[theme]
-    low = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in TEXTS}
-    assert {pair: value for pair, value in low.items() if value < AA} == {}
-    parts = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in PARTS}
-    assert {pair: value for pair, value in parts.items() if value < AA_PARTS} == {}
+    text_contrasts = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in TEXTS}
+    assert {pair: value for pair, value in text_contrasts.items() if value < AA} == {}
+    part_contrasts = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in PARTS}
+    assert {pair: value for pair, value in part_contrasts.items() if value < AA_PARTS} == {}
 
 
 def test_every_colour_of_the_style_sheet_is_a_named_one():
@@ -134,9 +134,9 @@ def test_plotted_rows_hold_every_point_of_a_figure():
 
 
 def test_cut_grid_states_its_total_number_of_rows():
-    shown = table_of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
-    assert (shown.rows, shown.total, shown.is_cut) == ((("a", "1"), ("b", "")), 3, True)
-    assert shown.numeric == (False, False)
+    grid = table_of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
+    assert (grid.rows, grid.total, grid.is_cut) == ((("a", "1"), ("b", "")), 3, True)
+    assert grid.numeric == (False, False)
     assert table_of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
     frame = table_of_frame(pd.DataFrame({"n": [1.5, None], "t": ["x", ""]}), {"n": "the number"})
     assert (frame.rows, frame.titles, frame.numeric) == ((("1.5", "x"), ("", "")), ("the number", ""), (True, False))
@@ -203,10 +203,10 @@ def test_works_are_listed_as_cited(tmp_path):
     assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in works["two2020"].html
     assert '<a href="https://doi.org/10.1/x">' in works["two2020"].html
     citations = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
-    shown, keys = link_citations(citations, works, "../")
+    html, keys = link_citations(citations, works, "../")
     assert keys == ("two2020", "one2021")
-    assert shown.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
-    assert 'href="../bibliography.html#one2021"' in shown
+    assert html.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
+    assert 'href="../bibliography.html#one2021"' in html
 
 
 @pytest.mark.parametrize("text", ["@misc{a, title = {never closed", "@article{a, year = {2020}}"])

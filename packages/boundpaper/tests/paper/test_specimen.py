@@ -52,14 +52,14 @@ def test_check_accepts_the_specimen_and_lists_its_steps(paper):
 
 def test_claims_have_the_expected_verdicts_on_the_frozen_document(paper):
     assert verdicts(paper) == {name: verdict for name, (verdict, _) in CLAIMS.items()}
-    printed = run(paper, "claims", "recall_mean_large")
-    assert "recall_mean_large: contradicted (supporting, statement, number)" in printed.stdout, printed.stderr
-    assert "reported 88.4, recomputed 88.00" in printed.stdout
+    result = run(paper, "claims", "recall_mean_large")
+    assert "recall_mean_large: contradicted (supporting, statement, number)" in result.stdout, result.stderr
+    assert "reported 88.4, recomputed 88.00" in result.stdout
 
 
 def test_specimen_uses_words_and_colours_of_its_vocabulary(paper):
-    printed = run(paper, "claims", "recall_near_large")
-    assert "recall_near_large: not supported (headline, " in printed.stdout, "a section in `headlines`"
+    claims = run(paper, "claims", "recall_near_large")
+    assert "recall_near_large: not supported (headline, " in claims.stdout, "a section in `headlines`"
     assert "The largest rise is" in run(paper, "claims", "recall_falls").stdout, "words from `ledger`"
     result = run(paper, "figure", "recall_curves", "--format", "tex")
     assert result.returncode == 0, result.stderr
@@ -84,8 +84,8 @@ def test_each_claim_changes_verdict_with_the_cell_it_reads(paper, tmp_path):
             path.write_text(path.read_text().replace(printed, replacement))
         result = run(root, "claims")
         assert result.returncode == 0, result.stderr
-        changed = verdicts(root)
-        assert {name: changed[name] for name in names} == {name: changes[name][3] for name in names}
+        changed_verdicts = verdicts(root)
+        assert {name: changed_verdicts[name] for name in names} == {name: changes[name][3] for name in names}
 
 
 def test_tables_print_the_values_of_the_document(paper):
@@ -141,9 +141,9 @@ def test_new_empty_paper_passes_check_and_compiles(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     assert run(root, "paper").returncode == 0
     assert (root / "out/thesis.pdf").is_file()
-    printed = run(root, "claims")
-    assert printed.returncode == 1
-    assert "analysis/claims contains no claim; write a function with the statement as its docstring" in printed.stderr
+    claims = run(root, "claims")
+    assert claims.returncode == 1
+    assert "analysis/claims contains no claim; write a function with the statement as its docstring" in claims.stderr
 
 
 @pytest.mark.latex

@@ -30,7 +30,7 @@ def paper(analysed, tmp_path_factory):
     return shutil.copytree(analysed, tmp_path_factory.mktemp("trace") / "paper")
 
 
-def traced(root, *query):
+def trace_output(root, *query):
     result = run(root, "trace", *query)
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -48,7 +48,7 @@ def line_of(root, path, start):
 
 
 def test_trace_finds_a_number_wherever_it_is_printed(paper):
-    trail = traced(paper, "39.5")
+    trail = trace_output(paper, "39.5")
     lines = (paper / "paper/chapters/recall.tex.j2").read_text().splitlines()
     chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', reader='reader-s'" in line)
     assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/reader=reader-s/drop" in trail
@@ -64,7 +64,7 @@ def test_trace_finds_a_number_wherever_it_is_printed(paper):
 
 @pytest.mark.parametrize("query", ["39.5", "71.0", "88.4", "1"])
 def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(paper, query):
-    short, full = traced(paper, query).splitlines(), traced(paper, query, "--all").splitlines()
+    short, full = trace_output(paper, query).splitlines(), trace_output(paper, query, "--all").splitlines()
     assert len(short) <= 45
     assert len(full) >= len(short)
     assert {line for line in short if not line.startswith("and ")} <= set(full)
@@ -72,7 +72,7 @@ def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(paper, query):
 
 
 def test_a_cell_is_followed_to_the_line_of_its_source(paper):
-    trail = traced(paper, "table:recall_lengths/reader-s/at_2048")
+    trail = trace_output(paper, "table:recall_lengths/reader-s/at_2048")
     place = line_of(paper, "artifacts/sources/recall_by_length.csv", "reader-s,2048")
     assert f"= {place} printed '71.0'" in trail
     assert "printed in recall" in trail.partition(place)[2]
@@ -80,14 +80,14 @@ def test_a_cell_is_followed_to_the_line_of_its_source(paper):
 
 
 def test_trace_of_a_computed_cell_names_its_input_rows(paper):
-    trail = traced(paper, "result:recall_drop/reader-s/drop")
+    trail = trace_output(paper, "result:recall_drop/reader-s/drop")
     assert "python build.py analyze recall_drop" in trail
     assert "artifacts/sources/recall_by_length.csv:" in trail
     assert "computed from" in trail
 
 
 def test_a_verdict_leads_to_its_function_and_its_data(paper):
-    trail = traced(paper, "claim:recall_mean_large")
+    trail = trace_output(paper, "claim:recall_mean_large")
     assert trail.startswith("claim:recall_mean_large: contradicted; ")
     assert "judged by analysis/claims/" in trail
     assert "used in recall" in trail
@@ -121,21 +121,21 @@ def test_cached_trace_is_reused_only_while_it_is_valid(paper, tmp_path):
     root = shutil.copytree(paper, tmp_path / "paper")
     shutil.rmtree(root / "out")
     searched = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
-    first = [traced(root, *query) for query in searched]
+    first = [trace_output(root, *query) for query in searched]
     cached = json.loads((root / FILE).read_text())["value"]["values"]
     assert {key.partition(":")[0] for key in cached} == {"table", "chapter", "origins"}
-    assert [traced(root, *query) for query in searched] == first
+    assert [trace_output(root, *query) for query in searched] == first
     source = root / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("71.0", "70.9"))
-    assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in traced(root, "70.9")
+    assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in trace_output(root, "70.9")
     schema = root / "artifacts/datapackage.yaml"
-    origin = re.search(r"from (\w[^,\n]*)", traced(root, "table:recall_lengths"))
+    origin = re.search(r"from (\w[^,\n]*)", trace_output(root, "table:recall_lengths"))
     assert origin
-    first_line = traced(root, "table:recall_lengths").partition("\n")[0]
+    first_line = trace_output(root, "table:recall_lengths").partition("\n")[0]
     assert first_line == "table:recall_lengths: Recall by length as printed."
     schema_text = schema.read_text()
     schema.write_text(schema_text.replace(origin[1], "Another Study"))
-    assert "from Another Study" in traced(root, "table:recall_lengths")
+    assert "from Another Study" in trace_output(root, "table:recall_lengths")
     schema.write_text(schema_text)
     (root / FILE).write_text((root / FILE).read_text().replace("70.9", "70.8"))
     assert "70.8 was not found" in refusal(root, "70.8"), "a changed file is not trusted"
@@ -147,7 +147,7 @@ def test_trace_is_the_same_before_and_after_a_build(paper, tmp_path):
     assert run(root, "paper").returncode == 0
     assert (root / "out/bound/recall.json").is_file()
     for number in ("39.5", "71.0"):
-        assert traced(root, number, "--all") == traced(paper, number, "--all")
+        assert trace_output(root, number, "--all") == trace_output(paper, number, "--all")
     for key, (_, lines) in json.loads((paper / FILE).read_text())["value"]["values"].items():
         if (file := root / f"out/tables/{key.removeprefix('table:')}.tex").is_file():
             numbers = {token for _, shown in lines for text in shown.values() for token in tokens(text)}
@@ -229,7 +229,7 @@ def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, searc
         assert (len(prefiltered) < len(list(rows(path)))) == fewer
 
 
-def rendered(body):
+def render_body(body):
     printed: list[dict] = []
     text = chapter.render(body, SAMPLE, FRAMES, printed)
     return text.removesuffix(f"\n% source: {SAMPLE}\n"), printed
@@ -256,11 +256,11 @@ def rendered(body):
     ],
 )
 def test_bound_value_is_rendered_as_a_link(body, text):
-    assert rendered(body)[0] == text
+    assert render_body(body)[0] == text
 
 
 def test_each_printed_value_records_its_line_and_cell():
-    _, printed = rendered("A.\n<% set low = n('drops', model='a', value='drop') %>\nB << low | fixed(3) >>.\n")
+    _, printed = render_body("A.\n<% set low = n('drops', model='a', value='drop') %>\nB << low | fixed(3) >>.\n")
     origin = {"artifact": "drops", "column": "drop", "where": {"model": "a"}}
     assert printed == [{"line": 3, "shown": "0.935", "origins": [origin]}]
 

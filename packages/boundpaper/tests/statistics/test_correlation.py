@@ -36,10 +36,10 @@ small_integers = st.integers(2, 5).flatmap(
 def test_coefficients_agree_with_scipy(method, n):
     x, y = RANDOM.normal(size=(2, n))
     # rounding makes ties
-    for one, two in ((x, y), (np.round(x), np.round(y + x))):
-        value = coefficient(one, two, method)
+    for first, second in ((x, y), (np.round(x), np.round(y + x))):
+        value = coefficient(first, second, method)
         if value is not None:
-            assert value == pytest.approx(SCIPY[method](one, two).statistic, abs=1e-12)
+            assert value == pytest.approx(SCIPY[method](first, second).statistic, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", FUNCTIONS)
@@ -127,10 +127,10 @@ def test_interval_needs_more_than_three_units():
 def test_tiny_samples_return_notes_with_reasons():
     assert "n = 1" in pearson([1.0], [2.0], **META).note
     assert "n = 0" in kendall([], [], **META).note
-    two = pearson([1, 2], [1, 3], **META)
-    assert two.p_value == 1.0
-    assert two.df == 0
-    assert "leaves no degree of freedom" in two.note
+    of_two_units = pearson([1, 2], [1, 3], **META)
+    assert of_two_units.p_value == 1.0
+    assert of_two_units.df == 0
+    assert "leaves no degree of freedom" in of_two_units.note
 
 
 def test_guards_on_values_appear_in_the_note():

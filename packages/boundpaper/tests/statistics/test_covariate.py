@@ -47,11 +47,11 @@ def test_partial_does_not_depend_on_the_covariates_scale():
 def test_partial_correlation_without_freedom_or_variance_states_the_reason():
     x, y, z = RANDOM.normal(size=(3, 3))
     assert "n = 3 with 1 held fixed leaves no degree of freedom" in partial(x, y, z, **META).note
-    one, two = RANDOM.normal(size=(2, 7))
-    row = partial(2 * one + 1, two, one, covariate_name="log parameters", **META)
+    first, second = RANDOM.normal(size=(2, 7))
+    row = partial(2 * first + 1, second, first, covariate_name="log parameters", **META)
     assert row.estimate is None
     assert "x does not vary once log parameters is held fixed" in row.note
-    assert "y does not vary" in partial(one, np.ones(7), two, **META).note
+    assert "y does not vary" in partial(first, np.ones(7), second, **META).note
     four = partial([1, 2, 4, 3], [1, 3, 2, 5], [2, 1, 1, 7], **META)
     assert four.p_value is not None
     assert four.ci_low is None

@@ -138,9 +138,9 @@ def test_hedges_factor_is_near_its_approximation_and_removes_the_bias():
         assert hedges_factor(df) == pytest.approx(1 - 3 / (4 * df - 1), abs=3e-3)
     assert hedges_factor(2) == pytest.approx(1 / math.sqrt(math.pi))
     samples = np.random.default_rng(0).normal(size=(40_000, 8))
-    one, two = samples[:, :4] + 1, samples[:, 4:]
-    pooled = np.sqrt((one.var(axis=1, ddof=1) + two.var(axis=1, ddof=1)) / 2)
-    d = (one.mean(axis=1) - two.mean(axis=1)) / pooled
+    first, second = samples[:, :4] + 1, samples[:, 4:]
+    pooled = np.sqrt((first.var(axis=1, ddof=1) + second.var(axis=1, ddof=1)) / 2)
+    d = (first.mean(axis=1) - second.mean(axis=1)) / pooled
     assert np.mean(d) > 1.1
     assert np.mean(d) * hedges_factor(6) == pytest.approx(1, abs=0.02)
     with pytest.raises(ValueError, match="needs more than 1"):

@@ -48,17 +48,17 @@ def test_holm_does_not_trigger_garbage_collection():
 
 def test_holm_families_are_corrected_separately_and_named():
     rows = holm([row(0.01), row(0.02, "t"), row(0.03), row(None)])
-    assert [one.p_adjusted for one in rows] == [0.02, 0.02, 0.03, None]
+    assert [estimate.p_adjusted for estimate in rows] == [0.02, 0.02, 0.03, None]
     assert rows[0].adjustment == "Holm over 2 tests of s"
     assert rows[1].adjustment == "Holm over 1 test of t"
     assert rows[3].adjustment == "none"
     assert "not in the Holm family, no p" in rows[3].note
-    assert [one.p_value for one in rows] == [0.01, 0.02, 0.03, None]
+    assert [estimate.p_value for estimate in rows] == [0.01, 0.02, 0.03, None]
 
 
 def test_holm_family_can_be_given_per_row():
     rows = holm([row(0.01), row(0.02, test="kendall"), row(0.5), row(None)], ["one", "one", "", ""])
-    assert [one.p_adjusted for one in rows] == [0.02, 0.02, None, None]
+    assert [estimate.p_adjusted for estimate in rows] == [0.02, 0.02, None, None]
     assert rows[1].adjustment == "Holm over 2 tests of one"
     assert rows[2].adjustment == "none"
     assert "not in the Holm family" not in rows[3].note

@@ -181,7 +181,7 @@ def test_folder_in_place_of_a_table_is_reported(root):
         digest(root / "artifacts/sources/scores.csv")
 
 
-def measured(root: Path) -> Path:
+def sealed_measurement(root: Path) -> Path:
     path = root / "artifacts/measurements/sinks/one.csv"
     path.write_text("value\n0.10622368\n0.5\n")
     path.with_suffix(".json").write_bytes(sealed_text({"command": "x", "versions": {}}, path))
@@ -198,7 +198,7 @@ def measured(root: Path) -> Path:
     ],
 )
 def test_truncated_or_changed_measurement_does_not_match_its_checksum(root, text, words):
-    path = measured(root)
+    path = sealed_measurement(root)
     path.write_text(text)
     [fault] = check(root, "sinks")
     assert fault.file == "artifacts/measurements/sinks/one.csv"
@@ -218,14 +218,14 @@ def test_truncated_or_changed_measurement_does_not_match_its_checksum(root, text
     ],
 )
 def test_damaged_manifest_is_reported_with_its_file(root, text, words):
-    path = measured(root)
+    path = sealed_measurement(root)
     path.with_suffix(".json").write_text(text, errors="surrogateescape")
     [fault] = check(root, "sinks")
     assert words in str(fault)
 
 
 def test_missing_measurement_checksum_is_added_once(root, monkeypatch):
-    path = measured(root)
+    path = sealed_measurement(root)
     path.with_suffix(".json").write_text('{"command": "x"}')
     monkeypatch.chdir(root)
     manifest.main([])

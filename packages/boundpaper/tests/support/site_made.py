@@ -36,8 +36,8 @@ def made(folder: Path) -> Path:
 
 def site(root: Path, **options) -> Path:
     """Build the site of a project; return its folder."""
-    done = run(root, "site", **options)
-    assert done.returncode == 0, done.stderr
+    result = run(root, "site", **options)
+    assert result.returncode == 0, result.stderr
     return root / "out/site"
 
 

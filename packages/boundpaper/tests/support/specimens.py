@@ -30,8 +30,8 @@ def new(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 def begin(folder: Path) -> Path:
     """Write the frame of a new paper, and copy the specimen over it."""
-    done = new(folder, "--title", "Recall, Checked")
-    assert done.returncode == 0, done.stderr
+    result = new(folder, "--title", "Recall, Checked")
+    assert result.returncode == 0, result.stderr
     return fill(folder)
 
 
@@ -46,14 +46,14 @@ def fill(folder: Path) -> Path:
 
 def analysed(folder: Path) -> Path:
     """Begin the specimen's paper, and compute its results."""
-    done = run(begin(folder), "analyze")
-    assert done.returncode == 0, done.stderr
+    result = run(begin(folder), "analyze")
+    assert result.returncode == 0, result.stderr
     return folder
 
 
-def fails(done: subprocess.CompletedProcess[str], *words: str, code: int = 1) -> None:
+def fails(result: subprocess.CompletedProcess[str], *words: str, code: int = 1) -> None:
     """Check that a command ends with a code, with these words in its message, and without a traceback."""
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == code, result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
     for word in words:
-        assert word in done.stderr, done.stderr
+        assert word in result.stderr, result.stderr

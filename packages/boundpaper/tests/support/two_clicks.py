@@ -16,13 +16,13 @@ ROW = "ledger.html#"
 
 def rows_linked(pdf: Path, site: str) -> set[str]:
     """Return the ledger rows that a PDF links to; `site` is the address given to the build."""
-    linked = set()
+    rows = set()
     for page in pypdf.PdfReader(pdf).pages:
         for annotation in page.get("/Annots") or []:
             address = str(annotation.get_object()["/A"].get_object().get("/URI", ""))
             if address.startswith(f"{site}/{ROW}"):
-                linked.add(address.removeprefix(f"{site}/{ROW}"))
-    return linked
+                rows.add(address.removeprefix(f"{site}/{ROW}"))
+    return rows
 
 
 def faults(rows: set[str], site: Path) -> list[str]:
@@ -55,7 +55,7 @@ def _shows_data(page: Path) -> bool:
 
 
 if __name__ == "__main__":
-    linked = rows_linked(Path(sys.argv[1]), Path(sys.argv[2]).name)
-    wrong = faults(linked, Path(sys.argv[2]))
-    print(f"{len(linked)} ledger rows are linked; {len(wrong)} links are broken", *wrong, sep="\n")
-    sys.exit(bool(wrong) or not linked)
+    linked_rows = rows_linked(Path(sys.argv[1]), Path(sys.argv[2]).name)
+    broken_links = faults(linked_rows, Path(sys.argv[2]))
+    print(f"{len(linked_rows)} ledger rows are linked; {len(broken_links)} links are broken", *broken_links, sep="\n")
+    sys.exit(bool(broken_links) or not linked_rows)

@@ -150,11 +150,11 @@ def test_tables_with_difficult_content_compile(tmp_path: Path) -> None:
 
 
 def test_table_compiles_with_only_the_packages_it_names(tmp_path: Path) -> None:
-    shown = render(Table(rows=NASTY, columns=[Column("model", "Model"), Column("r", "r", fixed(2))], caption="X."), "x")
-    packages = re.search(r"^% Packages: (.*)\.$", shown, re.M)
+    latex = render(Table(rows=NASTY, columns=[Column("model", "Model"), Column("r", "r", fixed(2))], caption="X."), "x")
+    packages = re.search(r"^% Packages: (.*)\.$", latex, re.M)
     assert packages
     preamble = f"\\documentclass{{article}}\\usepackage[T1]{{fontenc}}\\usepackage{{{packages[1]}}}"
-    compiled(tmp_path, f"{preamble}\\begin{{document}}\n{shown}\\end{{document}}")
+    compiled(tmp_path, f"{preamble}\\begin{{document}}\n{latex}\\end{{document}}")
 
 
 def test_decimals_are_aligned_in_the_pdf(tmp_path: Path) -> None:

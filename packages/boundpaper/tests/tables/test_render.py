@@ -99,8 +99,8 @@ def test_csv_output_matches_exactly() -> None:
 
 
 def test_markdown_output_matches_exactly() -> None:
-    shown = render(SPEC, "scores", "markdown").replace("\u2007", "_").replace("\u2008", "^").replace("\u00a0", "~")
-    assert shown.splitlines() == [
+    markdown = render(SPEC, "scores", "markdown").replace("\u2007", "_").replace("\u2008", "^").replace("\u00a0", "~")
+    assert markdown.splitlines() == [
         "<!-- Table scores: made from table:scores; do not edit. -->", "",
         r"**Table scores.** Scores \& *windows* [@a2020]. With 5% more.", "",
         r"| Model                |      Score, $n = 3$: LBP | Score, $n = 3$: Window (tokens)<sup>a</sup> |",
@@ -141,20 +141,20 @@ class _Structure(HTMLParser):
 
 
 def test_html_is_semantic() -> None:
-    shown = render(SPEC, "scores", "html")
+    html = render(SPEC, "scores", "html")
     structure = _Structure()
-    structure.feed(shown)
+    structure.feed(html)
     assert structure.open == []
     assert set(structure.widths) == {3}
     assert structure.scopes == ["colgroup", "col", "col", "col", "rowgroup", "row", "row", "rowgroup", "row"]
-    assert '<table id="tab-scores" class="exhibit">' in shown
+    assert '<table id="tab-scores" class="exhibit">' in html
     assert (
-        '<caption>Scores &amp; <em>windows</em> <span class="citation">[a2020]</span>. With 5% more.</caption>' in shown
+        '<caption>Scores &amp; <em>windows</em> <span class="citation">[a2020]</span>. With 5% more.</caption>' in html
     )
-    assert '<th scope="row" class="left">B &amp; C</th>' in shown
-    assert '<td class="right">−3.0' in shown
-    assert '<th scope="col" class="right">Window<br>(tokens)<sup>a</sup></th>' in shown
-    assert "<p>– not run.</p>" in shown
+    assert '<th scope="row" class="left">B &amp; C</th>' in html
+    assert '<td class="right">−3.0' in html
+    assert '<th scope="col" class="right">Window<br>(tokens)<sup>a</sup></th>' in html
+    assert "<p>– not run.</p>" in html
 
 
 def test_json_output_holds_unformatted_numbers() -> None:
@@ -170,9 +170,9 @@ def test_json_output_holds_unformatted_numbers() -> None:
 def test_single_missing_reason_is_printed_once_and_several_get_letters() -> None:
     rows = ROWS.assign(lbp=[float("nan"), float("nan"), 1.0], why=["not run", "too long", ""])
     columns = [Column("model", "Model"), Column("lbp", "LBP", fixed(1), reason="why")]
-    shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
-    assert r"--\rlap{\textsuperscript{a}}\phantom{.0}\phantom{\textsuperscript{a}}" in shown
-    assert "\\textsuperscript{a}\\,Not run.\\par\n\\textsuperscript{b}\\,Too long.\\par" in shown
+    latex = render(Table(rows=rows, columns=columns, caption="x"), "t")
+    assert r"--\rlap{\textsuperscript{a}}\phantom{.0}\phantom{\textsuperscript{a}}" in latex
+    assert "\\textsuperscript{a}\\,Not run.\\par\n\\textsuperscript{b}\\,Too long.\\par" in latex
 
 
 def test_rules_spaces_and_repeated_labels_are_rendered() -> None:
@@ -208,16 +208,16 @@ def test_paragraph_cells_are_indented_where_no_space_separates_rows() -> None:
 def test_digits_can_be_given_per_row() -> None:
     rows = pd.DataFrame({"k": ["a", "b"], "v": [1.25, 30.0], "lo": [1.0, 20.5], "hi": [2.0, 40.5], "d": [2, 0]})
     column = Column("v", "V", fixed(1), digits="d", ci=("lo", "hi"))
-    shown = render(Table(rows=rows, columns=[Column("k", "K"), column], caption="x"), "t", "markdown")
-    bare = re.sub(r"[^\w.,\[]+", " ", shown)
+    markdown = render(Table(rows=rows, columns=[Column("k", "K"), column], caption="x"), "t", "markdown")
+    bare = re.sub(r"[^\w.,\[]+", " ", markdown)
     assert "1.25 [1.00, 2.00" in bare
     assert "30 [21, 41" in bare
-    assert "1.3" not in shown
+    assert "1.3" not in markdown
     with pytest.raises(SpecError, match="digits=, the field"):
         render(Table(rows=rows, columns=[Column("k", "K"), replace(column, show=significant(2))], caption="x"), "t")
-    broken = rows.assign(d=[0.5, 1])
+    half_decimals = rows.assign(d=[0.5, 1])
     with pytest.raises(DataError, match="must be a whole number of decimals"):
-        render(Table(rows=broken, columns=[Column("k", "K"), column], caption="x"), "t")
+        render(Table(rows=half_decimals, columns=[Column("k", "K"), column], caption="x"), "t")
 
 
 def test_long_rotated_and_paragraph_tables_are_rendered() -> None:
@@ -327,10 +327,10 @@ NUMBERS = st.floats(-1e5, 1e5).map(lambda x: round(x, 6))
 
 @given(FORMATS, st.lists(st.tuples(NUMBERS, st.booleans(), st.booleans()), min_size=1, max_size=6))
 def test_decimals_line_up(show: Number, cells: list[tuple[float, bool, bool]]) -> None:
-    shown = [number_pieces(show.parts(value)) for value, _, _ in cells]
-    column = [missing_pieces(pieces) if gap else pieces for pieces, (_, gap, _) in zip(shown, cells, strict=True)]
-    written = align_column(column, "latex", [bold for _, _, bold in cells])
-    assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
+    numbers = [number_pieces(show.parts(value)) for value, _, _ in cells]
+    column = [missing_pieces(pieces) if gap else pieces for pieces, (_, gap, _) in zip(numbers, cells, strict=True)]
+    texts = align_column(column, "latex", [bold for _, _, bold in cells])
+    assert len({_right(text, pieces) for text, pieces in zip(texts, column, strict=True)}) == 1
     if not isinstance(show, type(scientific(1))):
         plain = align_column(column, "html", [False] * len(column))
         ends = {len(text) - len(re.split(r"[.\u2008%]", text)[0]) for text in plain}
@@ -352,8 +352,8 @@ def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], a
             pieces += spread_pieces([show.parts_at(decimals, spread)])
         column.append(pieces)
     column.append(missing_pieces(column[0]))
-    written = align_column(column, "latex", [False] * len(column))
-    assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
+    texts = align_column(column, "latex", [False] * len(column))
+    assert len({_right(text, pieces) for text, pieces in zip(texts, column, strict=True)}) == 1
 
 
 def test_power_of_ten_overhangs_the_digits_beside_it() -> None:

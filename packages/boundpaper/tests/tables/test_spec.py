@@ -177,8 +177,8 @@ def test_best_is_judged_within_groups() -> None:
 def test_shared_precision_is_used_only_when_uncertainties_agree() -> None:
     rows = frame(sd=[1.2, 0.34, 0.99])
     column = Column("lbp", "LBP", uncertain(), uncertainty="sd")
-    shown = render(table(column, rows=rows), "t", "csv")
-    assert shown.splitlines()[1] == "45.25,1.2"
+    csv = render(table(column, rows=rows), "t", "csv")
+    assert csv.splitlines()[1] == "45.25,1.2"
     latex = render(table(column, rows=rows), "t")
     assert [r"45.25\,$\pm$\,1.20" in latex, r"12.00\,$\pm$\,0.34" in latex] == [True, True]
     separate = render(table(column, rows=frame(sd=[12.0, 0.34, 0.99])), "t")
@@ -199,9 +199,9 @@ def test_build_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n    return Table(rows=rows, columns=[Column('name', "
         "'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
     )
-    written = build(_job(tmp_path, body))
-    assert list(written) == ["out/tables/example.tex"]
-    assert "\\label{tab:example}" in written["out/tables/example.tex"]
+    files = build(_job(tmp_path, body))
+    assert list(files) == ["out/tables/example.tex"]
+    assert "\\label{tab:example}" in files["out/tables/example.tex"]
 
 
 def test_build_names_what_table_returned_instead_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

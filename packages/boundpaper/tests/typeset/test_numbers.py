@@ -92,32 +92,32 @@ def test_csv_numbers_are_not_rounded() -> None:
 
 @given(FINITE, st.integers(0, 6))
 def test_rounded_number_is_never_minus_zero_and_off_by_at_most_half_a_unit(value: float, digits: int) -> None:
-    shown = fixed(digits).show(value, "plain")
-    assert not re.fullmatch(r"[-+]0(\.0+)?", shown)
-    assert abs(Decimal(shown.replace(",", "")) - Decimal(repr(value))) <= Decimal(5).scaleb(-digits - 1)
+    rounded = fixed(digits).show(value, "plain")
+    assert not re.fullmatch(r"[-+]0(\.0+)?", rounded)
+    assert abs(Decimal(rounded.replace(",", "")) - Decimal(repr(value))) <= Decimal(5).scaleb(-digits - 1)
     assert not re.fullmatch(r"[-+]0(\.0+)?", signed(digits).show(value, "plain"))
 
 
 @given(FINITE.filter(lambda x: x != 0), st.integers(0, 6))
 def test_scientific_format_reads_back_to_the_number(value: float, digits: int) -> None:
-    shown = scientific(digits).show(value, "plain")
-    mantissa = shown.partition("e")[0].lstrip("-")
+    rounded = scientific(digits).show(value, "plain")
+    mantissa = rounded.partition("e")[0].lstrip("-")
     assert 1 <= Decimal(mantissa) < 10
     exact = Decimal(repr(value))
-    assert abs(Decimal(shown) - exact) <= abs(exact) * Decimal("0.51").scaleb(-digits)
+    assert abs(Decimal(rounded) - exact) <= abs(exact) * Decimal("0.51").scaleb(-digits)
 
 
 @given(st.floats(0, 1))
 def test_printed_p_is_never_below_the_exact_p(p: float) -> None:
-    shown = pvalue().show(p, "plain")
-    if shown.startswith("< "):
-        bound = Decimal(shown[2:].replace("10^", "1e"))
+    printed_p = pvalue().show(p, "plain")
+    if printed_p.startswith("< "):
+        bound = Decimal(printed_p[2:].replace("10^", "1e"))
         assert Decimal(repr(p)) < bound
         assert p == 0 or p < 1e-300 or Decimal(repr(p)) >= bound / 10 or bound == Decimal("0.001")
     else:
-        assert abs(float(shown) - p) <= 0.0005
-        assert stars(Decimal(shown)) <= stars(p)
-        assert not any(float(shown) <= level < p for level in P_LEVELS)
+        assert abs(float(printed_p) - p) <= 0.0005
+        assert stars(Decimal(printed_p)) <= stars(p)
+        assert not any(float(printed_p) <= level < p for level in P_LEVELS)
 
 
 @given(FINITE, st.floats(1e-12, 1e12))

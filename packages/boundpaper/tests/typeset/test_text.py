@@ -60,9 +60,9 @@ def test_an_unknown_format_is_refused() -> None:
 
 @given(SETTABLE)
 def test_no_raw_special_survives_in_latex(text: str) -> None:
-    shown = escape(text, "latex")
-    assert shown.isascii() or not (set(shown) - set(map(chr, range(128))) - T1_LETTERS)
-    without_known = re.sub(r"\\(?:[a-zA-Z]+|[{}$&#_%,\-])", "", shown)
+    latex = escape(text, "latex")
+    assert latex.isascii() or not (set(latex) - set(map(chr, range(128))) - T1_LETTERS)
+    without_known = re.sub(r"\\(?:[a-zA-Z]+|[{}$&#_%,\-])", "", latex)
     assert not set(without_known) & set("\\&#%")
     assert without_known.count("{") == without_known.count("}")
     assert without_known.count("$") % 2 == 0
@@ -73,16 +73,16 @@ def test_no_raw_special_survives_in_latex(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Co", "Cn"]), max_size=40))
 def test_escaped_html_reads_back(text: str) -> None:
-    shown = escape(text, "html")
-    assert html_module.unescape(shown) == unicodedata.normalize("NFC", text)
-    assert not set(shown) & set("<>\"'")
+    html = escape(text, "html")
+    assert html_module.unescape(html) == unicodedata.normalize("NFC", text)
+    assert not set(html) & set("<>\"'")
 
 
 @given(st.text(st.sampled_from([*map(chr, range(32, 127))]), max_size=40))
 def test_escaped_markdown_reads_back(text: str) -> None:
-    shown = escape(text, "markdown")
-    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", shown) == text
-    assert not re.search(r"(?<!\\)(?:\\\\)*[|*_`$<\[]", re.sub(r"\\\\", "", shown))
+    markdown = escape(text, "markdown")
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown) == text
+    assert not re.search(r"(?<!\\)(?:\\\\)*[|*_`$<\[]", re.sub(r"\\\\", "", markdown))
 
 
 @pytest.mark.parametrize(("text", "expected"), [("1. a", r"1\. a"), ("- a", r"\- a"), ("-5", "-5"), ("1.5", "1.5")])

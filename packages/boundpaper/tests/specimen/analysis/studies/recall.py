@@ -8,8 +8,8 @@ from boundpaper.statistics import frame, welch_t, wilson_interval
 def recall_drop(recall_by_length: pd.DataFrame, readers: pd.DataFrame) -> pd.DataFrame:
     """Return recall at the shortest and longest length, the drop between them, and the largest rise."""
     rows = []
-    for reader, part in recall_by_length.groupby("reader", sort=False):
-        values = part.sort_values("length")["value"]
+    for reader, reader_rows in recall_by_length.groupby("reader", sort=False):
+        values = reader_rows.sort_values("length")["value"]
         rows.append(
             {
                 "reader": reader,
