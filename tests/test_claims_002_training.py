@@ -39,6 +39,8 @@ def test_checkpoints_are_counted(text, expected):
 def test_phases_are_counted_as_separate_when_their_ranges_are(drops, expected):
     stated = states(interpretation_phases=("three", 3))
     assert says("c002_training_phases", stated, run(ap_drop=drops)) == f"{expected}: 3"
+    phrase = "do not overlap: " if expected == "holds" else "ap_drop overlap: "
+    assert phrase in reason("c002_training_phases", stated, run(ap_drop=drops))
 
 
 @pytest.mark.parametrize(

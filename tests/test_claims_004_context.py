@@ -73,13 +73,20 @@ def test_stated_share_must_be_reached_by_every_protocol():
         assert says("c004_ctx_drope_twice", stated, table) == expected
 
 
-@pytest.mark.parametrize(("p", "expected"), [(0.06, "holds"), (0.05, "not supported"), (0.01, "not supported")])
-def test_two_protocol_runs_count_as_equal_unless_significantly_different(p, expected):
+@pytest.mark.parametrize(
+    ("p", "expected", "phrase"),
+    [
+        (0.06, "holds", "are not told apart"), (0.05, "not supported", "do not measure one accuracy"),
+        (0.01, "not supported", "do not measure one accuracy"),
+    ],
+)  # fmt: skip
+def test_two_protocol_runs_count_as_equal_unless_significantly_different(p, expected, phrase):
     columns = "study comparison p_value p_adjusted ci_low ci_high n"
     tests = rows(columns, ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25))
     table = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, 0.0))
     captions = states(fig_h_drope_accuracy="80%")
     assert says("c004_ctx_same_protocols", captions, table, tests) == f"{expected}: 80 and 0 %"
+    assert phrase in reason("c004_ctx_same_protocols", captions, table, tests)
 
 
 def drawn(*values):
@@ -100,8 +107,11 @@ def test_figure_h_line_must_join_points_of_one_protocol():
         ("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0)
     )
     assert verdict("c004_ctx_figure_h_one_line", points, one_protocol) == "holds"
+    explanation = reason("c004_ctx_figure_h_one_line", points, one_protocol)
+    assert explanation.startswith("All lengths 2048, 8192 are of one")
     two_protocols = cells(("RoPE", "lengths", 8192, 0.0), ("RoPE", "errors", 2048, 100.0))
     assert verdict("c004_ctx_figure_h_one_line", points, two_protocols) == "not supported"
+    assert reason("c004_ctx_figure_h_one_line", points, two_protocols).startswith("No protocol has all")
 
 
 # --- advice and conclusions

@@ -204,10 +204,16 @@ def test_total_gap_is_recomputed_from_the_stated_contrast():
 
 
 @pytest.mark.parametrize(
-    ("rope", "drope", "expected"), [(0.4, 0.4, "holds: 40% and 40%"), (0.4, 0.6, "not supported: 40% and 60%")]
+    ("rope", "drope", "expected", "phrase"),
+    [
+        (0.4, 0.4, "holds: 40% and 40%", "most of what is lost sits at other tokens"),
+        (0.4, 0.6, "not supported: 40% and 60%", "in one model most of what is lost"),
+        (0.6, 0.6, "not supported: 60% and 60%", "(nats): most of what is lost sits at one token"),
+    ],
 )
-def test_position_in_mlp_claim_needs_less_than_half_at_the_first_token(rope, drope, expected):
+def test_position_in_mlp_claim_needs_less_than_half_at_the_first_token(rope, drope, expected, phrase):
     shares = [contrast("bos_only_over_mlp", m, nats_ratio=v) for m, v in (("RoPE", rope), ("DroPE", drope))]
     table = shares[0].merge(shares[1], how="outer")
     ablated_both = effects(rope_layer1_both=900.0, rope_layer1_mlp=1000.0)
     assert says("c004_position_in_mlp", table, ablated_both) == expected
+    assert phrase in reason("c004_position_in_mlp", table, ablated_both)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import prints, rows, say, says, states, verdict, verdicts
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
 
 TENSORS = ("query", "key", "value")
 MODELS = ("RoPE", "DroPE")
@@ -101,6 +101,7 @@ def test_layer_1_ratio_of_37_times_more_means_38_times_as_many():
 def test_layer_1_ratio_without_a_named_tensor_covers_all_tensors():
     stated = states(paradox_layer1_ratio="37x")
     assert says("c004_layer1_tensors", stated, summed()) == "holds: 38.0 in all"
+    assert "holds for query, key, value and all:" in reason("c004_layer1_tensors", stated, summed())
     assert says("c004_layer1_tensors", stated, summed(others=38.5)) == "holds: 38.5 in all"
     assert says("c004_layer1_tensors", stated, summed(others=5.0)) == "not supported: 5.0 in all"
 

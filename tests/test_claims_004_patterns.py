@@ -47,6 +47,8 @@ def test_nearly_identical_patterns_differ_by_at_most_a_point(bos, local, origins
 )
 def test_routed_identically_needs_less_than_three_quarters_in_one_direction(less, origins, expected):
     assert says("c004_pat_routed_identically", agreement(less=less), TESTS, origins) == f"{expected}: -1.0000"
+    explanation = reason("c004_pat_routed_identically", agreement(less=less), TESTS, origins)
+    assert ("without rotating" in explanation) == (origins is UNROTATED)
 
 
 def experiments(**values):

@@ -323,49 +323,6 @@ def test_peak_reason_states_whether_the_runs_are_comparable(precision, gap, expe
 # --- wording that depends on the outcome
 
 
-def test_reason_states_whether_phase_ranges_overlap():
-    checkpoints = [("Pre-train", 1, 0.04), ("LC 4K-32K", 2, 0.12), ("LC 32K-64K", 3, 0.15)]
-    frame = rows("phase order ap_drop", *checkpoints)
-    stated = states(interpretation_phases=("three", 3))
-    assert "do not overlap: " in reason("c002_training_phases", stated, frame)
-    assert "ap_drop overlap: " in reason("c002_training_phases", stated, frame.assign(ap_drop=[0.04, 0.15, 0.12]))
-
-
-@pytest.mark.parametrize(("p", "phrase"), [(0.06, "are not told apart"), (0.04, "do not measure one accuracy")])
-def test_reason_states_whether_two_runs_have_equal_accuracy(p, phrase):
-    module = function("c004_ctx_same_protocols").__globals__
-    columns = "positional context protocol correct trials ci_low ci_high share"
-    cells = [("DroPE", 8192, module[name], 4, 5, 38.0, 96.0, 80.0) for name in ("LENGTHS", "ERRORS")]
-    tests = rows(
-        "study comparison p_value p_adjusted ci_low ci_high n",
-        ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25),
-    )
-    stated = states(fig_h_drope_accuracy="80%")
-    assert phrase in reason("c004_ctx_same_protocols", stated, rows(columns, *cells), tests)
-
-
-@pytest.mark.parametrize(
-    ("share", "phrase"), [(80.0, "All lengths 2048, 8192 are of one"), (None, "No protocol has all")]
-)
-def test_reason_states_whether_a_line_joins_one_protocol(share, phrase):
-    module = function("c004_ctx_figure_h_one_line").__globals__
-    cells = [
-        (module["ERRORS"], 2048, 30.0, 20),
-        (module["ERRORS"], 8192, share, 20),
-        (module["LENGTHS"], 8192, 80.0, 5),
-    ]
-    points = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
-    table = reason("c004_ctx_figure_h_one_line", points, rows("protocol context share trials", *cells))
-    assert table.startswith(phrase)
-
-
-@pytest.mark.parametrize(("key", "phrase"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
-def test_reason_names_the_tensors_that_fit_a_ratio(key, phrase):
-    ratios = rows("tensor layer1_ratio", ("query", 38.0), ("key", key), ("value", 38.0), ("all", 38.0))
-    actual = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
-    assert f"holds for {phrase}" in actual
-
-
 @pytest.mark.parametrize(
     ("nats", "matched", "phrase"),
     [
@@ -381,23 +338,6 @@ def test_multiple_of_an_effect_below_zero_is_called_meaningless(nats, matched, p
     )
     actual = reason("c004_bos_mlp_gap", contrasts, states(s6_3_bos_mlp_gap="1249×"))
     assert phrase in actual
-
-
-@pytest.mark.parametrize(
-    ("rope", "drope", "phrase"),
-    [
-        (40.0, 40.0, "most of what is lost sits at other tokens"),
-        (60.0, 40.0, "in one model most of what is lost"),
-        (60.0, 60.0, "(nats): most of what is lost sits at one token"),
-    ],
-)
-def test_reason_states_in_which_models_the_loss_is_at_one_token(rope, drope, phrase):
-    columns = "contrast positional nats_ratio"
-    contrasts = rows(columns, ("bos_only_over_mlp", "RoPE", rope / 100), ("bos_only_over_mlp", "DroPE", drope / 100))
-    effects = rows(
-        "condition positional ratio_printed", ("layer1_both", "RoPE", "900×"), ("layer1_mlp", "RoPE", "1800×")
-    )
-    assert phrase in reason("c004_position_in_mlp", contrasts, effects)
 
 
 def test_default_patterns_at_one_length_are_not_testable():

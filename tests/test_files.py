@@ -171,11 +171,11 @@ def _leave_draft(folder, host=""):
 
 def test_temporary_files_of_dead_local_processes_only_are_swept(tmp_path):
     dead, elsewhere = _leave_draft(tmp_path), _leave_draft(tmp_path, "0a0b0c")
-    mine = files.draft(tmp_path / "rows")
-    mine.write_bytes(b"half")
+    kept = [files.draft(tmp_path / "rows"), tmp_path / ".mine.part", tmp_path / "a.csv"]
+    for path in kept:
+        path.write_bytes(b"half")
     assert files.remove_drafts(tmp_path) == [dead]
-    assert elsewhere.exists()
-    assert mine.exists()
+    assert all(path.exists() for path in (elsewhere, *kept))
     os.utime(elsewhere, (0, 0))
     assert files.remove_drafts(tmp_path) == [elsewhere]
 

@@ -103,31 +103,12 @@ def test_facts_are_restored_and_an_unwritable_cache_is_ignored(tmp_path):
     assert (tmp_path / "file").read_text() == ""
 
 
-def test_temporary_files_of_killed_processes_are_swept_and_active_ones_kept(tmp_path):
-    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    stale = tmp_path / f".{int(dead.stdout)}-abc.part"
-    kept = [tmp_path / f".{os.getpid()}-abc.part", tmp_path / ".mine.part", tmp_path / "a.csv"]
-    for path in (stale, *kept):
-        path.write_text("x")
-    assert files.remove_drafts(tmp_path) == [stale]
-    assert not stale.exists()
-    assert all(path.exists() for path in kept)
-
-
 def test_temporary_file_name_is_recognised_by_sweep(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "getpid", lambda: 2**22 + 5)
     monkeypatch.setattr(os, "replace", lambda *paths: os.kill)
     files.draft(tmp_path / "data.parquet").write_text("x")
     files.write(tmp_path / "a.csv", b"x")
     assert len(files.remove_drafts(tmp_path)) == 2
-
-
-def test_a_file_keeps_its_mode(tmp_path):
-    path = tmp_path / "mine"
-    path.write_text("old")
-    path.chmod(0o600)
-    files.write(path, b"new")
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(("number", "message"), [(27, "ulimit -f"), (28, "the disk is full"), (13, "permissions")])

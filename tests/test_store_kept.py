@@ -9,7 +9,6 @@ from boundpaper.paper.lint import cited_by_tables
 from boundpaper.store import manifest
 from boundpaper.store.manifest import sealed_text
 from boundpaper.store.schema import check
-from keyquery.measure.cache import JSON, cached
 
 PACKAGE = """
 name: test
@@ -147,19 +146,6 @@ def test_old_seal_is_completed_when_its_table_is_intact(root, monkeypatch):
     manifest.main([])
     assert "facts" in json.loads(file.read_text())["table"]
     assert fault_texts(root, "sinks") == []
-
-
-@pytest.mark.parametrize("change", ['"value": [1, 3]', '"value": [1, 2, 2]', '"value": {"a": 1}'])
-def test_changed_cached_value_is_recomputed(tmp_path, change):
-    value, from_cache = cached("an answer", lambda: [1, 2], tmp_path, remember=False)
-    assert (value, from_cache) == ([1, 2], False)
-    file = tmp_path / "an answer.json"
-    assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([1, 2], True)
-    assert '"value": [1, 2]' in file.read_text()
-    file.write_text(file.read_text().replace('"value": [1, 2]', change))
-    with pytest.raises(ValueError, match="the content was changed"):
-        JSON.load(file)
-    assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([0], False)
 
 
 def test_missing_digit_field_accepts_a_single_digit_only():

@@ -9,10 +9,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims.s000 import family as s000_family
-from analysis.claims.s000 import findings as s000_findings
-from analysis.claims.s000 import layers as s000_layers
-from analysis.claims.s003 import curves as s003_curves
 from analysis.claims.s003 import reading as s003_reading
 from analysis.studies.nope import recovery as nope
 from analysis.studies.nope import tests as nope_tests
@@ -220,48 +216,6 @@ def test_second_recovering_llama_network_would_lower_p(recovery, source):
     )
     key = ("Llama against others, all captured", "network")
     assert after[key] < before[key]
-
-
-def test_monotone_claim_is_judged_by_the_rises(source, recovery):
-    rows = recovery.reset_index()
-    stated = source("nope_stated")
-    assert s000_family.c000_f3_monotone(stated, rows).verdict == "contradicted"
-    flat = rows.assign(shape=rows["shape"].mask(~rows["recovers"].astype(bool), "falls"))
-    assert s000_family.c000_f3_monotone(stated, flat).verdict == "holds"
-
-
-def test_identical_holds_when_the_printed_values_meet(source, recovery):
-    models = source("nope_models")
-    twins = nope.nope_twins(recovery.reset_index(), source("decile_profiles"), source("nope_stated"))
-    assert s000_findings.c000_f1_identical(models, twins).verdict == "contradicted"
-    chosen = (models["model"] == "llama3.2-11b") & (models["metric"] == "recovery")
-    models.loc[chosen, ["printed", "value", "low", "high"]] = ["+0.029", 0.029, 0.0285, 0.0295]
-    assert s000_findings.c000_f1_identical(models, twins).verdict == "holds"
-
-
-def test_claim_of_less_next_to_cross_layers_holds_only_when_significant(bounds):
-    rows = bounds.reset_index()
-    assert s000_findings.c000_f2_adjacent_less(rows).verdict == "not significant"
-    sure = rows.assign(p_at_least=0.001, statistic_at_most=5.0)
-    assert s000_findings.c000_f2_adjacent_less(sure).verdict == "holds"
-    assert s000_findings.c000_f2_adjacent_less(rows.assign(difference=0.005)).verdict == "not supported"
-    assert s000_findings.c000_f2_adjacent_less(sure.assign(difference=0.005)).verdict == "contradicted"
-
-
-def test_r2_of_the_second_outlier_differs_from_the_stated_one(source):
-    verdicts = {
-        each.key: each.verdict for each in s000_layers.c000_extremes_r2(source("nope_stated"), source("nope_extremes"))
-    }
-    assert verdicts == {"16": "holds", "17": "contradicted"}
-
-
-def test_middle_layers_claim_needs_later_layers(source):
-    landmarks, models = source("delta_p_landmarks"), source("models")
-    verdicts = {each.key: each.verdict for each in s003_curves.c003_middle_layers(landmarks, models)}
-    assert verdicts == {"1b": "contradicted", "3b": "holds"}
-    last = (landmarks["model"] == "llama3.2-1b") & (landmarks["landmark"] == "degraded")
-    landmarks.loc[last & (landmarks["metric"] == "layer_high"), "value"] = 12
-    assert s003_curves.c003_middle_layers(landmarks, models)[0].verdict == "holds"
 
 
 def test_reason_on_a_longer_phase_states_its_share_of_depth(source):

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained import models as pretrained
 from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
@@ -187,87 +186,6 @@ def test_massive_values_are_averaged_over_texts():
     assert result.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
     assert result.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
     assert set(result["threshold"]) == {5.0}
-
-
-@pytest.mark.parametrize(
-    ("drop", "half", "verdict"),
-    [
-        (0.16, 0.05, "holds"),
-        (0.02, 0.05, "not significant"),
-        (-0.02, 0.05, "not supported"),
-        (-0.16, 0.05, "contradicted"),
-    ],
-)
-def test_fall_of_plasticity_is_judged_by_its_interval(drop, half, verdict):
-    [verdicts] = claims.thesis_pretrained_falls(geometry(ap_drop=drop, half=half))
-    assert (verdicts.verdict, verdicts.key) == (verdict, "any-name")
-    assert verdicts.statement == "Plasticity of A model falls from the first to the last fifth of the context."
-
-
-@pytest.mark.parametrize(("r", "verdict"), [(0.5, "holds"), (0.22, "not significant"), (0.1, "contradicted")])
-def test_drift_is_compared_with_the_least_reported_model(r, verdict):
-    [verdicts] = claims.thesis_pretrained_drift(geometry(r_q_a=r))
-    assert verdicts.verdict == verdict
-    assert "the least of the reported models is 0.200" in verdicts.reason
-
-
-@pytest.mark.parametrize(
-    ("value", "verdict"), [(0.4, "holds"), (0.58, "not supported"), (0.8, "contradicted"), (0.1, "contradicted")]
-)
-def test_range_claim_needs_the_whole_interval_inside(value, verdict):
-    verdicts = {
-        each.key: each.verdict for each in claims.thesis_pretrained_in_range(geometry(plane_var=value, ap_drop=0.4))
-    }
-    assert verdicts["any-name_plane_var"] == verdict
-    assert verdicts["any-name_ap_drop"] == "holds"
-
-
-@pytest.mark.parametrize(
-    ("query", "key", "value", "verdicts"),
-    [
-        ((250, 2), (80, 2), (2, 1), ("holds", "holds")),
-        ((80, 2), (250, 2), (2, 1), ("contradicted", "holds")),
-        ((80, 9), (82, 9), (81, 9), ("not supported", "not supported")),
-        ((80, 2), (60, 2), (100, 2), ("holds", "contradicted")),
-    ],
-)
-def test_massive_values_are_compared_by_their_intervals(query, key, value, verdicts):
-    rows = [
-        {
-            **{"model": "any-name", "display_name": "A model", "where": "pre", "threshold": 5.0, "tensor": tensor},
-            **{"count": mean, "low": mean - half, "high": mean + half, "texts": 6},
-        }
-        for tensor, (mean, half) in {"query": query, "key": key, "value": value}.items()
-    ]
-    judged = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
-    assert (judged["any-name_queries"], judged["any-name_values"]) == verdicts
-
-
-def test_interval_over_few_key_heads_is_not_testable():
-    rows = geometry(ap_drop=0.16)
-    rows.loc[rows["column"] == "any-name", "n"] = 3
-    verdicts = [
-        *claims.thesis_pretrained_falls(rows),
-        *claims.thesis_pretrained_drift(rows),
-        *claims.thesis_pretrained_in_range(rows),
-    ]
-    assert {each.verdict for each in verdicts} == {"not testable"}
-    assert len(verdicts) == 5
-    assert "3 key heads" in verdicts[0].reason
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"), [(0.001, 0.01, "holds"), (0.001, 0.05, "not supported"), (0.03, 0.9, "contradicted")]
-)
-def test_noise_is_compared_with_the_reported_pair(low, high, verdict):
-    row = {
-        **{"model": "any-name", "display_name": "A model", "metric": "ap_overall", "twice_sd": 0.0014, "splits": 3},
-        **{"documents": 5},
-        **{"noise_low": low, "noise_high": high, "twin_difference": 0.028},
-    }
-    second = row | {"metric": "plane_var", "twin_difference": None}
-    [verdicts] = claims.thesis_pretrained_noise(pd.DataFrame([row, second]))
-    assert (verdicts.verdict, verdicts.key) == (verdict, "any-name_ap_overall")
 
 
 def test_exhibits_show_the_measured_model():

@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 
 from analysis.claims._training import judge_span, stated
-from analysis.claims.s002 import training_finding as s002_training_finding
-from analysis.claims.s002 import training_phases as s002_training_phases
 from analysis.studies.training import comparison as training_comparison
 from analysis.studies.training import positions as training_positions
 from analysis.studies.training import tests as training_tests
@@ -185,25 +183,3 @@ def test_stated_word_is_read_as_its_whole_number():
 def test_stated_range_is_judged_at_both_ends(most, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["~0.04–0.06"]}))
     assert judge_span(stated(frame, "a"), pd.Series([0.04, most]), 2, "values").verdict == verdict
-
-
-def test_training_verdicts_change_with_the_data(trajectory):
-    printed = read(ROOT, "reported_training")
-    stated_values = read(ROOT, "stated_002")
-    assert s002_training_finding.c002_same_bias_level(stated_values, printed).verdict == "contradicted"
-    equal = printed.copy()
-    cell = (equal["checkpoint"] == FIRST) & (equal["metric"] == "bias_strength")
-    for field, same in {"printed": "0.0018", "value": 0.0018, "low": 0.00175, "high": 0.00185}.items():
-        equal.loc[cell, field] = same
-    assert s002_training_finding.c002_same_bias_level(stated_values, equal).verdict == "holds"
-
-    changes = training.training_changes(trajectory, printed)
-    assert s002_training_phases.c002_pretraining_driven_by_slope(changes, trajectory).verdict == "contradicted"
-    slope = (changes["span"] == "pretraining") & (changes["metric"] == "alpha_k")
-    steeper = changes.assign(fold=changes["fold"].where(~slope, 2.0))
-    assert s002_training_phases.c002_pretraining_driven_by_slope(steeper, trajectory).verdict == "holds"
-
-    collapse = s002_training_finding.c002_bias_collapse
-    assert collapse(changes, trajectory).verdict == "not supported"
-    window = (changes["span"] == "extensions") & (changes["metric"] == "bias_window")
-    assert collapse(changes.assign(after=changes["after"].where(~window, 40.0)), trajectory).verdict == "holds"

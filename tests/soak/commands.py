@@ -30,8 +30,7 @@ OUTCOMES = (
     *("told", "accepted", "silent", "unnamed", "long", "code line", "warning", "nan", "traceback", "hang", "status"),
     "left",
 )
-FINE = ("told", "accepted")
-"""Outcomes that are no faults. `told`: an error of at most `LINES` lines names the file."""
+"""`told` (an error of at most `LINES` lines names the file) and `accepted` are no faults."""
 LINES, LENGTH = 6, 1200  # maximum lines of an error that do not name the file, and maximum characters of a line
 CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\)")
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
