@@ -167,7 +167,8 @@ def print_known(folder: Path) -> None:
         alarms = [finding for finding in findings if finding.level != "note"]
         for alarm in alarms:
             claims = set().union(*(lines.get(place, set()) for place in _finding_places(alarm)))
-            source, words = next(_finding_places(alarm))[0], set(re.findall(r"[^\s;,]+", f"{alarm.printed} {alarm.explanation}"))
+            source = next(_finding_places(alarm))[0]
+            words = set(re.findall(r"[^\s;,]+", f"{alarm.printed} {alarm.explanation}"))
             claims |= {NUMBERING[alarm.kind]} if alarm.kind in NUMBERING and source == "004" else set()
             claims |= {claim for reported, claim in values[source] if reported in words}
             found_claims |= claims

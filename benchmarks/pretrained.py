@@ -135,7 +135,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
     for name in (name for name in EXPERIMENTS if name not in without):
         items = 0 if name in BY_LOSS else ITEMS
         source_of_texts = None if name == "text_kinds" else "manual:evaluation"  # text_kinds has its own texts
-        options = Options(texts=TEXTS, tokens=tokens, items=items, place=source_of_texts)
+        options = Options(texts=TEXTS, tokens=tokens, items=items, texts_from=source_of_texts)
         plan = RunPlan(
             root=folder, source=source, experiments=(name,), options=options, settings=SMALL_SETTINGS, name="bench"
         )
