@@ -9,8 +9,7 @@ from boundpaper.figures.draw import MARK_MM, Canvas
 from boundpaper.figures.labels import place_labels, spread_along
 from boundpaper.figures.metrics import LINE_MM, width, wrap_evenly
 from boundpaper.figures.ready import PreparedPanel
-from boundpaper.figures.series import Fit, Line, Points, Series
-from boundpaper.figures.style import look, style
+from boundpaper.figures.series import Fit, Line, Points
 from boundpaper.figures.text import cell
 
 
@@ -118,8 +117,7 @@ def edge_names(panel: PreparedPanel) -> list[EdgeName]:
 
 def _edge_name(panel: PreparedPanel, label: str, entity: str, y: float) -> EdgeName:
     lines = tuple(wrap_evenly(label, EDGE_MM, "scriptsize"))
-    color = look(style(entity, panel.entities, panel.location), Series()).text_color
-    return EdgeName(lines=lines, color=color, y=y)
+    return EdgeName(lines=lines, color=panel.entity_look(entity).text_color, y=y)
 
 
 def _ends_before_edge(canvas: Canvas, name: EdgeName) -> bool:
