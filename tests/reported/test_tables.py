@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.build import process
 from boundpaper.errors import SpecError
-from boundpaper.figures.text import cell
+from boundpaper.figures.text import data_latex
 from boundpaper.paper.chapter import escape_latex
 from boundpaper.paper.tex import latex, log
 from boundpaper.paper.tex.hints import hint
@@ -43,7 +43,7 @@ def test_text_cell_that_looks_like_a_number_is_kept_as_written(word: str) -> Non
     assert f"| {word}" in rendered([word], "markdown").replace("\\", "")
     assert f">{word}<" in rendered([word], "html")
     assert f"{word} &" in rendered([word], "latex").replace("\\_", "_")
-    assert cell(word).replace("\\_", "_") == word, "names and categories in a figure"
+    assert data_latex(word).replace("\\_", "_") == word, "names and categories in a figure"
     assert escape_latex(word).replace("\\_", "_") == word, "a text of the data in a chapter"
 
 

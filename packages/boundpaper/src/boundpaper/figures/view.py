@@ -33,7 +33,7 @@ def figure_view(figure: Figure, name: str) -> dict[str, Any]:
     }
 
 
-def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
+def rasterized_heat_maps(figure: Figure) -> list[tuple[int, Heatmap]]:
     """Return the heat maps that become pictures, each with the index of its panel."""
     return [
         (i, s)
