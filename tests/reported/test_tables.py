@@ -7,7 +7,7 @@ import pytest
 
 from boundpaper.build import process
 from boundpaper.errors import SpecError
-from boundpaper.figures.text import cell
+from boundpaper.figures.text import data_latex
 from boundpaper.paper.chapter import escape_latex
 from boundpaper.paper.tex import latex, log
 from boundpaper.paper.tex.hints import hint
@@ -43,7 +43,7 @@ def test_text_cell_that_looks_like_a_number_is_kept_as_written(text: str) -> Non
     assert f"| {text}" in rendered([text], "markdown").replace("\\", "")
     assert f">{text}<" in rendered([text], "html")
     assert f"{text} &" in rendered([text], "latex").replace("\\_", "_")
-    assert cell(text).replace("\\_", "_") == text, "names and categories in a figure"
+    assert data_latex(text).replace("\\_", "_") == text, "names and categories in a figure"
     assert escape_latex(text).replace("\\_", "_") == text, "a text of the data in a chapter"
 
 

@@ -14,7 +14,7 @@ from boundpaper.figures.scale import Scale, number
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
 from boundpaper.figures.spec import Axis
 from boundpaper.figures.style import Look
-from boundpaper.figures.text import cell
+from boundpaper.figures.text import data_latex
 from boundpaper.figures.ticks import group_thousands
 
 Plot = dict[str, Any]
@@ -136,7 +136,7 @@ def bar_labels(s: Bars | Stacked) -> list[str]:
         return []
     if s.values is True:
         return [value_text(float(v), s.decimals) for v in values]
-    return [cell(str(v)) for v in s.values]
+    return [data_latex(str(v)) for v in s.values]
 
 
 def needs_marks_for_bars(axis: Axis) -> bool:
@@ -259,7 +259,7 @@ def draw_forest(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
         rows_by_look.setdefault(prepared.looks[i] if prepared.looks else prepared.look, []).append(row)
         if s.texts is not None:
             anchor_point = (canvas.x.length + 2.0, canvas.y.mm(y))
-            canvas.add_text(*anchor_point, cell(str(s.texts[i])), "west", size="scriptsize")
+            canvas.add_text(*anchor_point, data_latex(str(s.texts[i])), "west", size="scriptsize")
     return [{"kind": "forest", "look": look, "rows": rows} for look, rows in rows_by_look.items()]
 
 

@@ -15,7 +15,7 @@ from boundpaper.figures.ready import PreparedPanel, categories, prepare, stack_t
 from boundpaper.figures.scale import Scale, range_scale
 from boundpaper.figures.series import Bars, Forest, Heatmap, Stacked
 from boundpaper.figures.spec import Figure, Panel
-from boundpaper.figures.text import cell, latex
+from boundpaper.figures.text import data_latex, latex
 from boundpaper.figures.ticks import is_year, with_ticks
 
 GAP_MM = 3.5
@@ -204,7 +204,7 @@ def _with_headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
 def _with_ticks(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     names, spec = panel.names[axis], panel.axis(axis)
     if names:
-        return replace(scale, ticks=tuple((float(i), cell(str(n))) for i, n in enumerate(names)))
+        return replace(scale, ticks=tuple((float(i), data_latex(str(n))) for i, n in enumerate(names)))
     values = _panel_values(panel, axis)
     are_years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
     return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, are_years=are_years)

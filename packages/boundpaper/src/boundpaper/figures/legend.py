@@ -15,7 +15,7 @@ from boundpaper.figures.metrics import width
 from boundpaper.figures.ready import series_entities
 from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series
 from boundpaper.figures.style import Look, look, style
-from boundpaper.figures.text import cell
+from boundpaper.figures.text import data_latex
 
 if TYPE_CHECKING:
     from boundpaper.figures.spec import Axis, Figure
@@ -155,7 +155,7 @@ def placed_entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
                     "image": entry.image,
                     "look": entry.look,
                     "marks": entry.has_marks,
-                    "label": cell(entry.label),
+                    "label": data_latex(entry.label),
                     "x": f"{x:.2f}",
                     "y": f"{y:.2f}",
                     "middle": f"{x + entry.image_width / 2:.2f}",

@@ -10,7 +10,7 @@ from boundpaper.figures.ready import PreparedPanel
 from boundpaper.figures.scale import Scale
 from boundpaper.figures.series import Forest, Heatmap
 from boundpaper.figures.spec import Axis
-from boundpaper.figures.text import cell
+from boundpaper.figures.text import data_latex
 from boundpaper.figures.ticks import with_ticks
 
 TICK_MM = 1.0
@@ -112,7 +112,7 @@ def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
         wrapped = [wrap(t, distance, size) for t in plain_texts] if names else [None]
         if all(wrapped):
             most_lines = max(len(lines) for lines in wrapped if lines)
-            broken_texts = tuple(r"\\".join(map(cell, lines or ())) for lines in wrapped)
+            broken_texts = tuple(r"\\".join(map(data_latex, lines or ())) for lines in wrapped)
             return TickLabels(texts=broken_texts, size=size, depth=most_lines * LINE_MM[size])
     longest = max(width(t, "scriptsize") for t in plain_texts)
     return TickLabels(texts=texts, size="scriptsize", angle=40, depth=longest * math.sin(math.radians(40)) + 2.4)

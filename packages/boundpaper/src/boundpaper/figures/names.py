@@ -9,9 +9,8 @@ from boundpaper.figures.draw import MARK_MM, Canvas
 from boundpaper.figures.labels import place_labels, spread_along
 from boundpaper.figures.metrics import LINE_MM, width, wrap_evenly
 from boundpaper.figures.ready import PreparedPanel
-from boundpaper.figures.series import Fit, Line, Points, Series
-from boundpaper.figures.style import look, style
-from boundpaper.figures.text import cell
+from boundpaper.figures.series import Fit, Line, Points
+from boundpaper.figures.text import data_latex
 
 
 def write_point_names(canvas: Canvas) -> None:
@@ -62,11 +61,11 @@ def write_point_names(canvas: Canvas) -> None:
     boxes = place_labels(named_points, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
     for (x, y), text, color, box in zip(named_points, texts, colors, boxes, strict=True):
         if box.left > x:
-            canvas.add_text(box.left, box.middle[1], cell(text), "west", color, **options)
+            canvas.add_text(box.left, box.middle[1], data_latex(text), "west", color, **options)
         elif box.right < x:
-            canvas.add_text(box.right, box.middle[1], cell(text), "east", color, **options)
+            canvas.add_text(box.right, box.middle[1], data_latex(text), "east", color, **options)
         else:
-            canvas.add_text(*box.middle, cell(text), "center", color, **options)
+            canvas.add_text(*box.middle, data_latex(text), "center", color, **options)
         if box.has_leader:
             end = box.nearest(x, y)
             distance = math.hypot(end[0] - x, end[1] - y)
@@ -118,8 +117,7 @@ def edge_names(panel: PreparedPanel) -> list[EdgeName]:
 
 def _edge_name(panel: PreparedPanel, label: str, entity: str, y: float) -> EdgeName:
     lines = tuple(wrap_evenly(label, EDGE_MM, "scriptsize"))
-    color = look(style(entity, panel.entities, panel.location), Series()).text_color
-    return EdgeName(lines=lines, color=color, y=y)
+    return EdgeName(lines=lines, color=panel.entity_look(entity).text_color, y=y)
 
 
 def _ends_before_edge(canvas: Canvas, name: EdgeName) -> bool:
@@ -132,7 +130,7 @@ def write_names_above(canvas: Canvas) -> None:
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.names_above]
     centres = spread_along([x for x, _, _ in canvas.names_above], widths, -0.6, canvas.x.length + 0.6)
     for (_, text, color), x in zip(canvas.names_above, centres, strict=True):
-        canvas.add_text(x, canvas.y.length + 1.3, cell(text), "base", color, size="scriptsize")
+        canvas.add_text(x, canvas.y.length + 1.3, data_latex(text), "base", color, size="scriptsize")
 
 
 def write_edge_names(canvas: Canvas) -> None:
@@ -147,5 +145,5 @@ def write_edge_names(canvas: Canvas) -> None:
         if abs(centre - y) > 0.9 or (name.x is not None and canvas.x.length - canvas.x.mm(name.x) > 3.0):
             end = canvas.x.length if name.x is None else canvas.x.mm(name.x) + MARK_MM + 0.3
             canvas.add_leader((end, y), (start - 0.3, centre), name.color)
-        text = r"\\".join(map(cell, name.lines))
+        text = r"\\".join(map(data_latex, name.lines))
         canvas.add_text(start, centre, text, "west", name.color, size="scriptsize", align="left")

@@ -48,6 +48,10 @@ class PreparedPanel:
         """Return the specification of the axis "x" or "y"."""
         return self.panel.x if name == "x" else self.panel.y
 
+    def entity_look(self, entity: str) -> Look:
+        """Return the look of an entity that a rule, a range or an annotation names."""
+        return look(style(entity, self.entities, self.location), Series())
+
     def position(self, value: Any, axis: str) -> float:
         """Return the position of a value on an axis: the index of a category, or the number itself."""
         if not isinstance(value, str):

@@ -74,11 +74,11 @@ def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
     """Return the pictures that the document includes, by file name: dense heat maps, and the figure's `files`."""
     from boundpaper.figures.margins import colour_limits
     from boundpaper.figures.png import heat_png
-    from boundpaper.figures.view import displayed_rows, rasters
+    from boundpaper.figures.view import displayed_rows, rasterized_heat_maps
 
     check(figure, name)
     files = {f"{name}{suffix}": picture for suffix, picture in figure.files.items()}
-    for i, s in rasters(figure):
+    for i, s in rasterized_heat_maps(figure):
         panel = figure.panels[i]
         is_flipped = not (panel.y.reverse or bool(panel.y.categories))
         rows = displayed_rows(s, panel.x.reverse, is_flipped)

@@ -8,6 +8,6 @@ def latex(text: str) -> str:
     return prose(text, "latex")
 
 
-def cell(text: str) -> str:
+def data_latex(text: str) -> str:
     """Return the LaTeX of a name, category or other data cell, with digits and hyphens as written."""
     return prose(text, "latex", numbers=False)

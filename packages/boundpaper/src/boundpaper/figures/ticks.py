@@ -35,10 +35,10 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, are_years: bool = Fals
         if len(ticks) > 1 and (max(ticks) >= 1e5 or min(ticks) < 1e-3):
             labels = [_power_text(v, axis.base) + unit for v in ticks]
     elif scale.kind == "symlog":
-        ticks = without_crowded(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
+        ticks = spaced_ticks(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
         labels = tick_texts(ticks, unit, equal_decimals=False)
     elif scale.is_geometric and scale.high / scale.low > 30:
-        ticks = without_crowded(scale, log_ticks(scale.low, scale.high, count, axis.base), every * 0.6)
+        ticks = spaced_ticks(scale, log_ticks(scale.low, scale.high, count, axis.base), every * 0.6)
         labels = tick_texts(ticks, unit, equal_decimals=False)
     elif are_years:
         ticks = [v for v in linear_ticks(scale.low, scale.high, count) if v == round(v)]
@@ -96,7 +96,7 @@ def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
     return [v for v in (*(-p for p in reversed(powers)), 0.0, *powers) if low <= v <= high]
 
 
-def without_crowded(scale: Scale, ticks: Sequence[float], distance: float) -> list[float]:
+def spaced_ticks(scale: Scale, ticks: Sequence[float], distance: float) -> list[float]:
     """Return the ticks, except those closer than `distance` mm to a larger tick or to zero."""
     spaced: list[float] = [v for v in ticks if v == 0]
     for value in sorted(ticks, key=lambda v: -abs(v)):

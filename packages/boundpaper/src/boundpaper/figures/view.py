@@ -12,9 +12,8 @@ from boundpaper.figures.metrics import width, wrap
 from boundpaper.figures.names import write_edge_names, write_names_above, write_point_names
 from boundpaper.figures.ready import PreparedPanel, PreparedSeries
 from boundpaper.figures.scale import Scale, number
-from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
+from boundpaper.figures.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
 from boundpaper.figures.spec import Figure, Rule, Shade
-from boundpaper.figures.style import Look, look, style
 from boundpaper.figures.text import latex
 
 RASTER_FROM = 32
@@ -34,7 +33,7 @@ def figure_view(figure: Figure, name: str) -> dict[str, Any]:
     }
 
 
-def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
+def rasterized_heat_maps(figure: Figure) -> list[tuple[int, Heatmap]]:
     """Return the heat maps that become pictures, each with the index of its panel."""
     return [
         (i, s)
@@ -196,7 +195,7 @@ def _shade_view(canvas: Canvas, shade: Shade, i: int) -> dict[str, Any]:
         )
     color = f"black, fill opacity={0.07 if i % 2 == 0 else 0.14}"
     if shade.entity:
-        color = f"{_entity_look(canvas, shade.entity).color}, fill opacity=0.12"
+        color = f"{canvas.panel.entity_look(shade.entity).color}, fill opacity=0.12"
     if shade.axis == "x":
         if shade.label:
             canvas.names_above.append(((a + b) / 2, shade.label, "okgrey!60!black"))
@@ -205,7 +204,7 @@ def _shade_view(canvas: Canvas, shade: Shade, i: int) -> dict[str, Any]:
 
 
 def _rule_view(canvas: Canvas, rule: Rule) -> dict[str, Any]:
-    rule_look = _entity_look(canvas, rule.entity)
+    rule_look = canvas.panel.entity_look(rule.entity)
     fields = {"color": rule_look.color, "dash": rule.dash}
     position = canvas.panel.position(rule.at, rule.axis)
     if rule.axis == "x":
@@ -215,10 +214,6 @@ def _rule_view(canvas: Canvas, rule: Rule) -> dict[str, Any]:
         return {**fields, "a": canvas.fractions(x, 0), "b": canvas.fractions(x, canvas.y.length)}
     y = canvas.y.mm(position)
     return {**fields, "a": canvas.fractions(0, y), "b": canvas.fractions(canvas.x.length, y)}
-
-
-def _entity_look(canvas: Canvas, entity: str) -> Look:
-    return look(style(entity, canvas.panel.entities, canvas.panel.location), Series())
 
 
 _ANCHORS = {
@@ -232,7 +227,7 @@ def _write_annotations(canvas: Canvas) -> list[dict[str, Any]]:
     panel, arrows = canvas.panel, []
     for annotation in panel.panel.annotations:
         x, y = canvas.mm(panel.position(annotation.x, "x"), panel.position(annotation.y, "y"))
-        color = _entity_look(canvas, annotation.entity).text_color if annotation.entity else "okblack"
+        color = canvas.panel.entity_look(annotation.entity).text_color if annotation.entity else "okblack"
         dx = 0.8 * (("right" in annotation.anchor) - ("left" in annotation.anchor))
         dy = 0.8 * (("above" in annotation.anchor) - ("below" in annotation.anchor))
         canvas.add_text(x + dx, y + dy, latex(annotation.text), _ANCHORS[annotation.anchor], color, size="scriptsize")
