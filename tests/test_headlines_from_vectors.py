@@ -29,7 +29,7 @@ def rotated(x, positions, base):
 def by_quarter(name, base):
     """Return plasticity, and the share of queries whose preferred key changes, for each quarter of the positions."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).float().eval()
     quarters: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
     texts = torch.tensor([token_ids(words) for words in held_out_documents(LENGTH)[:TEXTS]])
     record = lambda call: quarters.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
