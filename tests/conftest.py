@@ -29,8 +29,7 @@ os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tes
 os.environ["PYTHONPATH"] = PACKAGES  # programs started by tests import this checkout's packages
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers make tests four times slower
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
-# one cache for all projects that tests make, shared with the instruments' suite, so that code is compiled once
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "out/state/numba"))
+os.environ["NUMBA_CACHE_DIR"] = ""  # compiled code lies beside the sources, and copies of the project include it
 ROOMS = ("analysis", "figures", "packages", "tables")
 
 

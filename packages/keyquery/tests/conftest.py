@@ -17,8 +17,7 @@ SOURCES = [HERE.parent / "src", HERE.parents[1] / "boundpaper/src"]
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, SOURCES))  # programs started by tests import this checkout
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers make tests four times slower
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
-# one cache for all projects that tests make, as in the checkout, so that code is compiled once
-os.environ.setdefault("NUMBA_CACHE_DIR", str(HERE.parents[2] / "out/state/numba"))
+os.environ["NUMBA_CACHE_DIR"] = ""  # compiled code lies beside the sources, also for the thesis' suite and its copies
 restore_signals()
 PACKAGE = "name: measured\ntitle: Measured\nresources: []\n"
 
@@ -28,7 +27,7 @@ def pytest_collection_finish():
     if "numba" in sys.modules:
         from compiled_once import compile_alone
 
-        compile_alone(Path(os.environ["NUMBA_CACHE_DIR"]))
+        compile_alone(HERE.parents[2] / "out/state")
 
 
 @pytest.fixture(scope="session")
