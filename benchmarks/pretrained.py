@@ -153,8 +153,8 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
     spent: dict[str, float] = {}
     for name in (each for each in EXPERIMENTS if each not in without):
         items = 0 if name in BY_LOSS else ITEMS
-        place = None if name == "text_kinds" else "manual:evaluation"  # this experiment uses its own texts
-        options = Options(texts=TEXTS, tokens=tokens, items=items, place=place)
+        texts_from = None if name == "text_kinds" else "manual:evaluation"  # text_kinds has its own texts
+        options = Options(texts=TEXTS, tokens=tokens, items=items, texts_from=texts_from)
         plan = RunPlan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
         start = time.process_time()
         load(source)
