@@ -154,7 +154,7 @@ def test_tables_show_the_results():
 def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
     heading, sentence = "F.1 A heading without an end\n", "This is the first sentence of the text."
     book = [("a", f"{heading}{sentence} This is another one, and it is as long."), ("b", "No sentence here")]
-    monkeypatch.setitem(text_sets.SETS, "again", text_sets._repeated_sentences(lambda: iter(book)))
+    monkeypatch.setitem(text_sets.SETS, "again", lambda: text_sets._repeated_sentences(lambda: iter(book)))
     assert list(texts(TextSource("again"))) == [("a", f"{sentence} {sentence}")]
 
 

@@ -135,14 +135,10 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
         interval = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
+        unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
         numbers = (number_text(line.estimate), interval, str(line.n), line.unit)
-        lines.append((line.model, line.experiment, with_unit(line.quantity, line.unit_of_values), *numbers, line.note))
+        lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
     return align_lines(lines)
-
-
-def with_unit(quantity: str, unit: str) -> str:
-    """Return the name of a quantity, followed by the unit of its values in brackets if there is one."""
-    return f"{quantity} ({unit})" if unit else quantity
 
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:
@@ -160,6 +156,11 @@ def align_lines(lines: Sequence[Sequence[str]]) -> str:
 def number_text(value: float | None) -> str:
     """Return a value with three significant digits, or a dash if there is none."""
     return "-" if value is None else significant(3).show(value, "plain")
+
+
+def with_unit(quantity: str, unit: str) -> str:
+    """Return the name of a quantity, followed by the unit of its values in brackets if there is one."""
+    return f"{quantity} ({unit})" if unit else quantity
 
 
 def as_json(files: Sequence[str], summary_lines: Sequence[SummaryLine]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -236,11 +237,8 @@ def _run_blocks(model: PreTrainedModel, layers: list[_Layer]) -> dict[int, _Bloc
     runs = {layer.index: _BlockRun() for layer in layers}
     hooks = []
 
-    def output_recorder(run: _BlockRun) -> Any:
-        def hook(module: Module, inputs: Any, output: Any) -> None:
-            run.module_calls.append((module, _first_tensor(inputs), _first_tensor(output)))
-
-        return hook
+    def record_module(run: _BlockRun, module: Module, inputs: Any, output: Any) -> None:
+        run.module_calls.append((module, _first_tensor(inputs), _first_tensor(output)))
 
     def record_call(call: Call) -> None:
         if call.layer in runs and not call.cross:
@@ -249,7 +247,7 @@ def _run_blocks(model: PreTrainedModel, layers: list[_Layer]) -> dict[int, _Bloc
 
     try:
         for layer in {layer.index: layer for layer in layers}.values():
-            hook = output_recorder(runs[layer.index])
+            hook = partial(record_module, runs[layer.index])
             hooks += [module.register_forward_hook(hook) for module in layer.block.modules()]
         _run_probe(model, record_call)
     finally:
@@ -340,27 +338,22 @@ def _silent_layers(model: PreTrainedModel, layers: list[_Layer], parts: dict[int
         zeros = torch.zeros_like(_first_tensor(output))
         return (zeros, *output[1:]) if isinstance(output, tuple) else zeros
 
-    def input_recorder(index: int) -> Any:
-        def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            block_inputs[index] = (inputs[0] if inputs else options["hidden_states"]).float()
+    def record_input(index: int, module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+        block_inputs[index] = (inputs[0] if inputs else options["hidden_states"]).float()
 
-        return hook
-
-    def output_comparer(index: int) -> Any:
-        def hook(module: Module, inputs: Any, output: Any) -> None:
-            after, before = _first_tensor(output).float(), block_inputs[index]
-            size = float(before.norm())  # 0 if an earlier block zeroed the stream, which says nothing about this block
-            if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
-                silent_indices.append(index)
-
-        return hook
+    def compare_output(index: int, module: Module, inputs: Any, output: Any) -> None:
+        after, before = _first_tensor(output).float(), block_inputs[index]
+        size = float(before.norm())  # 0 if an earlier block zeroed the stream, which says nothing about this block
+        if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
+            silent_indices.append(index)
 
     try:
         for layer in layers:
             if layer.index in parts:
                 hooks += [module.register_forward_hook(silence) for module in parts[layer.index]]
-                hooks.append(layer.block.register_forward_pre_hook(input_recorder(layer.index), with_kwargs=True))
-                hooks.append(layer.block.register_forward_hook(output_comparer(layer.index)))
+                recorder = partial(record_input, layer.index)
+                hooks.append(layer.block.register_forward_pre_hook(recorder, with_kwargs=True))
+                hooks.append(layer.block.register_forward_hook(partial(compare_output, layer.index)))
         run_forward(model, _probe_tokens(model))
     finally:
         for handle in hooks:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -65,30 +66,27 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
         cache = options.get("past_key_values")
         outputs = {} if cache is not None and cache.get_seq_length() else _stored_outputs(model, inputs, options)
 
-    def stored_or_run(index: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
-        def forward(*inputs: Any, **options: Any) -> Any:
-            cache_type = libraries.transformers.Cache
-            cache = next((value for value in (*inputs, *options.values()) if isinstance(value, cache_type)), None)
-            if index in outputs:
-                output, layer = outputs[index]
-                if cache is not None:
-                    cache.layers[block.layer] = copy.deepcopy(layer)
-                return output.clone()
-            output = run(*inputs, **options)
-            if not isinstance(output, libraries.torch.Tensor):
-                raise ModelError(f"{type(block.module).__name__} returns more than the residual stream")
-            if index == len(outputs) and _bytes(outputs) + output.nbytes <= _byte_limit(model):
-                # a later block may add to the tensor in place
-                outputs[index] = output.clone(), None if cache is None else copy.deepcopy(cache.layers[block.layer])
-            return output
-
-        return forward
+    def forward(index: int, block: Block, run: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
+        cache_type = libraries.transformers.Cache
+        cache = next((value for value in (*inputs, *options.values()) if isinstance(value, cache_type)), None)
+        if index in outputs:
+            output, layer = outputs[index]
+            if cache is not None:
+                cache.layers[block.layer] = copy.deepcopy(layer)
+            return output.clone()
+        output = run(*inputs, **options)
+        if not isinstance(output, libraries.torch.Tensor):
+            raise ModelError(f"{type(block.module).__name__} returns more than the residual stream")
+        if index == len(outputs) and _bytes(outputs) + output.nbytes <= _byte_limit(model):
+            # a later block may add to the tensor in place
+            outputs[index] = output.clone(), None if cache is None else copy.deepcopy(cache.layers[block.layer])
+        return output
 
     with ExitStack() as stack:
         if count:
             stack.callback(model.register_forward_pre_hook(look_up_outputs, with_kwargs=True).remove)
             for index, block in enumerate(blocks(model)[:count]):
-                stack.callback(_replace_forward(block.module, stored_or_run(index, block, block.module.forward)))
+                stack.callback(_replace_forward(block.module, partial(forward, index, block, block.module.forward)))
         yield
 
 

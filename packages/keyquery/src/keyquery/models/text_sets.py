@@ -11,6 +11,7 @@ import subprocess
 import sysconfig
 import tokenize
 from collections.abc import Callable, Iterator
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -95,17 +96,13 @@ def _kjv_texts() -> Texts:
         yield title, "\n".join(books[title])
 
 
-def _html_pages(package: str, folder: str) -> Callable[[], Texts]:
-    """Return a reader of a Debian package's HTML pages, one document per page."""
-
-    def read() -> Texts:
-        files = sorted((BOOKS / package / folder).glob("*.html"))
-        if not files:
-            raise DataError(f"{package}: the package is not installed; install it: apt-get install {package}")
-        for path in files:
-            yield path.stem, _visible_text(path.read_text(encoding="utf-8", errors="replace"))
-
-    return read
+def _html_pages(package: str, folder: str) -> Texts:
+    """Yield the HTML pages of a Debian package, one document per page."""
+    paths = sorted((BOOKS / package / folder).glob("*.html"))
+    if not paths:
+        raise DataError(f"{package}: the package is not installed; install it: apt-get install {package}")
+    for path in paths:
+        yield path.stem, _visible_text(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def _visible_text(html: str) -> str:
@@ -136,24 +133,20 @@ class _PageParser(HTMLParser):
             self.strings.append(data.replace("\n", " "))
 
 
-def _repeated_sentences(read: Callable[[], Texts]) -> Callable[[], Texts]:
-    """Return a reader that replaces each document by its first sentence, repeated to about the document's length."""
-
-    def read_repeated() -> Texts:
-        for title, text in read():
-            if sentence := SENTENCE.search(text):
-                yield title, " ".join([sentence[0]] * max(2, len(text) // (len(sentence[0]) + 1)))
-
-    return read_repeated
+def _repeated_sentences(read: Callable[[], Texts]) -> Texts:
+    """Yield each document's first sentence, repeated to about the document's length."""
+    for title, text in read():
+        if sentence := SENTENCE.search(text):
+            yield title, " ".join([sentence[0]] * max(2, len(text) // (len(sentence[0]) + 1)))
 
 
-_anarchism = _html_pages("anarchism", "html")
+_anarchism = partial(_html_pages, "anarchism", "html")
 SETS: dict[str, Callable[[], Texts]] = {
     "manual": _manual_texts,
     "code": _library_code,
     "kjv": _kjv_texts,
     "anarchism": _anarchism,
-    "anarchism-repeated": _repeated_sentences(_anarchism),
-    "debian-handbook": _html_pages("debian-handbook", "html/en-US"),
+    "anarchism-repeated": partial(_repeated_sentences, _anarchism),
+    "debian-handbook": partial(_html_pages, "debian-handbook", "html/en-US"),
 }
 JOINED = {"manual"}  # sets that are read as one text
