@@ -334,7 +334,7 @@ def open_subject(
     is_builtin = path_or_id != source.name
     loaded_model = load(resolved_source)
     if loaded_model.tokenizer is None:
-        raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
+        raise ModelError(f"{source.name}: has no tokenizer, which the experiments need; save one beside the model")
     positional = positional_of(loaded_model.model)
     if positional == "drope":
         check_position_blind(loaded_model.model)

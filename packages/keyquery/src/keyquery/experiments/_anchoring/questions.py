@@ -113,14 +113,15 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     )
     for number, (where, row) in enumerate(rows):
         if not isinstance(row, dict):
-            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns")
+            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns; mend the row")
         absent = [column for column in source.columns if column not in row]
         if absent:
             raise DataError(f"{where}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
         try:
             question = source.read(row, number)
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{where}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
+            fault = f"not a row of {source.hub} ({type(error).__name__}: {error})"
+            raise DataError(f"{where}: {fault}; mend or remove it") from None
         if question.spans and question.aliases:
             usable.append(question)
     if not usable:
