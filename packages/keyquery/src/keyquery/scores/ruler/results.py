@@ -174,7 +174,7 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
                     cells.append(Score(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
             if not (isinstance(value, int | float) and 0 <= value <= 1 and math.isfinite(value)):
-                raise DataError(f"{path}: {name} at {length}: {value!r} is no score from 0 to 1; run the harness again")
+                raise DataError(f"{path}: {name} at {length}: {value!r} is not a score between 0 and 1; run it again")
             if isinstance(limit, int) and length > limit:
                 raise DataError(
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
