@@ -156,10 +156,9 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     else:
         qk = masks.mask_top(masks.measure_norms(subject, choice_texts, "pre")).interventions("mean", "pre")
         rows += effect_rows(subject, texts, options, Condition("qk", qk))
-    names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")
-    no_bos = NO_BOS if not subject.has_bos else why_hidden(subject.model, "mlp")
-    if no_bos:
-        return rows + [absent for name in (*names, "sweep_bos_mlp") for absent in absent_rows(subject, name, no_bos)]
+    if no_bos := NO_BOS if not subject.has_bos else why_hidden(subject.model, "mlp"):
+        names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best", "sweep_bos_mlp")
+        return rows + [absent_row for name in names for absent_row in absent_rows(subject, name, no_bos)]
     layers = choose_layers(subject, choice_texts)
     rows.append(row("bos_peak", layers.peak, len(choice_texts), condition=BASELINE.name))
     for kind, layer in (("matching", layers.matching), ("best", layers.best)):
@@ -192,7 +191,7 @@ def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWE
     rows = effect_rows(subject, texts, options)
     if no_bos := NO_BOS if not subject.has_bos else why_hidden(subject.model, "v"):
         names = ("bos_value_spike", "bos_value_all", "sweep_bos_value")
-        return rows + [absent for name in names for absent in absent_rows(subject, name, no_bos)]
+        return rows + [absent_row for name in names for absent_row in absent_rows(subject, name, no_bos)]
     is_spike = norm_ratios(subject, choice_texts) > SPIKE
     if is_spike.any():
         spike = layers_of(subject)[int(np.argmax(is_spike))]

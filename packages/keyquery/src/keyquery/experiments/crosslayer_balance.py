@@ -35,8 +35,8 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
             for index, layer in enumerate(layers.tolist()):
                 reason = why_missing(surveys, name, index)
                 table += over_texts(name, shares[:, index], reason, condition=condition, layer=layer)
-            complete = np.asarray(np.isfinite(shares).all(axis=1))
-            filled = np.where(complete[:, None], shares, 0.0)
+            is_complete = np.asarray(np.isfinite(shares).all(axis=1))
+            filled = np.where(is_complete[:, None], shares, 0.0)
             summaries = {
                 "mean": filled.mean(axis=1),
                 "attention_larger": (filled > HALF).sum(axis=1),
@@ -44,11 +44,11 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
             }
             no_share = "undefined in at least one layer"
             for summary, values in summaries.items():
-                by_text = np.where(complete, values, np.nan)
+                by_text = np.where(is_complete, values, np.nan)
                 table += per_text(f"{name}_{summary}", surveys, by_text, len(layers), no_share, condition=condition)
             spread = filled.std(axis=1, ddof=1) if len(layers) > 1 else np.full(len(surveys), np.nan)
             reason = no_share if len(layers) > 1 else "one layer has no spread"
-            by_text = np.where(complete, spread, np.nan)
+            by_text = np.where(is_complete, spread, np.nan)
             table += per_text(f"{name}_sd_over_layers", surveys, by_text, len(layers), reason, condition=condition)
     return table
 

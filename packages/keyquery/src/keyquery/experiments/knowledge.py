@@ -47,7 +47,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
         for condition in conditions:
             subject.tell(f"knowledge: {task}, {condition.name}")
             by_item = condition.name in ("baseline", "top1", "random-0")
-            rows += answer_rows(subject, task, options, condition, units=by_item)
+            rows += answer_rows(subject, task, options, condition, by_item=by_item)
         if draws:
             accuracies = [row_value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
             rows.append(row(f"{task}_accuracy", statistics.mean(accuracies), draws, condition="random"))
@@ -87,8 +87,8 @@ def _category_rows(rows: list[Row], condition: str, tasks: list[str]) -> list[Ro
         for metric in metrics:
             task_values = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
             values = [value for value in task_values if value is not None]
-            complete = len(values) == len(members)
-            mean = sum(values) / len(values) if complete else None
-            reason = "" if complete else "not all of its tasks have a value"
+            is_complete = len(values) == len(members)
+            mean = sum(values) / len(values) if is_complete else None
+            reason = "" if is_complete else "not all of its tasks have a value"
             means.append(row(f"{category}_{metric}", mean, len(values), condition=condition, reason=reason))
     return means

@@ -108,7 +108,8 @@ class Head:
             raise ValueError(f"rotary is a {type(self.rotary).__name__}; give a keyquery.rotary.Rotary")
         if self.rotary is not None and self.rotary.end > self.dimension:
             raise ValueError(
-                f"the rotation covers {self.rotary.end} dimensions, but vectors have only {self.dimension}"
+                f"the rotation covers {self.rotary.end} dimensions, but vectors have only {self.dimension}; give the "
+                "rotary of this head"
             )
 
     def __repr__(self) -> str:

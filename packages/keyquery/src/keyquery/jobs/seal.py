@@ -57,7 +57,9 @@ def _user_key() -> bytes:
                 draft.unlink()
         key = path.read_bytes()
     except OSError as error:
-        raise ThesisError(f"{path}: the key for job results cannot be read or created ({error.strerror})") from None
+        raise ThesisError(
+            f"{path}: the key for job results cannot be read or created ({error.strerror}); mend its folder"
+        ) from None
     if len(key) != LENGTH:
         raise ThesisError(f"{path}: not a key for job results; remove it")
     return key

@@ -39,9 +39,9 @@ def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
         text = _experiment_text(path)
-        by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
+        is_by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
         has_settings = re.search(r"^SETTINGS\b", text, re.MULTILINE) is not None
-        if _EXPERIMENT_FUNCTION.search(text) and has_settings and by_name == named:
+        if _EXPERIMENT_FUNCTION.search(text) and has_settings and is_by_name == named:
             names.append(path.stem)
     return tuple(names)
 

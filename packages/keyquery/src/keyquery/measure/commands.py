@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from keyquery.measure.choices import BY_NAME, ESTIMATORS, EXPERIMENTS, PAIRS, PARTS, POSITIONS, SEPARATIONS, STATEMENTS
-from keyquery.measure.loading_options import add_job_options, add_loading_options, jobs_without_gpus
+from keyquery.measure.loading_options import add_job_options, add_loading_options, jobs_without_gpus, model_option
 
 
 class Integers(click.ParamType[tuple[int, ...]]):
@@ -75,9 +75,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 
 
 @click.command()
-@click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
-)
+@model_option
 @click.option(
     "--texts",
     required=True,

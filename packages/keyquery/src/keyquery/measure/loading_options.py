@@ -8,6 +8,9 @@ import click
 
 from keyquery.measure.choices import DTYPES, EXECUTORS, QUANTIZATIONS
 
+model_option = click.option(
+    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
+)
 _OPTIONS = (
     click.option(
         "--dtype", type=click.Choice(DTYPES), default="auto", show_default=True, help="Number type of the weights."

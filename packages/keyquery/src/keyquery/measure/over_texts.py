@@ -54,5 +54,7 @@ def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
         raise DataError(f"text {repeated_texts[0]!r} was surveyed twice; ids of texts must differ")
     shapes = {(survey.norms_q.shape, survey.norms_k.shape, survey.where) for survey in surveys}
     if len(shapes) > 1:
-        raise DataError("surveys of different models or settings (pre- and post-rotary) cannot be combined")
+        raise DataError(
+            "surveys of different models or settings (pre- and post-rotary) cannot be combined; give one kind"
+        )
     return surveys

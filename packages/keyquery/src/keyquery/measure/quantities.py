@@ -172,11 +172,12 @@ def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
         model_values = values[values.index.isna()]
         candidates = model_values if len(model_values) else layers  # rows of an ablation name the one ablated layer
         if len(candidates) != 1:
-            raise DataError(f"{where}: {len(candidates)} rows where one value of the model is needed")
+            raise DataError(f"{where}: {len(candidates)} rows where one value is needed; measure the model again")
         return float(candidates.iloc[0])
     layer_value = layers[layers.index == quantity.layer]
     if quantity.over in ("layer", "lead") and len(layer_value) != 1:
-        raise DataError(f"{where}: {len(layer_value)} rows of layer {quantity.layer}, where one is needed")
+        fault = f"{len(layer_value)} rows of layer {quantity.layer}, where one is needed"
+        raise DataError(f"{where}: {fault}; measure the model again")
     other_layers = layers[layers.index != quantity.layer]
     by_scope = {
         "layer": layer_value.sum(skipna=False),

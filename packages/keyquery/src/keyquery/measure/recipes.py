@@ -107,7 +107,7 @@ def load_recipe(path: Path) -> Recipe:
     try:
         top: Any = yaml_of(Path(), str(path))
     except FileNotFoundError:
-        raise DataError(f"{path}: cannot be read (no such file)") from None
+        raise DataError(f"{path}: cannot be read (no such file); give an existing recipe") from None
     rules.require(top, TOP, str(path))
     defaults = {key: top[key] for key in FOR_ALL if key in top}
     models = tuple(_read_model(keys, defaults, f"{path}: models[{i}]") for i, keys in enumerate(top["models"]))
@@ -333,6 +333,9 @@ def _read_options(top: Mapping[str, Any], file: str) -> Options:
 def _read_settings(settings: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
     for name, options in settings.items():
         if name not in experiments:
-            raise DataError(f"{file}: settings.{name} is for an experiment that the recipe does not run")
+            raise DataError(
+                f"{file}: settings.{name} is for an experiment that the recipe does not run; add it to experiments, or "
+                "remove the settings"
+            )
         rules.require(options, rules.mapping(settings_of(name)), f"{file}: settings.{name}")
     return dict(settings)

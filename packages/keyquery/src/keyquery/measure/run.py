@@ -177,7 +177,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     with memory_errors(name, subject):
         rows = module.measure(subject, plan.options, **settings)
     if not rows:
-        raise DataError(f"{name} of {subject.name}: the experiment gave no row")
+        raise DataError(f"{name} of {subject.name}: the experiment gave no row; its `measure` must return one")
     [path] = save(
         plan.root,
         {name: frame(rows, subject.positional, subject.precision)},

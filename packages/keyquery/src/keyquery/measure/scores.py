@@ -56,13 +56,13 @@ def answer_rows(
     options: Options,
     condition: Condition = BASELINE,
     *,
-    units: bool = False,
+    by_item: bool = False,
     layer: int | None = None,
 ) -> list[Row]:
     """Return rows of a task's accuracy, unparsed share and chance level under a condition, over all seeds.
 
-    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`; with `units`, also `TASK_right`, one row (1 or 0) per item
-    and seed.
+    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`; with `by_item`, also `TASK_right`, one row (1 or 0) per
+    item and seed.
     """
     outcomes: list[tuple[int, JudgedAnswer]] = []
     chances: list[float] = []
@@ -78,7 +78,7 @@ def answer_rows(
         row(f"{task}_unparsed", unparsed / n, n, **labels),
         row(f"{task}_chance", sum(chances) / n, n, **labels),
     ]
-    if units:
+    if by_item:
         rows += [
             row(f"{task}_right", float(answer.right), 1, unit_id=answer.id, seed=seed, **labels)
             for seed, answer in outcomes

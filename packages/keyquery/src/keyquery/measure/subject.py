@@ -331,18 +331,18 @@ def open_subject(
     """
     resolved_source, card = resolve_source(root, source)
     path_or_id = resolved_source.name
-    builtin = path_or_id != source.name
+    is_builtin = path_or_id != source.name
     loaded_model = load(resolved_source)
     if loaded_model.tokenizer is None:
-        raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
+        raise ModelError(f"{source.name}: has no tokenizer, which the experiments need; save one beside the model")
     positional = positional_of(loaded_model.model)
     if positional == "drope":
         check_position_blind(loaded_model.model)
     config, seed = loaded_model.model.config.get_text_config(), card.get("training_seed")
-    suffix = f"-s{seed}" if card and not builtin and seed else ""
+    suffix = f"-s{seed}" if card and not is_builtin and seed else ""
     precision, used = _precision_name(loaded_model), UsageRecord()
-    as_stored = source.quantize is None and source.dtype == "auto"
-    default_precision = "fp32" if card else precision if as_stored else ""
+    is_default = source.quantize is None and source.dtype == "auto"
+    default_precision = "fp32" if card else precision if is_default else ""
     parts = [slug(path_or_id) + suffix]
     parts += [precision] * (precision != default_precision) + ["double"] * bool(source.quantize and source.double)
     parts += _name_parts(source, options)

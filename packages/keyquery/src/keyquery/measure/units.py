@@ -104,8 +104,8 @@ def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> U
             tasks = {metric.removesuffix("_right") for metric in rows["metric"].unique() if metric.endswith("_right")}
             is_item = form_rows["unit_id"].iloc[0].rpartition("-")[0] in tasks
             kind = "item" if is_item else "text"
-            several_seeds = form_rows["seed"].nunique() > 1
-            names = form_rows["unit_id"] + (" of seed " + form_rows["seed"] if several_seeds else "")
+            has_seeds = form_rows["seed"].nunique() > 1
+            names = form_rows["unit_id"] + (" of seed " + form_rows["seed"] if has_seeds else "")
         if by is not None and by != kind and not (by == "head" and kind == "key head"):
             continue
         if names.duplicated().any():

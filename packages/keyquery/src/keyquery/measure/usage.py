@@ -61,9 +61,9 @@ class RecordingBook:
         """Return the kinds of texts of the book."""
         return self.book.kinds()
 
-    def items(self, task: str, count: int, seed: int, tokenizer: Any, **prompt: Any) -> list[Item]:
-        """Return items of the book and record them; `prompt` may have `length`, `depth` and `form`."""
-        book_items = self.book.items(task, count, seed, tokenizer, **prompt)
+    def items(self, task: str, count: int, seed: int, tokenizer: Any, **prompt_options: Any) -> list[Item]:
+        """Return items of the book and record them; `prompt_options` may have `length`, `depth` and `form`."""
+        book_items = self.book.items(task, count, seed, tokenizer, **prompt_options)
         self.used.add_items(book_items)
         return book_items
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from keyquery.measure.loading_options import add_loading_options
+from keyquery.measure.loading_options import add_loading_options, model_option
 from keyquery.scores.lbp.tasks import DATA, MODES
 
 
@@ -15,9 +15,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
-)
+@model_option
 @click.option(
     "--predictions",
     multiple=True,
@@ -59,9 +57,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more_files: tuple
 
 
 @bench.command()
-@click.option(
-    "--model", required=True, metavar="NAME_OR_ID", help="Model: a known name, a folder, a GGUF file or a Hub id."
-)
+@model_option
 @click.option(
     "--results",
     multiple=True,

@@ -47,14 +47,10 @@ SCENES = (
 )  # fmt: skip
 
 NAMES = (
-    "count", "total", "index", "items", "record", "buffer", "limit", "cursor", "entry", "weights", "offset",
-    "queue", "parent", "branch", "label", "depth", "width", "price", "order", "stock", "route", "signal", "sample",
-    "window",
-)  # fmt: skip
-VERBS = (
-    "load", "merge", "split", "filter", "update", "collect", "rank", "parse", "scale", "trim", "check", "fold",
-    "store", "sort",
-)  # fmt: skip
+    "count total index items record buffer limit cursor entry weights offset queue parent branch label depth width "
+    "price order stock route signal sample window"
+).split()
+VERBS = "load merge split filter update collect rank parse scale trim check fold store sort".split()
 TESTS = ("{a} is None", "not {a}", "{a} > {b}", "len({a}) == 0", "{a} in {b}", "{a} != {b}", "isinstance({a}, str)")
 STEPS = (
     "{a} = {b} + {c}", "{a}.append({b})", "{a} = max({b}, {c})", "{a} = [{b} for {b} in {c} if {b}]",

@@ -23,7 +23,7 @@ def local_rows(path: Path) -> Iterator[tuple[str, Any]]:
         raise DataError(f"{path}: no such file or folder; give a {', '.join(SUFFIXES)} file, or a folder of them")
     files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES) if path.is_dir() else [path]
     if not files:
-        raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
+        raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder; give one with such files")
     for file in files:
         yield from _rows_of_file(file)
 
@@ -33,7 +33,7 @@ def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
         try:
             rows = need("pyarrow.parquet", "to read parquet").ParquetFile(path).read(use_threads=False).to_pylist()
         except (OSError, ValueError) as error:
-            raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0]})") from error
+            raise DataError(f"{path}: not valid Parquet ({str(error).splitlines()[0]}); get the file again") from error
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
         return
     with path.open("rb") as stream:

@@ -24,6 +24,8 @@ from keyquery.tasks.published import hub_rows, local_rows
 
 PROMPT = ("Question: ", "\nAnswer:")
 NEW_TOKENS = 24
+POPQA_COLUMNS = ("id", "question", "subj", "prop", "possible_answers")
+TRIVIAQA_COLUMNS = ("question_id", "question", "answer")
 CHUNK = 64  # number of questions after which answers are saved
 Row = Mapping[str, Any]
 
@@ -54,19 +56,17 @@ class DataSet:
     read: Callable[[Row, int], Question]
 
 
-def _popqa(row: Row, number: int) -> Question:
+def _popqa_question(row: Row, number: int) -> Question:
     aliases = row["possible_answers"]
     answers = json.loads(aliases) if isinstance(aliases, str) else list(aliases)
     text = str(row["question"])
     return Question(str(row["id"]), text, subject_spans(text, str(row["subj"]), str(row["prop"])), _as_texts(answers))
 
 
-def _triviaqa(row: Row, number: int) -> Question:
+def _triviaqa_question(row: Row, number: int) -> Question:
     answer = row["answer"]
-    text = str(row["question"])
-    return Question(
-        str(row["question_id"]), text, decisive_spans(text), _as_texts([answer["value"], *answer["aliases"]])
-    )
+    text, aliases = str(row["question"]), _as_texts([answer["value"], *answer["aliases"]])
+    return Question(str(row["question_id"]), text, decisive_spans(text), aliases)
 
 
 def _hotpotqa_question(row: Row, number: int) -> Question:
@@ -84,11 +84,9 @@ def _as_texts(values: Any) -> tuple[str, ...]:
 
 
 DATA: Mapping[str, DataSet] = {
-    "popqa": DataSet(
-        "akariasai/PopQA", "", "test", ("id", "question", "subj", "prop", "possible_answers"), RULE_SUBJECT, _popqa
-    ),
+    "popqa": DataSet("akariasai/PopQA", "", "test", POPQA_COLUMNS, RULE_SUBJECT, _popqa_question),
     "triviaqa": DataSet(
-        "mandarjoshi/trivia_qa", "rc.nocontext", "validation", ("question_id", "question", "answer"), RULE, _triviaqa
+        "mandarjoshi/trivia_qa", "rc.nocontext", "validation", TRIVIAQA_COLUMNS, RULE, _triviaqa_question
     ),
     "hotpotqa": DataSet(
         "hotpotqa/hotpot_qa", "distractor", "validation", ("id", "question", "answer"), RULE, _hotpotqa_question
@@ -115,14 +113,15 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     )
     for number, (where, row) in enumerate(rows):
         if not isinstance(row, dict):
-            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns")
+            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns; mend the row")
         absent = [column for column in source.columns if column not in row]
         if absent:
             raise DataError(f"{where}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
         try:
             question = source.read(row, number)
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{where}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
+            fault = f"not a row of {source.hub} ({type(error).__name__}: {error})"
+            raise DataError(f"{where}: {fault}; mend or remove it") from None
         if question.spans and question.aliases:
             usable.append(question)
     if not usable:

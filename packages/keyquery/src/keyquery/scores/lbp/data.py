@@ -74,7 +74,7 @@ def fingerprint(samples: Sequence[Sample]) -> str:
 
 def _read_sample(row: Any, where: str) -> Sample:
     if not isinstance(row, dict):
-        raise DataError(f"{where}: a {type(row).__name__} instead of an object with the columns of a sample")
+        raise DataError(f"{where}: a {type(row).__name__} instead of an object with a sample's columns; mend it")
     absent_columns = [name for name in COLUMNS if name not in row]
     if absent_columns:
         raise DataError(

@@ -126,7 +126,7 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     Raises DataError if it is not an object with all fields, or a field is null.
     """
     if not isinstance(row, dict):
-        raise DataError(f"{where}: a {type(row).__name__} instead of an object")
+        raise DataError(f"{where}: a {type(row).__name__} instead of an object; write one object per line")
     absent_fields = [name for name in ("id", "mode", "prediction") if name not in row]
     if absent_fields:
         raise DataError(f"{where}: no field {', '.join(absent_fields)}; it has {cut_to_line(', '.join(row))}")
@@ -141,6 +141,6 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
         raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
-        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
+        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text; mend the line")
     answer, thoughts = split_thoughts(row["prediction"])
     return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=answer, thoughts=thoughts)

@@ -119,7 +119,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if _is_json(text.partition("\n")[0]):
             raise DataError(f"{path}: these are samples as JSON lines; give the results_*.json beside it") from None
-        raise DataError(f"{path}: not valid JSON ({error})") from None
+        raise DataError(f"{path}: not valid JSON ({error}); run the harness again") from None
     if not isinstance(content, dict) or not {"results", "configs"} <= set(content):
         kind = "samples" if isinstance(content, dict) and "doc_id" in content else "another kind of file"
         raise DataError(
@@ -174,7 +174,7 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
                     cells.append(Score(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
             if not (isinstance(value, int | float) and 0 <= value <= 1 and math.isfinite(value)):
-                raise DataError(f"{path}: {name} at {length}: {value!r} is not a score between 0 and 1")
+                raise DataError(f"{path}: {name} at {length}: {value!r} is not a score between 0 and 1; run it again")
             if isinstance(limit, int) and length > limit:
                 raise DataError(
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
@@ -209,7 +209,7 @@ def _mean_of_any_reference(result_path: Path, name: str, length: int, share: flo
             shares.append(share_contained(answer, references))
             any_of.append(share_contained(answer, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
-            raise DataError(f"{where}: no sample of the harness ({error!r})") from None
+            raise DataError(f"{where}: no sample of the harness ({error!r}); run the harness again") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         mean = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
