@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.claims._shared import printed_text
+from analysis.claims._shared import decile_values, printed_text
 from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pick, quote
 from boundpaper.statistics import wilson_interval
 
@@ -25,7 +25,7 @@ def c000_question_profile(
     for model in PAIR:
         row = pick(decile_profiles, model=model)
         recovery_row = pick(nope_recovery_recomputed, model=model)
-        values = [float(row[f"d{number}"]) for number in range(10)]
+        values = decile_values(row)
         width = float(row["captured_context"]) / len(values) / 1000
         lowest, peak = int(recovery_row["rise_from"]), int(recovery_row["rise_to"])
         edges = {"dip": (lowest * width, (lowest + 1) * width), "recovery": ((lowest + 1) * width, (peak + 1) * width)}

@@ -112,7 +112,7 @@ def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
     return untestable(
         "The lengths of the training documents are not published; two models trained alike on documents of different "
         "length would decide it.",
-        reported=str(length),
+        reported=length,
     )
 
 

@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from analysis.claims._shared import min_to_max
+from analysis.claims._shared import DECILES, min_to_max
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 
-DECILES = [f"d{decile}" for decile in range(10)]
 HALF_DECILE = 0.0005  # rounding error of a decile printed to three decimals
 
 
