@@ -4,6 +4,7 @@ With one seed, all verdicts are descriptive: they are about these two students o
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -205,27 +206,22 @@ def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict
     """
     rows = distilled_exchange[distilled_exchange["quantity"].isin(["plasticity", "linear_share"])].dropna(subset="low")
     for _, row in rows[rows["from_token"].isin(QUARTERS)].iterrows():
-        interval, quarter = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
+        difference, interval = float(row["difference"]), (float(row["low"]), float(row["high"]))
+        numbers: dict[str, Any] = {"recomputed": difference, "n": int(row["key_heads"])}
+        quarter = QUARTERS[int(row["from_token"])]
         reason = (
             f"in the {quarter} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
-            f"{row['difference']:+.3f} [{interval[0]:.3f}, {interval[1]:.3f}] over {int(row['key_heads'])} key heads"
+            f"{difference:+.3f} [{interval[0]:.3f}, {interval[1]:.3f}] over {numbers['n']} key heads"
         )
-        difference, head_count = float(row["difference"]), int(row["key_heads"])
         key = f"{row['pair']}_{row['quantity']}_{row['from_token']}"
         if row["quantity"] == "linear_share":
             statement = f"In the {quarter}, distance carries a smaller part of the gap in the student without rotation."
-            yield directed(
-                difference, interval, -1, reason, recomputed=difference, n=head_count, key=key, statement=statement
-            )
+            yield directed(difference, interval, -1, reason, key=key, statement=statement, **numbers)
             continue
         statement = f"In the {quarter}, the query's content decides more keys in the student without rotation."
-        yield directed(
-            difference, interval, 1, reason, recomputed=difference, n=head_count, key=f"{key}_more", statement=statement
-        )
+        yield directed(difference, interval, 1, reason, key=f"{key}_more", statement=statement, **numbers)
         statement = f"In the {quarter}, the query's content decides as many keys in the student without rotation."
-        yield equivalent(
-            interval, ARM_MARGIN, reason, recomputed=difference, n=head_count, key=f"{key}_same", statement=statement
-        )
+        yield equivalent(interval, ARM_MARGIN, reason, key=f"{key}_same", statement=statement, **numbers)
 
 
 def _judge_outcome(row: pd.Series, true: bool, reason: str, recomputed: float, statement: str) -> Verdict:
