@@ -30,14 +30,15 @@ def c000_question_profile(
         lowest, peak = int(recovery_row["rise_from"]), int(recovery_row["rise_to"])
         edges = {"dip": (lowest * width, (lowest + 1) * width), "recovery": ((lowest + 1) * width, (peak + 1) * width)}
         heights = {"dip": values[lowest], "recovery": values[peak]}
-        words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
+        predicates = {"dip": "is lowest before its rise", "recovery": "lies higher"}
         for feature in FEATURES:
             limits = [int(number) for number in re.findall(r"\d+", printed[feature])]  # thousands of tokens
             deviation = max(abs(edge - end) for edge, end in zip(edges[feature], limits, strict=True))
             yield judge(
                 deviation <= TOLERANCE,
-                f"It {words[feature]} at {edges[feature][0]:.0f}-{edges[feature][1]:.0f}K ({heights[feature]:.3f}); "
-                f"decile edges are at most {deviation:.1f}K away, and {TOLERANCE}K or less counts as the same place.",
+                f"It {predicates[feature]} at {edges[feature][0]:.0f}-{edges[feature][1]:.0f}K "
+                f"({heights[feature]:.3f}); decile edges are at most {deviation:.1f}K away, and {TOLERANCE}K or less "
+                "counts as the same place.",
                 reported=printed[feature],
                 recomputed=f"{edges[feature][0]:.0f}-{edges[feature][1]:.0f}K",
                 n=len(values),

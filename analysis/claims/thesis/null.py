@@ -41,10 +41,10 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
         return selected.set_index(["size", "positional"])
 
     def verdict(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
-        range_ = min_to_max(values, "+.3f")
+        range_in_words = min_to_max(values, "+.3f")
         return judge(
-            true, f"{words}: {range_} ({sizes} layers x width, {seeds} initialisations each).",
-            recomputed=range_, n=seeds, key=key, statement=f"In networks with random weights {statement}",
+            true, f"{words}: {range_in_words} ({sizes} layers x width, {seeds} initialisations each).",
+            recomputed=range_in_words, n=seeds, key=key, statement=f"In networks with random weights {statement}",
         )  # fmt: skip
 
     first = changes("written", "first", "plasticity").query("positional == 'none'")["change"]

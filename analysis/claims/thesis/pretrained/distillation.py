@@ -115,14 +115,14 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> Iterator[Ver
     """
     for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
         if row["quantity"] in REMOVED:
-            sign, words = REMOVED[str(row["quantity"])]
+            sign, wording = REMOVED[str(row["quantity"])]
             change = float(row["untouched"] - row["teacher"])
             yield judge(
                 sign * change > 0,
                 f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
                 recomputed=change,
                 key=f"{row['pair']}_{row['quantity']}",
-                statement=f"In a pretrained model, removing the rotation alone {words}.",
+                statement=f"In a pretrained model, removing the rotation alone {wording}.",
             )
 
 
@@ -133,7 +133,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
     """
     for _, row in distillation_quantities.dropna(subset=["nope", "continued"]).iterrows():
         if row["quantity"] in TRAINED:
-            sign, words = TRAINED[str(row["quantity"])]
+            sign, wording = TRAINED[str(row["quantity"])]
             change = float(row["nope"] - row["continued"])
             yield judge(
                 sign * change > 0,
@@ -141,7 +141,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
                 "the same texts",
                 recomputed=change,
                 key=f"{row['pair']}_{row['quantity']}",
-                statement=f"A pretrained model distilled without rotation has {words} than its control.",
+                statement=f"A pretrained model distilled without rotation has {wording} than its control.",
             )
 
 
@@ -170,7 +170,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
     """Removing the rotation loses keys, further training brings some back, and the control keeps more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
-        sign, words = KEY_CONTRASTS[contrast]
+        sign, wording = KEY_CONTRASTS[contrast]
         yield by_interval(
             row,
             sign,
@@ -178,7 +178,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
             f"[{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}] (McNemar, Holm {p(row['p_adjusted'])})",
             p=("p_value", "p_adjusted"),
             key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
-            statement=f"In prompts of {tokens} tokens, {words}.",
+            statement=f"In prompts of {tokens} tokens, {wording}.",
         )
 
 

@@ -177,8 +177,8 @@ def thesis_pretrained_levelled(
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
     """A pretrained model misses no key, whatever its wording and its place in the prompt."""
-    words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
-    rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(words))]
+    part_in_words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
+    rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(part_in_words))]
     for (model, part), cells in rows.groupby(["model", "part"], sort=False):
         lowest = cells.sort_values(["value", "low"]).iloc[0]
         yield judge(
@@ -189,7 +189,7 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
             recomputed=float(lowest["value"]),
             n=int(cells["n"].sum()),
             key=f"{model}_{part}",
-            statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
+            statement=f"{cells['display_name'].iloc[0]} finds every key {part_in_words[str(part)]}.",
         )
 
 
