@@ -123,13 +123,13 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
     )
     gathered_later = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
     gap = abs(float(share_later["estimate"])) - abs(float(gathered_later["estimate"]))
-    compared = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
+    comparison = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
     return judge(
         float(gathered["estimate"]) < min(float(position["estimate"]), 0.0),
         f"rho = {gathered['estimate']:.2f} against {position['estimate']:.2f} for the position and "
         f"{share['estimate']:.2f} for its share of the context ({int(gathered['n'])} bins of "
         f"{training_positions['checkpoint'].nunique()} checkpoints, not independent); within the extensions the share "
-        f"does {compared} ({share_later['estimate']:.2f} against {gathered_later['estimate']:.2f})",
+        f"does {comparison} ({share_later['estimate']:.2f} against {gathered_later['estimate']:.2f})",
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )

@@ -121,8 +121,8 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
                 row, key, f"{row['display_name']} retrieves keys {length} better than a guess.", above=True
             )
         else:
-            asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
-            yield _judge_guess(row, key, f"{asked} {GUESS}", above=False)
+            beginning = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
+            yield _judge_guess(row, key, f"{beginning} {GUESS}", above=False)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -196,9 +196,9 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
     """Asked whether a shown number is the key, a pretrained model says yes to wrong keys rather than to the key."""
-    shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
-    exact_probability = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
-    for _, row in shown[shown["which"] == "wrong"].iterrows():
+    shown_rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
+    exact_probability = shown_rows[shown_rows["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    for _, row in shown_rows[shown_rows["which"] == "wrong"].iterrows():
         is_below, is_significant = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
             is_below and is_significant,
