@@ -12,6 +12,7 @@ from boundpaper.claims.words import listed
 from boundpaper.store.frames import pick
 
 DECILE = 13107.2  # tokens per tenth of 131,072
+DECILES = [f"d{decile}" for decile in range(10)]
 USABLE = 10.0  # perplexity over its baseline, below which a model is usable
 
 
@@ -42,6 +43,11 @@ def min_to_max(values: pd.Series, form: str = ".3f") -> str:
 def printed_text(frame: pd.DataFrame, **where: object) -> str:
     """Return the text that a source prints in the only row that `where` selects."""
     return str(pick(frame, **where)["printed"])
+
+
+def decile_values(row: pd.Series) -> list[float]:
+    """Return the ten values of a profile, one per tenth of the context."""
+    return [float(value) for value in row[DECILES]]
 
 
 def value_of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:

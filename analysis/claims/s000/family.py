@@ -15,15 +15,15 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     """Only the two Llama models of 32 layers show a positive recovery."""
     models = nope_recovery_recomputed
     recovering = models[models["recovery_low"] > 0]
-    statement = pick(nope_stated, statement="finding_3_positive_models")
+    stated_row = pick(nope_stated, statement="finding_3_positive_models")
     expected = rows_where(models, family="Llama 3", text_layers=DEEP)
     other_models = models.drop(recovering.index)
     return judge(
-        set(recovering["model"]) == set(expected["model"]) and len(recovering) == statement["as_number"],
+        set(recovering["model"]) == set(expected["model"]) and len(recovering) == stated_row["as_number"],
         f"Recomputed from the deciles of all {len(models)} captured models, {listed(list(recovering['display_name']))} "
         f"recover in the window, and the {len(other_models)} others reach {other_models['recovery'].max():+.3f} at "
         f"most; the two of {DEEP} layers share their text weights.",
-        reported=str(statement["printed"]),
+        reported=str(stated_row["printed"]),
         recomputed=f"{len(recovering)} of {len(models)}",
         n=len(models),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.claims._shared import printed_text
+from analysis.claims._shared import decile_values, printed_text
 from boundpaper.claims import ALPHA, Verdict, about, claim, directed, judge, pick, quote
 from boundpaper.statistics import wilson_interval
 
@@ -25,19 +25,20 @@ def c000_question_profile(
     for model in PAIR:
         row = pick(decile_profiles, model=model)
         recovery_row = pick(nope_recovery_recomputed, model=model)
-        values = [float(row[f"d{number}"]) for number in range(10)]
+        values = decile_values(row)
         width = float(row["captured_context"]) / len(values) / 1000
         lowest, peak = int(recovery_row["rise_from"]), int(recovery_row["rise_to"])
         edges = {"dip": (lowest * width, (lowest + 1) * width), "recovery": ((lowest + 1) * width, (peak + 1) * width)}
         heights = {"dip": values[lowest], "recovery": values[peak]}
-        words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
+        predicates = {"dip": "is lowest before its rise", "recovery": "lies higher"}
         for feature in FEATURES:
             limits = [int(number) for number in re.findall(r"\d+", printed[feature])]  # thousands of tokens
             deviation = max(abs(edge - end) for edge, end in zip(edges[feature], limits, strict=True))
             yield judge(
                 deviation <= TOLERANCE,
-                f"It {words[feature]} at {edges[feature][0]:.0f}-{edges[feature][1]:.0f}K ({heights[feature]:.3f}); "
-                f"decile edges are at most {deviation:.1f}K away, and {TOLERANCE}K or less counts as the same place.",
+                f"It {predicates[feature]} at {edges[feature][0]:.0f}-{edges[feature][1]:.0f}K "
+                f"({heights[feature]:.3f}); decile edges are at most {deviation:.1f}K away, and {TOLERANCE}K or less "
+                "counts as the same place.",
                 reported=printed[feature],
                 recomputed=f"{edges[feature][0]:.0f}-{edges[feature][1]:.0f}K",
                 n=len(values),

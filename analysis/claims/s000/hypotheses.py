@@ -112,14 +112,13 @@ def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
     return untestable(
         "The lengths of the training documents are not published; two models trained alike on documents of different "
         "length would decide it.",
-        reported=str(length),
+        reported=length,
     )
 
 
 @claim("000, Conclusion")
 def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """The profile is a trait of the Llama family, which appears from 32 layers on."""
-    depth = pick(nope_stated, statement="conclusion_depth")
     networks = nope_recovery_recomputed[nope_recovery_recomputed["family"] == "Llama 3"].drop_duplicates("network")
     recovering = networks[networks["recovers"].astype(bool)]
     return judge(
@@ -128,7 +127,7 @@ def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd
         f"layers; a threshold between {networks['text_layers'].nlargest(2).min()} and "
         f"{recovering['text_layers'].max()} layers cannot be told from any other difference between the networks.",
         otherwise="not supported",
-        reported=str(depth["printed"]),
+        reported=printed_text(nope_stated, statement="conclusion_depth"),
         recomputed=f"{len(recovering)} of {len(networks)} networks",
         n=len(networks),
     )

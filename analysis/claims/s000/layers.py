@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, printed_text
+from analysis.claims._shared import DECILES, cell_check, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -186,7 +186,7 @@ def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame
     """The profile of layer 16 is nearly flat: it ranges over 0.087 across the deciles."""
     reported = quote(nope_stated, statement="extremes_range")
     layer = quote(nope_stated, statement="extremes_range_layer").printed
-    deciles = decile_profiles.set_index("model")[[f"d{decile}" for decile in range(10)]]
+    deciles = decile_profiles.set_index("model")[DECILES]
     spread = deciles.max(axis=1) - deciles.min(axis=1)
     model_range = spread[PAIR[1]]
     names = decile_profiles.set_index("model")["display_name"]

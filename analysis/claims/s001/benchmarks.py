@@ -138,13 +138,13 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
     }
     judged_by = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
     for key, original in statements.items():
-        here, there = pick(stated_001, statement=key), pick(stated_002, statement=original)
+        row, original_row = pick(stated_001, statement=key), pick(stated_002, statement=original)
         verdict = cell_check(
-            here["printed"] == there["printed"],
-            f"The second study prints {there['printed']}.",
-            reported=str(here["printed"]),
-            recomputed=str(there["printed"]),
+            row["printed"] == original_row["printed"],
+            f"The second study prints {original_row['printed']}.",
+            reported=str(row["printed"]),
+            recomputed=str(original_row["printed"]),
             key=key,
-            statement=f"{here['quantity']}: {here['printed']}.",
+            statement=f"{row['quantity']}: {row['printed']}.",
         )
         yield mark_repeat(verdict, *judged_by.get(key, ()))

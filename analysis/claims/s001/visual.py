@@ -49,11 +49,11 @@ def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) 
     """Judge whether each pair of landmarks, one of each document, has the same ends."""
     for key, original_key in pairs.items():
         row, original = (pick(reported_landmarks, landmark=landmark) for landmark in (key, original_key))
-        here, there = _landmark_ends(row), _landmark_ends(original)
+        ends, original_ends = _landmark_ends(row), _landmark_ends(original)
         yield cell_check(
-            here == there,
-            f"The other document prints {original['printed']}, read as {_in_words(there)} against {_in_words(here)} "
-            "here.",
+            ends == original_ends,
+            f"The other document prints {original['printed']}, read as {_in_words(original_ends)} against "
+            f"{_in_words(ends)} here.",
             reported=str(row["printed"]),
             recomputed=str(original["printed"]),
             key=key,

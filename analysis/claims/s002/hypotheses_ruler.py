@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, printed_text
+from analysis.claims._shared import cell_check, decile_values, printed_text
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
@@ -108,7 +108,7 @@ def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> 
 def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B (dip at 40-50 %, recovery at 70-80 %, collapse) has the pattern of Llama-3.2-11B-Vision."""
     rows = {model: pick(decile_profiles, model=model) for model in ("llama3.1-8b", "llama3.2-11b")}
-    profiles = {model: [float(row[f"d{number}"]) for number in range(10)] for model, row in rows.items()}
+    profiles = {model: decile_values(row) for model, row in rows.items()}
     deciles = {
         model: (values.index(min(values[:7])), values.index(max(values[5:9])), values.index(min(values)))
         for model, values in profiles.items()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, judge_recovery_depth, printed_text
+from analysis.claims._shared import cell_check, decile_values, judge_recovery_depth, printed_text
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
@@ -33,7 +33,7 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
     """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named."""
     for key, (model, feature) in PLACES.items():
         row = pick(decile_profiles, model=model)
-        values = [float(row[f"d{number}"]) for number in range(10)]
+        values = decile_values(row)
         dip = values.index(min(values[:7]))
         deciles = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}
         decile = deciles[feature]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import min_to_max, printed_text
+from analysis.claims._shared import decile_values, min_to_max, printed_text
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -117,7 +117,7 @@ def c002_t4_llama31_8b_rises(decile_profiles: pd.DataFrame) -> Verdict:
 
 def _judge_bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, ...], dip: int = 4) -> Verdict:
     row = pick(decile_profiles, model=model)
-    values = [float(row[f"d{number}"]) for number in range(10)]
+    values = decile_values(row)
     inner_values = values[1:9]
     lowest = values.index(min(inner_values[: max(recovery)]))
     return judge(

@@ -57,22 +57,22 @@ def c002_near_as_flexible(
     stated_002: pd.DataFrame, training_equal_positions: pd.DataFrame, training_trajectory: pd.DataFrame
 ) -> Verdict:
     """After the collapse, plasticity over the first 2K positions is as in early training."""
-    early = pick(training_equal_positions, checkpoint=FIRST)
-    final = in_phases(training_equal_positions, EXTENSIONS[1:])
-    has_value = final["at_0_1k"].notna()
-    low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
+    first_row = pick(training_equal_positions, checkpoint=FIRST)
+    last_rows = in_phases(training_equal_positions, EXTENSIONS[1:])
+    has_value = last_rows["at_0_1k"].notna()
+    low, high = float(last_rows["at_1k_2k"].min()), float(last_rows["at_1k_2k"].max())
     fifth_end = value_at(training_trajectory, LAST, "first_fifth_ends")
-    levels_overlap = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
+    levels_overlap = low <= float(first_row["at_1k_2k_high"]) and float(first_row["at_1k_2k_low"]) <= high
     return judge(
         levels_overlap and bool(has_value.all()),
         f"between 1,024 and 2,048 tokens the last phase has {low:.3f} to {high:.3f}, the first checkpoint "
-        f"{early['at_1k_2k']:.4f} ({early['at_1k_2k_low']:.4f} to {early['at_1k_2k_high']:.4f} by rounding); below "
-        f"1,024 tokens {int(has_value.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
-        f"{fifth_end:,.0f} tokens",
+        f"{first_row['at_1k_2k']:.4f} ({first_row['at_1k_2k_low']:.4f} to {first_row['at_1k_2k_high']:.4f} by "
+        f"rounding); below 1,024 tokens {int(has_value.sum())} of {len(last_rows)} have a value, and the first-fifth "
+        f"figure runs to {fifth_end:,.0f} tokens",
         otherwise="not supported",
         reported=printed_text(stated_002, statement="finding_near_level"),
-        recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
-        n=len(final),
+        recomputed=f"{low - float(first_row['at_1k_2k']):+.3f}",
+        n=len(last_rows),
     )
 
 
@@ -109,14 +109,17 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFrame) -> Verdict:
     """That value of pre-training was reached at the bias that the model has after the extensions."""
-    early, late = (quote(reported_training, checkpoint=name, metric="bias_strength") for name in (FIRST, LAST))
+    first_cell, last_cell = (
+        quote(reported_training, checkpoint=name, metric="bias_strength") for name in (FIRST, LAST)
+    )
     return judge(
-        early.interval.low <= late.interval.high,
-        f"the only checkpoint with that value has a bias of {early.printed} per token, "
-        f"{early.number / late.number:.1f} times the {late.printed} after the extensions; over the windows of 4,096 "
-        f"and {WINDOW:,} tokens they are {early.number * 4096:.0f} and {late.number * WINDOW:.0f}",
+        first_cell.interval.low <= last_cell.interval.high,
+        f"the only checkpoint with that value has a bias of {first_cell.printed} per token, "
+        f"{first_cell.number / last_cell.number:.1f} times the {last_cell.printed} after the extensions; over the "
+        f"windows of 4,096 and {WINDOW:,} tokens they are {first_cell.number * 4096:.0f} and "
+        f"{last_cell.number * WINDOW:.0f}",
         reported=printed_text(stated_002, statement="finding_bias_level"),
-        recomputed=f"{early.number / late.number:.1f} times",
+        recomputed=f"{first_cell.number / last_cell.number:.1f} times",
         n=2,
     )
 
@@ -124,10 +127,10 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_content(training_positions: pd.DataFrame) -> Verdict:
     """The variance of content may be lower at 48K to 64K positions, so that the least bias dominates."""
-    far = pick(training_positions, checkpoint=LAST, bin="48K-64K")
+    last_bin = pick(training_positions, checkpoint=LAST, bin="48K-64K")
     return untestable(
         "the content variance by distance would decide, and no source gives it; the bias there is not the least one: "
-        f"times the position it comes to {far['gathered_bias']:.0f}, the largest of all bins"
+        f"times the position it comes to {last_bin['gathered_bias']:.0f}, the largest of all bins"
     )
 
 

@@ -176,16 +176,18 @@ def c002_onset_first_fifth_recovers(
     """
     stage_levels = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value_at(training_trajectory, ONSET, "ap_first_20")
-    early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
+    first_value, onset_value = (
+        float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET)
+    )
     fifth_lengths = [value_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
     early_levels = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
     is_inside = float(stage_levels.min()) <= after <= float(stage_levels.max())
     return judge(
-        is_inside and float(early_levels.min()) <= late <= float(early_levels.max()),
+        is_inside and float(early_levels.min()) <= onset_value <= float(early_levels.max()),
         f"{after:.3f} lies {'within' if is_inside else 'outside'} the {min_to_max(stage_levels)} of the first stage, "
         f"but a fifth is {fifth_lengths[0]:,.0f} tokens there and {fifth_lengths[1]:,.0f} here; over the same first "
-        f"1,024 tokens it is {late:.4f} against {early:.4f}, above {int((early_levels < late).sum())} of "
-        f"{len(early_levels)} checkpoints before",
+        f"1,024 tokens it is {onset_value:.4f} against {first_value:.4f}, above "
+        f"{int((early_levels < onset_value).sum())} of {len(early_levels)} checkpoints before",
         otherwise="not supported" if is_inside else "contradicted",
         reported=printed_text(stated_002, statement="phase2_first_20_level"),
         recomputed=after,

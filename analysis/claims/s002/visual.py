@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE, printed_text
+from analysis.claims._shared import DECILE, decile_values, printed_text
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -90,7 +90,7 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
 def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """The mean profile of Llama-3.2-11B-Vision collapses from 120K tokens on."""
     row = pick(decile_profiles, model="llama3.2-11b")
-    values = [float(row[f"d{number}"]) for number in range(10)]
+    values = decile_values(row)
     steps = [before - after for before, after in pairwise(values)]
     return judge(
         values[9] == min(values) and steps[-1] == max(steps),

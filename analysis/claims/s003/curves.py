@@ -124,7 +124,7 @@ def c003_near_zero(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame
         f"further than the start of {start:.0f} from which its question-anchored curves are said to fall; no interval "
         "tells whether they differ from zero.",
         otherwise="not supported",
-        reported=str(level_in_words),
+        reported=level_in_words,
         recomputed=listed([floor.printed for floor in floors.values()]),
         n=2,
     )

@@ -86,7 +86,7 @@ def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
     return untestable(
         "The description gives no value for HotpotQA or NQ and none for any answer-anchored curve by itself; the "
         "series, and the number of samples behind each, would decide it.",
-        reported=str(data_sets),
+        reported=data_sets,
     )
 
 

@@ -226,11 +226,11 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
 @claim("004, 12.1 Summary of Findings")
 def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
     """The summary and section 11.4 state the same number of models that tell an exact number from a near-miss."""
-    here, first = (pick(drope_stated, statement=f"{section}_verifying_models") for section in ("s12_1", "s11_4"))
+    row, first_row = (pick(drope_stated, statement=f"{section}_verifying_models") for section in ("s12_1", "s11_4"))
     verdict = cell_check(
-        stated_number(here) == stated_number(first),
-        f"Section 11.4 says {str(first['printed']).lower()} of the two models.",
-        reported=str(here["printed"]),
-        recomputed=str(first["printed"]),
+        stated_number(row) == stated_number(first_row),
+        f"Section 11.4 says {str(first_row['printed']).lower()} of the two models.",
+        reported=str(row["printed"]),
+        recomputed=str(first_row["printed"]),
     )
     return mark_repeat(verdict, "c004_rank_neither")

@@ -23,13 +23,13 @@ MODELS = {"RoPE", "DroPE"}
 def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdict]:
     """If one ablation hurts RoPE more and another hurts DroPE more, a section that contrasts the models cites both."""
     for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
-        cited = rows[rows["cited"]]
-        sides, cited_sides = (set(ablations["side"]) & MODELS for ablations in (rows, cited))
+        cited_rows = rows[rows["cited"]]
+        sides, cited_sides = (set(ablations["side"]) & MODELS for ablations in (rows, cited_rows))
         left_out = rows[~rows["cited"] & rows["side"].isin(sorted(sides - cited_sides))]
         is_complete = not cited_sides or left_out.empty
         cited_in_words, left_out_in_words = (
             listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in ablations.iterrows()])
-            for ablations in (cited, left_out)
+            for ablations in (cited_rows, left_out)
         )
         yield judge(
             is_complete,
@@ -43,7 +43,7 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdic
             else f"RoPE's effect over DroPE's is cited for {cited_in_words}, on both sides of one",
             otherwise="not supported",
             failure="" if is_complete else "control",
-            recomputed=f"{len(cited)} of {len(rows)} ablations",
+            recomputed=f"{len(cited_rows)} of {len(rows)} ablations",
             n=len(rows),
             key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),
             statement=f"Section {section} of the report cites both sides of the ablations of {group}.",

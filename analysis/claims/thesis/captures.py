@@ -90,21 +90,21 @@ def thesis_estimator_turns(
 ) -> list[Verdict]:
     """Pooling queries that rotation turned raises plasticity, and can make a part of its fall (post hoc)."""
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
-    added = ((widest["pooled"] - widest["aligned"]) / widest["pooled"]).groupby(widest["model"]).mean()
+    added_shares = ((widest["pooled"] - widest["aligned"]) / widest["pooled"]).groupby(widest["model"]).mean()
     growth = bin_factors.set_index("factor")["value"].astype(float)
     first, last = (decile_profiles[name].astype(float) for name in ("d0", "d9"))
     rises = {name: one_position_plasticity(last, growth[name]) - last for name in ("along", "random")}
     shares = {name: pd.Series(values / (first - last)) for name, values in rises.items()}
-    ranges = [f"{min_to_max(100 * values, '.0f')} %" for values in (added, shares["along"], shares["random"])]
+    ranges = [f"{min_to_max(100 * values, '.0f')} %" for values in (added_shares, shares["along"], shares["random"])]
     return [
         judge(
-            bool((added > 0).all()),
-            f"{ranges[0]} of plasticity in the widest bins of {len(added)} captures is what rotation inside the bin "
-            f"adds. Of an even mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
-            f"{100 * bin_bounds['kept_high'].max():.0f} % of the square, and their values need "
+            bool((added_shares > 0).all()),
+            f"{ranges[0]} of plasticity in the widest bins of {len(added_shares)} captures is what rotation inside the "
+            f"bin adds. Of an even mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} "
+            f"to {100 * bin_bounds['kept_high'].max():.0f} % of the square, and their values need "
             f"{100 * bin_bounds['kept_least'].min():.0f} % and more, so that up to all of a late value can be of it.",
             recomputed=ranges[0],
-            n=len(added),
+            n=len(added_shares),
             key="level",
             statement="Where both estimators were measured, pooling queries that rotation turned raises plasticity.",
         ),

@@ -16,8 +16,8 @@ RELATION_WORDS = {"difference": "minus", "ratio": "over"}
 def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidences: pd.DataFrame) -> Iterator[Verdict]:
     """If a document prints a number of four or more digits for two quantities, one quantity determines the other."""
     explained: Any = number_coincidences.set_index(["document", "number"])
-    named = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
-    for (document, number), cells in named.groupby(["document", "number"], sort=False):
+    named_numbers = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
+    for (document, number), cells in named_numbers.groupby(["document", "number"], sort=False):
         quantities = list(dict.fromkeys(cells["quantity"]))
         if len(quantities) < 2 and "a quantity not named" not in quantities:
             continue

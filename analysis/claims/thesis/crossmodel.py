@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from analysis.claims._shared import min_to_max
+from analysis.claims._shared import DECILES, min_to_max
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 
-DECILES = [f"d{decile}" for decile in range(10)]
 HALF_DECILE = 0.0005  # rounding error of a decile printed to three decimals
 
 
@@ -30,15 +29,18 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
 @claim("thesis, Attention plasticity across models")
 def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
     """Of the thirteen profiles four rise somewhere by more than rounding explains, three of them in Llama 3."""
-    rising = decile_profiles[decile_profiles["shape"] == "rises"]
+    rising_models = decile_profiles[decile_profiles["shape"] == "rises"]
     listing = ", ".join(
-        f"{name} (+{rise:.3f})" for name, rise in zip(rising["display_name"], rising["draw_up"], strict=True)
+        f"{name} (+{rise:.3f})"
+        for name, rise in zip(rising_models["display_name"], rising_models["draw_up"], strict=True)
     )
     open_names = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
     return judge(
-        len(decile_profiles) == 13 and len(rising) == 4 and int((rising["family"] == "Llama 3").sum()) == 3,
+        len(decile_profiles) == 13
+        and len(rising_models) == 4
+        and int((rising_models["family"] == "Llama 3").sum()) == 3,
         f"{listing}; rounding leaves open whether {', '.join(open_names)} rises",
-        recomputed=str(len(rising)),
+        recomputed=str(len(rising_models)),
         n=len(decile_profiles),
     )
 
@@ -71,8 +73,10 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     tenth of the stated context to the fifth, Ministral 3 falls by its whole ap_drop (two deciles against two), the
     others from their first decile to their fifth.
     """
-    stated = captured_models.set_index("model")["claimed_context"]
-    rows = decile_profiles.assign(share=decile_profiles["captured_context"] / decile_profiles["model"].map(stated))
+    stated_contexts = captured_models.set_index("model")["claimed_context"]
+    rows = decile_profiles.assign(
+        share=decile_profiles["captured_context"] / decile_profiles["model"].map(stated_contexts)
+    )
     rows["fall"] = (rows["d0"] - rows["d4"]).where(rows["share"] == 1, rows["drop"])
     ministral, qwen = (rows[rows["family"] == family] for family in ("Ministral 3", "Qwen3"))
     qwen = qwen[qwen["share"] <= 1]  # others were captured beyond their stated context

@@ -37,14 +37,14 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     seeds = int(null_causes["seeds"].min())
 
     def changes(case: str, depth: str, quantity: str) -> pd.DataFrame:
-        selected = null_causes.query("case == @case and depth == @depth and quantity == @quantity")
-        return selected.set_index(["size", "positional"])
+        rows = null_causes.query("case == @case and depth == @depth and quantity == @quantity")
+        return rows.set_index(["size", "positional"])
 
     def verdict(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
-        range_ = min_to_max(values, "+.3f")
+        range_in_words = min_to_max(values, "+.3f")
         return judge(
-            true, f"{words}: {range_} ({sizes} layers x width, {seeds} initialisations each).",
-            recomputed=range_, n=seeds, key=key, statement=f"In networks with random weights {statement}",
+            true, f"{words}: {range_in_words} ({sizes} layers x width, {seeds} initialisations each).",
+            recomputed=range_in_words, n=seeds, key=key, statement=f"In networks with random weights {statement}",
         )  # fmt: skip
 
     first = changes("written", "first", "plasticity").query("positional == 'none'")["change"]
@@ -56,9 +56,15 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
         "plasticity of the last layer falls, because the spread over queries shrinks more than the mean gap grows."
     )
     yield verdict(bool(falls.all()), "last_layer", "Relative change of the spread", spread["change"], statement)
-    silenced = changes("silenced", "all", "plasticity")["change"]
+    silenced_changes = changes("silenced", "all", "plasticity")["change"]
     statement = "whose attention writes nothing, plasticity does not change along the context."
-    yield verdict(bool((silenced.abs() < MARGIN).all()), "silenced", "Change without attention", silenced, statement)
+    yield verdict(
+        bool((silenced_changes.abs() < MARGIN).all()),
+        "silenced",
+        "Change without attention",
+        silenced_changes,
+        statement,
+    )
     fall, remaining = (changes(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
     share_gone = 1 - remaining / fall
     statement = "more than half of the fall is gone when late queries are replaced by early ones."

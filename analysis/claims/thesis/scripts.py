@@ -73,15 +73,15 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
 def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
     """The sink rates of the attention that RoPE returns differ from those that the report prints."""
     rates = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
-    printed = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
-    gaps = abs(rates - printed)
+    rope_rates = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
+    gaps = abs(rates - rope_rates)
     layers_apart = [int(layer) for layer in range(len(gaps)) if gaps[layer] > APART]
     return judge(
         bool(layers_apart),
         f"A first run read them from the model's own attention, on paragraphs padded to one length: {rates.mean():.1f} "
-        f"% on average where {printed.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % in layers 0 and 1 "
-        f"where the printed ones are {printed[0]:.1f} and {printed[1]:.1f}; {len(layers_apart)} of {len(gaps)} layers "
-        f"differ by more than {APART:.0f} points. Padding and texts differ too.",
+        f"% on average where {rope_rates.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % in layers 0 and "
+        f"1 where the printed ones are {rope_rates[0]:.1f} and {rope_rates[1]:.1f}; {len(layers_apart)} of {len(gaps)} "
+        f"layers differ by more than {APART:.0f} points. Padding and texts differ too.",
         recomputed=f"{rates.mean():.1f} %",
         n=len(gaps),
     )

@@ -81,33 +81,33 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
     """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
     defined_rows = training_equal_positions[training_equal_positions["drop"].notna()]
-    early = defined_rows[defined_rows["phase"] == "Anneal"].iloc[0]
-    late = in_phases(defined_rows, EXTENSIONS)
-    measured_phases = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
+    anneal = defined_rows[defined_rows["phase"] == "Anneal"].iloc[0]
+    extensions = in_phases(defined_rows, EXTENSIONS)
+    measured_phases = [extension for extension in EXTENSIONS if extension in set(extensions["phase"])]
     unmeasured_phases = [extension for extension in EXTENSIONS if extension not in measured_phases]
-    ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
+    ratio, window_ratio = (float(extensions[column].max() / anneal[column]) for column in ("drop", "ap_drop"))
     return judge(
         ratio <= 1.2,
-        f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {min_to_max(late['drop'], '.4f')} in "
+        f"from 0-1K to 2K-4K it is {anneal['drop']:.4f} at annealing and {min_to_max(extensions['drop'], '.4f')} in "
         f"{listed(measured_phases)}, a factor of {ratio:.2f} at most, where ap_drop over the own window grows by "
-        f"{window:.2f}" + (f"; {listed(unmeasured_phases)} has no value at 0-1K" if unmeasured_phases else ""),
+        f"{window_ratio:.2f}" + (f"; {listed(unmeasured_phases)} has no value at 0-1K" if unmeasured_phases else ""),
         recomputed=ratio,
-        n=len(late) + 1,
+        n=len(extensions) + 1,
     )
 
 
 @claim("thesis, SmolLM3 in training")
 def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
-    early, late = (in_phases(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
-    ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
-    growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
+    anneal, extensions = (in_phases(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
+    ratio = float(extensions["drop_outer"].max() / anneal["drop_outer"].iloc[0])
+    growth = float(extensions["ap_drop"].max() / anneal["ap_drop"].iloc[0])
     return judge(
-        float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < growth,
-        f"{early['drop_outer'].iloc[0]:.4f} at annealing and {min_to_max(late['drop_outer'], '.4f')} in the second "
-        f"extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
+        float(extensions["drop_outer_low"].min()) > float(anneal["drop_outer_high"].iloc[0]) and ratio < growth,
+        f"{anneal['drop_outer'].iloc[0]:.4f} at annealing and {min_to_max(extensions['drop_outer'], '.4f')} in the "
+        f"second extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
         recomputed=ratio,
-        n=len(late) + 1,
+        n=len(extensions) + 1,
     )
 
 
@@ -123,13 +123,13 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
     )
     gathered_later = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
     gap = abs(float(share_later["estimate"])) - abs(float(gathered_later["estimate"]))
-    compared = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
+    comparison = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
     return judge(
         float(gathered["estimate"]) < min(float(position["estimate"]), 0.0),
         f"rho = {gathered['estimate']:.2f} against {position['estimate']:.2f} for the position and "
         f"{share['estimate']:.2f} for its share of the context ({int(gathered['n'])} bins of "
         f"{training_positions['checkpoint'].nunique()} checkpoints, not independent); within the extensions the share "
-        f"does {compared} ({share_later['estimate']:.2f} against {gathered_later['estimate']:.2f})",
+        f"does {comparison} ({share_later['estimate']:.2f} against {gathered_later['estimate']:.2f})",
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )

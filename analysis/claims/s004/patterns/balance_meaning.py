@@ -101,15 +101,15 @@ def c004_bal_localized(
     """The rewiring is localized to the first two layers."""
     gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
     first_layers = pick(balance_summary, layers="0-1")
-    statement = pick(drope_stated, statement="s10_4_rewired_layers")
-    count = int(stated_number(statement))
+    stated_row = pick(drope_stated, statement="s10_4_rewired_layers")
+    count = int(stated_number(stated_row))
     return judge(
         set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
         f"Layers 0 and 1 differ by {gaps[0]:.1f} and {gaps[1]:.1f} points, of the others layer "
         f"{gaps.drop(index=[0, 1]).idxmax()} most, by {gaps.drop(index=[0, 1]).max():.1f}; layers 0 and 1 hold "
         f"{first_layers['total_share_squared']:.0f} % of the squared differences and {first_layers['total_share']:.0f} "
         "% of the absolute ones.",
-        reported=str(statement["printed"]),
+        reported=str(stated_row["printed"]),
         recomputed=float(first_layers["total_share"]),
         n=len(gaps),
     )

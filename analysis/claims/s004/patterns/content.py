@@ -73,17 +73,17 @@ c004_con_ratios = Cells(
 def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
     """Attention's contribution to layer 1 is 76 times as large in DroPE as in RoPE."""
     row = pick(layer1_ratios, metric="attention_contribution")
-    printed = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution_ratio_to_rope")
-    follows_from_printed = bool(row["ratio_low"] <= printed.number <= row["ratio_high"])
+    ratio = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution_ratio_to_rope")
+    follows_from_printed = bool(row["ratio_low"] <= ratio.number <= row["ratio_high"])
     return judge(
-        printed.interval.low <= row["ratio_published"] <= printed.interval.high,
+        ratio.interval.low <= row["ratio_published"] <= ratio.interval.high,
         f"The published shares, {row['drope_published']:.2f} and {row['rope_published']:.3f} %, give "
         f"{row['ratio_published']:.1f}; the source divides shares rounded to one decimal, which leave open "
         f"{row['ratio_low']:.0f} to {row['ratio_high']:.0f}"
         + (": its number follows from them, and they are too coarse for two digits." if follows_from_printed else "."),
         otherwise="not supported" if follows_from_printed else "contradicted",
         failure="number",
-        reported=printed.printed,
+        reported=ratio.printed,
         recomputed=f"{row['ratio_published']:.1f}",
     )
 

@@ -143,30 +143,31 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
     cells = ranking_tests[
         (ranking_tests["study"] == "against_chance") & ranking_tests["comparison"].str.startswith("DroPE")
     ]
-    pooled = pick(ranking_tests, study="pooled", comparison="DroPE, all contexts")
-    ci = (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"]))
-    power = str(pooled["note"]).split("a true share of 0.4 reaches with probability ")[1].split(" ")[0]
+    pooled_test = pick(ranking_tests, study="pooled", comparison="DroPE, all contexts")
+    ci = (100 * float(pooled_test["ci_low"]), 100 * float(pooled_test["ci_high"]))
+    power = str(pooled_test["note"]).split("a true share of 0.4 reaches with probability ")[1].split(" ")[0]
     return [
         equivalent(
             ci,
             EQUIVALENT,
             f"{int((cells['p_adjusted'] < ALPHA).sum())} of {len(cells)} lengths differ from chance (smallest Holm "
-            f"{p(cells['p_adjusted'].min())}); all {pooled['n']} trials give {100 * pooled['estimate']:.0f} % "
-            f"[{ci[0]:.0f}, {ci[1]:.0f}].",
+            f"{p(cells['p_adjusted'].min())}); all {pooled_test['n']} trials give {100 * pooled_test['estimate']:.0f} "
+            f"% [{ci[0]:.0f}, {ci[1]:.0f}].",
             null=100 / CHOICES,
             reported=quote(drope_stated, statement="s11_4_chance").printed,
-            recomputed=100 * float(pooled["estimate"]),
-            **numbers_of(pooled, "n", "p_value"),
+            recomputed=100 * float(pooled_test["estimate"]),
+            **numbers_of(pooled_test, "n", "p_value"),
             key="level",
             statement="DroPE's ranking does not differ from chance.",
         ),
         judge(
             ci[1] < 30,
-            f"{pooled['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been distinguished "
-            f"from chance with probability {power}. Not finding a preference does not show that there is none.",
+            f"{pooled_test['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been "
+            f"distinguished from chance with probability {power}. Not finding a preference does not show that there is "
+            "none.",
             otherwise="not supported",
-            recomputed=100 * float(pooled["estimate"]),
-            n=int(pooled["n"]),
+            recomputed=100 * float(pooled_test["estimate"]),
+            n=int(pooled_test["n"]),
             ci=ci,
             key="inability",
             statement="DroPE cannot systematically favour the exact number.",
@@ -177,24 +178,25 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
 @claim("004, 11.8 Summary")
 def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
     """Within the training length RoPE ranks better than DroPE."""
-    pooled = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
+    pooled_test = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
     single_lengths = ranking_tests[
-        (ranking_tests["study"] == "models") & ranking_tests["comparison"].isin(pooled["comparison"].split(" and "))
+        (ranking_tests["study"] == "models")
+        & ranking_tests["comparison"].isin(pooled_test["comparison"].split(" and "))
     ]
     return directed(
-        100 * float(pooled["estimate"]),
-        (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"])),
+        100 * float(pooled_test["estimate"]),
+        (100 * float(pooled_test["ci_low"]), 100 * float(pooled_test["ci_high"])),
         1,
-        f"{100 * pooled['estimate']:.0f} points over {pooled['comparison']} tokens together (Fisher, Holm with the "
-        f"single lengths {p(pooled['p_adjusted'])}), "
+        f"{100 * pooled_test['estimate']:.0f} points over {pooled_test['comparison']} tokens together (Fisher, Holm "
+        f"with the single lengths {p(pooled_test['p_adjusted'])}), "
         + (
             "put together after no single length told them apart"
             if single_lengths["p_adjusted"].min() >= ALPHA
             else "of which single ones do too"
         )
         + f" (Holm {p(single_lengths['p_adjusted'].min())}).",
-        recomputed=100 * float(pooled["estimate"]),
-        **numbers_of(pooled, "n", "p_value", "p_adjusted"),
+        recomputed=100 * float(pooled_test["estimate"]),
+        **numbers_of(pooled_test, "n", "p_value", "p_adjusted"),
     )
 
 

@@ -24,12 +24,12 @@ def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> flo
 def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Without the first token's MLP output RoPE's accuracy is 0% on all tasks."""
     rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
-    statement = pick(drope_stated, statement="s5_5_rope_tasks")
+    stated_row = pick(drope_stated, statement="s5_5_rope_tasks")
     zero_tasks = rows[rows["share"] == 0]
     unread_tasks = rows[rows["share"].isna()]
     widest = zero_tasks.sort_values("high").iloc[-1] if len(zero_tasks) else None
     return judge(
-        len(zero_tasks) == stated_number(statement) == len(rows),
+        len(zero_tasks) == stated_number(stated_row) == len(rows),
         (
             f"{listed(unread_tasks['task'].tolist())} have no accuracy: the script divides by the answers that it can "
             "read, and a stored zero means that no answer could be read. "
@@ -43,7 +43,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
             f"{widest['task']} up to {widest['high']:.0f}%."
         ),
         otherwise="not supported" if len(zero_tasks) + len(unread_tasks) == len(rows) else "contradicted",
-        reported=str(statement["printed"]),
+        reported=str(stated_row["printed"]),
         recomputed=f"{len(zero_tasks)} of {len(rows)}",
         n=len(rows),
     )

@@ -97,26 +97,18 @@ def c004_drope_writes_more(
     """DroPE's first token has larger values and larger write scores than RoPE's."""
     layer_count = _value(write_summary, "layers_with_more_write", "DroPE")
     rope_mean, drope_mean = (_value(write_summary, "write_without_layer_1", model) for model in PAIR)
-    is_larger = (
-        _value(write_summary, "effective_write", "DroPE") > _value(write_summary, "effective_write", "RoPE")
-        and layer_count > len(write_layers) / 2
-    )
+    write = pick(write_summary, quantity="effective_write")
+    is_larger = bool(write["drope"] > write["rope"]) and layer_count > len(write_layers) / 2
     return judge(
         is_larger and not is_unrotated(drope_attention_origins, 5),
         f"The score is larger in {layer_count:.0f} of {len(write_layers)} layers, without layer 1 {drope_mean:.2f} "
         f"against {rope_mean:.2f} on average.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported" if is_larger else "contradicted",
         failure="control" if is_larger else "",
-        reported=_both_printed(write_summary, "effective_write"),
-        recomputed=f"{_value(write_summary, 'effective_write', 'DroPE'):.3f} against "
-        f"{_value(write_summary, 'effective_write', 'RoPE'):.3f}",
+        reported=f"{write['drope_printed']} against {write['rope_printed']}",
+        recomputed=f"{write['drope']:.3f} against {write['rope']:.3f}",
         n=len(write_layers),
     )
-
-
-def _both_printed(summary: pd.DataFrame, quantity: str) -> str:
-    row = pick(summary, quantity=quantity)
-    return f"{row['drope_printed']} against {row['rope_printed']}"
 
 
 @claim("004, 6.5 The Massive Activation Connection")

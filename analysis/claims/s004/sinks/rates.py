@@ -21,15 +21,15 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
     later_mentions = [pick(drope_stated, statement=key) for key in keys]
     are_equal = all(mention["qualifier"] == prose["qualifier"] for mention in later_mentions)
-    words = {"more_than": "more than", "at_least": "at least"}
+    qualifiers = {"more_than": "more than", "at_least": "at least"}
     symbols = {"more_than": "exceeds", "at_least": ">="}
     return judge(
         are_equal,
         "The formula, a comment and the code take "
-        f"{listed([words[mention['qualifier']] + ' ' + mention['printed'] for mention in later_mentions])}; it matters "
-        "only for a head exactly at the threshold.",
+        f"{listed([qualifiers[mention['qualifier']] + ' ' + mention['printed'] for mention in later_mentions])}; it "
+        "matters only for a head exactly at the threshold.",
         reported=f"{symbols[prose['qualifier']]} and {prose['printed']}",
-        recomputed=f"{words[later_mentions[0]['qualifier']]} {later_mentions[0]['printed']}",
+        recomputed=f"{qualifiers[later_mentions[0]['qualifier']]} {later_mentions[0]['printed']}",
     )
 
 

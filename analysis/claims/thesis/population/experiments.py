@@ -19,9 +19,9 @@ MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run le
 @claim("thesis, A population of small models")
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> Iterator[Verdict]:
     """Effects of removed positions that the DroPE report finds exceed those of further training with rotation."""
-    asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
-    tests = _corrected_p(asked)
-    for _, row in asked.iterrows():
+    asked_rows = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
+    tests = _corrected_p(asked_rows)
+    for _, row in asked_rows.iterrows():
         phrase = f"Dropping the rotation makes this {row['direction']} than further training with it, as reported"
         statement = f"{phrase}: {row['label']}."
         key = str(row["quantity"])
@@ -55,15 +55,15 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
         )
 
 
-def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
+def _corrected_p(asked_rows: pd.DataFrame) -> pd.DataFrame:
     """Return Student's p-value of each measurable quantity's difference over seeds, and Holm's correction of it."""
     from scipy import stats  # imported here: most claims need no distribution
 
-    decided = asked[asked["appears"] != "not measurable"].set_index("quantity")
-    half_width = (decided["difference_high"] - decided["difference_low"]) / 2
-    freedom = decided["seeds"] - 1
-    t = decided["difference"].abs() / half_width * stats.t.ppf(1 - ALPHA / 2, freedom)
-    p = pd.Series(2 * stats.t.sf(t, freedom), index=decided.index, dtype=float)
+    decided_rows = asked_rows[asked_rows["appears"] != "not measurable"].set_index("quantity")
+    half_width = (decided_rows["difference_high"] - decided_rows["difference_low"]) / 2
+    freedom = decided_rows["seeds"] - 1
+    t = decided_rows["difference"].abs() / half_width * stats.t.ppf(1 - ALPHA / 2, freedom)
+    p = pd.Series(2 * stats.t.sf(t, freedom), index=decided_rows.index, dtype=float)
     known = p.dropna()
     return pd.DataFrame({"p": known, "p_holm": pd.Series(holm_p(list(known)), index=known.index, dtype=float)})
 

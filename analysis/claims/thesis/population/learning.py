@@ -61,8 +61,8 @@ def thesis_population_learners(
     Post hoc: the primary contrast without seeds in which a model guesses among the passkeys of a prompt. Exact sign
     flips, Holm over the three lengths.
     """
-    learned = _learned(population_outcomes, population_prompts)
-    learners = learned.index[learned["B"].astype(bool) & learned["C"].astype(bool)].tolist()
+    learned_by_seed = _learned(population_outcomes, population_prompts)
+    learners = learned_by_seed.index[learned_by_seed["B"].astype(bool) & learned_by_seed["C"].astype(bool)].tolist()
     far_keys = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")

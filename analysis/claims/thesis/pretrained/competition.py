@@ -94,9 +94,9 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
         for key, values, true, total, statement in cases:
             form = "+.3f" if key == "distance" else "+.0%"
             limits = dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max()))
-            range_ = " to ".join(limits)
-            reason = f"At a fixed distance {range_} along the context (ranges: {len(values)}), over all pairs {total}."
-            yield judge(true, reason, recomputed=range_, n=len(values), key=f"{model}_{key}", statement=statement)
+            extent = " to ".join(limits)
+            reason = f"At a fixed distance {extent} along the context (ranges: {len(values)}), over all pairs {total}."
+            yield judge(true, reason, recomputed=extent, n=len(values), key=f"{model}_{key}", statement=statement)
         yield directed(
             float(sway["change"]),
             (float(sway["low"]), float(sway["high"])),

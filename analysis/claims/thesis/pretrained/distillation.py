@@ -4,6 +4,7 @@ With one seed, all verdicts are descriptive: they are about these two students o
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -114,14 +115,14 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> Iterator[Ver
     """
     for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
         if row["quantity"] in REMOVED:
-            sign, words = REMOVED[str(row["quantity"])]
+            sign, wording = REMOVED[str(row["quantity"])]
             change = float(row["untouched"] - row["teacher"])
             yield judge(
                 sign * change > 0,
                 f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
                 recomputed=change,
                 key=f"{row['pair']}_{row['quantity']}",
-                statement=f"In a pretrained model, removing the rotation alone {words}.",
+                statement=f"In a pretrained model, removing the rotation alone {wording}.",
             )
 
 
@@ -132,7 +133,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
     """
     for _, row in distillation_quantities.dropna(subset=["nope", "continued"]).iterrows():
         if row["quantity"] in TRAINED:
-            sign, words = TRAINED[str(row["quantity"])]
+            sign, wording = TRAINED[str(row["quantity"])]
             change = float(row["nope"] - row["continued"])
             yield judge(
                 sign * change > 0,
@@ -140,7 +141,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
                 "the same texts",
                 recomputed=change,
                 key=f"{row['pair']}_{row['quantity']}",
-                statement=f"A pretrained model distilled without rotation has {words} than its control.",
+                statement=f"A pretrained model distilled without rotation has {wording} than its control.",
             )
 
 
@@ -169,7 +170,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
     """Removing the rotation loses keys, further training brings some back, and the control keeps more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
-        sign, words = KEY_CONTRASTS[contrast]
+        sign, wording = KEY_CONTRASTS[contrast]
         yield by_interval(
             row,
             sign,
@@ -177,7 +178,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
             f"[{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}] (McNemar, Holm {p(row['p_adjusted'])})",
             p=("p_value", "p_adjusted"),
             key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
-            statement=f"In prompts of {tokens} tokens, {words}.",
+            statement=f"In prompts of {tokens} tokens, {wording}.",
         )
 
 
@@ -205,27 +206,22 @@ def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict
     """
     rows = distilled_exchange[distilled_exchange["quantity"].isin(["plasticity", "linear_share"])].dropna(subset="low")
     for _, row in rows[rows["from_token"].isin(QUARTERS)].iterrows():
-        interval, quarter = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
+        difference, interval = float(row["difference"]), (float(row["low"]), float(row["high"]))
+        numbers: dict[str, Any] = {"recomputed": difference, "n": int(row["key_heads"])}
+        quarter = QUARTERS[int(row["from_token"])]
         reason = (
             f"in the {quarter} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
-            f"{row['difference']:+.3f} [{interval[0]:.3f}, {interval[1]:.3f}] over {int(row['key_heads'])} key heads"
+            f"{difference:+.3f} [{interval[0]:.3f}, {interval[1]:.3f}] over {numbers['n']} key heads"
         )
-        difference, head_count = float(row["difference"]), int(row["key_heads"])
         key = f"{row['pair']}_{row['quantity']}_{row['from_token']}"
         if row["quantity"] == "linear_share":
             statement = f"In the {quarter}, distance carries a smaller part of the gap in the student without rotation."
-            yield directed(
-                difference, interval, -1, reason, recomputed=difference, n=head_count, key=key, statement=statement
-            )
+            yield directed(difference, interval, -1, reason, key=key, statement=statement, **numbers)
             continue
         statement = f"In the {quarter}, the query's content decides more keys in the student without rotation."
-        yield directed(
-            difference, interval, 1, reason, recomputed=difference, n=head_count, key=f"{key}_more", statement=statement
-        )
+        yield directed(difference, interval, 1, reason, key=f"{key}_more", statement=statement, **numbers)
         statement = f"In the {quarter}, the query's content decides as many keys in the student without rotation."
-        yield equivalent(
-            interval, ARM_MARGIN, reason, recomputed=difference, n=head_count, key=f"{key}_same", statement=statement
-        )
+        yield equivalent(interval, ARM_MARGIN, reason, key=f"{key}_same", statement=statement, **numbers)
 
 
 def _judge_outcome(row: pd.Series, true: bool, reason: str, recomputed: float, statement: str) -> Verdict:

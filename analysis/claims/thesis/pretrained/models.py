@@ -89,8 +89,8 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
 def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
     """Metrics of a pretrained model lie within the range of the reported models."""
     for metric, words in COMPARED.items():
-        range_ = pick(pretrained_geometry, metric=metric, column="reported")
-        low, high = float(range_["low"]), float(range_["high"])
+        reported_range = pick(pretrained_geometry, metric=metric, column="reported")
+        low, high = float(reported_range["low"]), float(reported_range["high"])
         for model, row in _measured_rows(pretrained_geometry, metric):
             in_range = low <= float(row["low"]) and float(row["high"]) <= high
             is_outside = float(row["high"]) < low or float(row["low"]) > high
@@ -99,7 +99,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Ve
                 judge(
                     in_range,
                     f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over {int(row['n'])} key heads; the "
-                    f"{int(range_['n'])} reported models reach from {low:.3f} to {high:.3f}",
+                    f"{int(reported_range['n'])} reported models reach from {low:.3f} to {high:.3f}",
                     otherwise="contradicted" if is_outside else "not supported",
                     recomputed=float(row["value"]),
                     n=int(row["n"]),

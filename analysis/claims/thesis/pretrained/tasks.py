@@ -121,8 +121,8 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
                 row, key, f"{row['display_name']} retrieves keys {length} better than a guess.", above=True
             )
         else:
-            asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
-            yield _judge_guess(row, key, f"{asked} {GUESS}", above=False)
+            beginning = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
+            yield _judge_guess(row, key, f"{beginning} {GUESS}", above=False)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -177,8 +177,8 @@ def thesis_pretrained_levelled(
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
     """A pretrained model misses no key, whatever its wording and its place in the prompt."""
-    words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
-    rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(words))]
+    part_in_words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
+    rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(part_in_words))]
     for (model, part), cells in rows.groupby(["model", "part"], sort=False):
         lowest = cells.sort_values(["value", "low"]).iloc[0]
         yield judge(
@@ -189,16 +189,16 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
             recomputed=float(lowest["value"]),
             n=int(cells["n"].sum()),
             key=f"{model}_{part}",
-            statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
+            statement=f"{cells['display_name'].iloc[0]} finds every key {part_in_words[str(part)]}.",
         )
 
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
     """Asked whether a shown number is the key, a pretrained model says yes to wrong keys rather than to the key."""
-    shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
-    exact_probability = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
-    for _, row in shown[shown["which"] == "wrong"].iterrows():
+    shown_rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
+    exact_probability = shown_rows[shown_rows["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    for _, row in shown_rows[shown_rows["which"] == "wrong"].iterrows():
         is_below, is_significant = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
             is_below and is_significant,

@@ -38,7 +38,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
     """The number of massive values of a pretrained model differs between source code and prose."""
-    selected = rows_where(pretrained_kinds, where="pre", threshold=THRESHOLD)
+    rows = rows_where(pretrained_kinds, where="pre", threshold=THRESHOLD)
     return [
         by_interval(
             row,
@@ -52,7 +52,7 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
             statement=f"{row['display_name']} has another number of massive values in its "
             f"{PLURALS[str(row['tensor'])]} on source code than on prose.",
         )
-        for _, row in selected.iterrows()
+        for _, row in rows.iterrows()
     ]
 
 

@@ -1,3 +1,5 @@
+"""Differences of correlations, and correlations of changes between lengths."""
+
 import numpy as np
 import pytest
 from scipy import stats

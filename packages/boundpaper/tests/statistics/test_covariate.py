@@ -1,3 +1,5 @@
+"""Partial correlations, and correlations within families."""
+
 from itertools import permutations
 
 import numpy as np

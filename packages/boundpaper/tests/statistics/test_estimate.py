@@ -1,3 +1,5 @@
+"""The row that each test returns: its columns, fields and notes."""
+
 import math
 from dataclasses import replace
 

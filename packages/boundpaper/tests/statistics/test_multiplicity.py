@@ -1,3 +1,5 @@
+"""Holm's correction, alone and over families of rows."""
+
 import gc
 
 import numpy as np

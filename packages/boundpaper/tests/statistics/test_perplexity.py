@@ -1,3 +1,5 @@
+"""Differences of log perplexity over texts, with their intervals."""
+
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,3 +1,5 @@
+"""Power of tests, and the smallest effects that they detect."""
+
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,3 +1,5 @@
+"""Rises of a series above its decline, and the nearest decline."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
