@@ -75,7 +75,7 @@ def pages(tmp_path_factory):
 
 def test_every_link_leads_to_an_existing_page_and_anchor(pages):
     by_name, site = pages
-    wrong = []
+    broken_links = []
     for name, page in by_name.items():
         for link in page.links:
             parts = urlsplit(link)
@@ -85,8 +85,8 @@ def test_every_link_leads_to_an_existing_page_and_anchor(pages):
             address = Path(target.resolve()).relative_to(site.resolve()).as_posix()
             linked = by_name.get(address if address != "." else "index.html")
             if not target.exists() or (parts.fragment and linked and unquote(parts.fragment) not in linked.names):
-                wrong.append(f"{name}: {link}")
-    assert wrong == []
+                broken_links.append(f"{name}: {link}")
+    assert broken_links == []
     assert sum(len(page.links) for page in by_name.values()) > 1000
 
 
