@@ -109,7 +109,7 @@ def _alarms(document: ReadDocument) -> set[str]:
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
     """Plant one slip in each document that has a relation; print all alarms, and how many name the changed cell."""
-    rng, all_alarms, at_cell, found, total = random.Random(SEED), 0, 0, 0, 0
+    rng, all_alarms, at_cell, detected, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
         tables = [table.split_counts() for table in document.tables]
         sites = [(number, relation) for number, table in enumerate(tables) for relation in exact_relations(table)] * 3
@@ -121,9 +121,9 @@ def print_single_slips(documents: Sequence[ReadDocument]) -> None:
         alarms = [finding for finding in checks.audit([changed]) if finding.level != "note"]
         naming_cell = [alarm for alarm in alarms if chosen[2] in alarm.values]
         print(*(f"slip {chosen[2]}: {alarm}" for alarm in alarms), sep="\n")
-        total, found = total + 1, found + bool(naming_cell)
+        total, detected = total + 1, detected + bool(naming_cell)
         all_alarms, at_cell = all_alarms + len(alarms), at_cell + len(naming_cell)
-    shares = f"{format_share(found, total)} found, {format_share(at_cell, all_alarms)} alarms name its cell"
+    shares = f"{format_share(detected, total)} found, {format_share(at_cell, all_alarms)} alarms name its cell"
     print(f"\none slip in each of {total} documents: {shares}\n")
 
 

@@ -204,9 +204,9 @@ def print_long_text(longest: int, folder: Path) -> None:
     print("|--:|--:|--:|--:|--:|")
     save_model(folder, **SMALL)
     for tokens in (longest // 4, longest // 2, longest):
-        found = timings(sys.executable, "keyquery", folder, context=tokens, repeat=0)
-        (_, captured), (_, plain) = (found["times"][name][0] for name in ("captured", "plain"))
-        rise, plain_rise = (found["rises"][name] for name in ("captured", "plain"))
+        measured = timings(sys.executable, "keyquery", folder, context=tokens, repeat=0)
+        (_, captured), (_, plain) = (measured["times"][name][0] for name in ("captured", "plain"))
+        rise, plain_rise = (measured["rises"][name] for name in ("captured", "plain"))
         print(f"| {tokens:,} | {captured:.1f} | {plain:.1f} | {rise:.0f} | {plain_rise:.0f} |", flush=True)
 
 
@@ -245,15 +245,15 @@ def compare_libraries(repeat: int, context: int, threads: int, against: list[str
     with tempfile.TemporaryDirectory() as name:
         folder = save_model(Path(name))
         for kind, python in pythons.items():
-            found = timings(python, kind, folder, context=context, repeat=repeat, threads=threads)
-            plain, captured = (found["times"][name][1:] for name in ("plain", "captured"))  # the first run warms up
+            measured = timings(python, kind, folder, context=context, repeat=repeat, threads=threads)
+            plain, captured = (measured["times"][name][1:] for name in ("plain", "captured"))  # the first run warms up
             quartiles = []
             for clock in (1, 0):  # CPU, wall
                 ratios = [numerator[clock] / base[clock] for numerator, base in zip(captured, plain, strict=True)]
                 low, middle, high = statistics.quantiles(ratios, n=4)
                 quartiles.append(f"{middle:.3f} ({low:.3f}-{high:.3f})")
             rate, plain_rate = (1 / statistics.median(wall for wall, _ in times) for times in (captured, plain))
-            rises = f"{found['rises']['captured']:.0f}, {found['rises']['plain']:.0f}"
+            rises = f"{measured['rises']['captured']:.0f}, {measured['rises']['plain']:.0f}"
             print(f"| {kind} | {rate:.2f}, plain {plain_rate:.2f} | {' | '.join(quartiles)} | {rises} |", flush=True)
         plain_peak, *peaks = [peak_bytes(folder, count) for count in (0, *COUNTS)]
     print(

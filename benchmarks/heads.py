@@ -241,14 +241,14 @@ def time_comparisons(head: Head, repeat: int) -> tuple[float, float]:
     result = plasticity(head, options)
     comparisons = float((result.profile.counts * result.queries).sum())
     one, other = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
-    taken = fastest_seconds(
+    seconds = fastest_seconds(
         {
             "empirical": lambda: plasticity(head, options),
             "loop": lambda: [kernel.count_clear(one, other, 0.0) for _ in range(99)],
         },
         repeat,
     )
-    return taken["empirical"], taken["loop"] / 99 / 512 * comparisons
+    return seconds["empirical"], seconds["loop"] / 99 / 512 * comparisons
 
 
 def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:

@@ -17,8 +17,8 @@ BUDGET = {
     "analysis": 29_690,
     "tables": 7_150,
     "figures": 3_715,
-    "tests": 61_330,
-    "benchmarks": 2_180,
+    "tests": 60_950,
+    "benchmarks": 2_170,
     "docs": 160,
     "the top": 20,
 }

@@ -42,18 +42,18 @@ def test_finding_of_each_printed_caption_rests_on_verdicts_or_cells(shipped):
     chapters = "".join(path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2")))
     printed = ["/".join(match) for match in re.findall(r"<< (figure|table)\('(\w+)'\)", chapters)]
     assert sorted(printed) == sorted(CAPTIONS), "tests/captions.yaml must list the exhibits that chapters print"
-    verdicts, wrong = read(shipped, "claims").set_index("claim")["verdict"], []
+    verdicts, outdated = read(shipped, "claims").set_index("claim")["verdict"], []
     for name, entry in CAPTIONS.items():
         job, basis = exhibit_job(shipped, *name.split("/")), entry["rests on"]
         finding = re.split(r"[.:](?=\s|$)| \[@", " ".join(job.call().caption.split()), maxsplit=1)[0]
         if re.sub(r"(?<![\w-])\d[\d,.]*(?<=\d)(?!\w)", "#", finding) != entry["says"]:
-            wrong.append(f"{name} has another finding; check its basis and update tests/captions.yaml: {finding}")
+            outdated.append(f"{name} has another finding; check its basis and update tests/captions.yaml: {finding}")
         if isinstance(basis, dict):
             current = verdicts[list(basis)].to_dict()
-            wrong += [f"{name} rests on {basis}, but now {current}"] * (current != basis)
+            outdated += [f"{name} rests on {basis}, but now {current}"] * (current != basis)
         elif basis == "number":
             source = re.sub(r'"\s+f?"', "", (ROOT / job.file).read_text())
-            wrong += [f"{name} has a typed finding, not a number from a cell: {finding}"] * (finding in source)
+            outdated += [f"{name} has a typed finding, not a number from a cell: {finding}"] * (finding in source)
         else:
             assert basis == "describes", name
-    assert not wrong, "\n".join(wrong)
+    assert not outdated, "\n".join(outdated)

@@ -323,8 +323,8 @@ def test_early_level_is_compared_with_the_first_stage(after, expected):
     table = trajectory(ap_first_20=[0.70, 0.60, 0.50, 0.60, after])
     columns = "checkpoint phase at_0_1k at_1k_2k at_2k_4k"
     before = [(FIRST, "Pre-train", 0.7, 0.7, 0.7), (ANNEALED, "Anneal", 0.6, 0.6, 0.6)]
-    same = rows(columns, *before, (LAST, "LC 32K-64K", None, 0.65, 0.65))
-    assert verdict("c001_first_fifth_early_level", table, same) == expected
+    positions = rows(columns, *before, (LAST, "LC 32K-64K", None, 0.65, 0.65))
+    assert verdict("c001_first_fifth_early_level", table, positions) == expected
     above = rows(columns, *before, (LAST, "LC 32K-64K", None, 0.75, 0.65))
     unlike = "not supported" if expected == "holds" else expected
     assert verdict("c001_first_fifth_early_level", table, above) == unlike

@@ -147,8 +147,8 @@ def test_peak_and_entropy_gaps_are_recomputed_from_the_series():
 
 def test_similar_profiles_share_the_layers_of_their_plateaus():
     layers = rows("layer norm_rope norm_drope", (0, 1.0, 2.0), (1, 2.0, 4.0), (2, 3.0, 6.0))
-    same = phases(plateau_first=(1, 1), plateau_last=(2, 2))
-    assert says("c004_fig14_profiles", same, layers) == "holds: r = 1.0000"
+    equal_plateaus = phases(plateau_first=(1, 1), plateau_last=(2, 2))
+    assert says("c004_fig14_profiles", equal_plateaus, layers) == "holds: r = 1.0000"
     for other in (phases(plateau_first=(1, 2), plateau_last=(2, 2)), phases(plateau_first=(1, 1), plateau_last=(2, 1))):
         assert verdict("c004_fig14_profiles", other, layers) == "contradicted"
 

@@ -144,12 +144,12 @@ def test_inputs_are_changed_in_copies_only():
 
 
 @pytest.mark.parametrize(
-    ("text", "up", "turned"),
+    ("text", "up", "negated"),
     [("0.186", "0.248", "-0.186"), ("−31%", "−41%", "31%"), ("1,500", "2,000", "-1,500"), ("0.00", "0.05", "-0.00")],
 )
-def test_printed_number_is_moved_beyond_its_precision_and_negated(text, up, turned):
+def test_printed_number_is_moved_beyond_its_precision_and_negated(text, up, negated):
     assert shift_numbers(text, 1 / 3) == up
-    assert flip_sign(text) == turned
+    assert flip_sign(text) == negated
 
 
 def test_command_lists_claims_that_never_change(capsys):

@@ -111,8 +111,6 @@ def test_entropies_of_like_runs_must_still_have_the_order_stated():
     assert verdict("c004_entropy_more_distributed") == "not supported"
     assert verdict("c004_entropy_more_distributed", drope_protocols=alike) == "holds"
     assert verdict("c004_entropy_more_distributed", drope_protocols=alike, phase_summary=reversed_) == "not supported"
-    assert verdict("c004_peak_less_extreme") == "not supported"
-    assert verdict("c004_peak_less_extreme", drope_protocols=alike) == "holds"
 
 
 def test_shares_explain_ablations_only_when_consistent_in_both_models():
@@ -169,8 +167,6 @@ def test_profile_values_order_and_cause_get_separate_rows():
 
 def test_u_shape_reason_states_the_recovery_of_half():
     assert "come back 50 % of it or more" in verdicts("c003_u_shape")["3b"].reason
-    less_negative = printed("delta_p_landmarks", "-20", model="llama3.2-3b", landmark="end", metric="delta_p_high")
-    assert verdicts("c003_u_shape", delta_p_landmarks=less_negative)["3b"].verdict == "holds"
 
 
 def test_each_figure_is_compared_in_its_own_section():

@@ -365,19 +365,3 @@ def test_a_quoted_value_is_immutable():
     value = QuotedCell("1", 1.0, 0, Interval(0.5, 1.5))
     with pytest.raises(AttributeError):
         value.printed = "2"  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("value", "within", "verdict"),
-    [
-        (0.10, None, "holds"),
-        (0.205, None, "holds"),  # half a printed unit beyond the end of the range
-        (0.21, None, "contradicted"),
-        (0.21, Interval(0.19, 0.23), "holds after rounding"),
-        (0.21, Interval(0.206, 0.23), "contradicted"),
-    ],
-)
-def test_compare_accepts_a_printed_range(value, within, verdict):
-    frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["0.10-0.20"]}), words=True)
-    judged = compare(quote(frame, statement="a"), value, within, reason="because")
-    assert (judged.verdict, judged.recomputed) == (verdict, f"{value:.3f}")

@@ -133,7 +133,7 @@ def frame(described):
 def test_reason_gives_the_numbers_of_what_it_names(case):
     claim, frames = REASONS[case]["claim"], [frame(each) for each in REASONS[case]["frames"]]
     assert verdicts(claim, *frames) == {"": "not testable"}
-    for phrase in REASONS[case]["words"]:
+    for phrase in REASONS[case]["phrases"]:
         assert phrase in reason(claim, *frames)
 
 

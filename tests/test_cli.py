@@ -1,6 +1,5 @@
 """The command line: output, exit codes, and errors of one or two lines."""
 
-import errno
 import json
 import os
 import signal
@@ -14,8 +13,6 @@ import pytest
 import build
 from boundpaper import cli
 from boundpaper.build.lock import lock
-from boundpaper.errors import ThesisError
-from boundpaper.store.files import write
 from conftest import ROOT, run
 from specimens import fails
 from waiting import until
@@ -198,16 +195,6 @@ def test_up_to_date_build_imports_no_heavy_package(shipped):
 def test_torch_is_not_imported_by_light_commands(project):
     for command in ("check", "list", "table models", "figure decile_profiles --format tex"):
         assert "torch" not in imported(project, *command.split()), command
-
-
-def test_full_disk_is_reported_and_leaves_no_partial_file(tmp_path, monkeypatch):
-    def no_space(*arguments):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", no_space)
-    with pytest.raises(ThesisError, match="disk is full"):
-        write(tmp_path / "a/b.txt", b"x")
-    assert list((tmp_path / "a").iterdir()) == []
 
 
 def test_why_lists_what_changed(project):

@@ -14,13 +14,12 @@ import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 
 from click.testing import CliRunner, Result  # noqa: E402
 
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
-from analysis.population.recipe import PopulationMember, PopulationRecipe, architecture  # noqa: E402
 from boundpaper.cli.door import command_line  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store.measurement import path_of  # noqa: E402
@@ -28,30 +27,15 @@ from boundpaper.store.schema import check  # noqa: E402
 from boundpaper.store.table_file import table_text  # noqa: E402
 from build import main  # noqa: E402
 from keyquery.experiments import crosslayer_balance, massive_values  # noqa: E402
-from keyquery.language import tokenizer  # noqa: E402
 from keyquery.measure.evaluation import answers  # noqa: E402
 from keyquery.measure.scores import items_of  # noqa: E402
 from keyquery.measure.subject import Options, open_subject  # noqa: E402
 from keyquery.models import texts  # noqa: E402
 from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
+from population_untrained import FEW, save_untrained  # noqa: E402
 
 pytestmark = pytest.mark.models
-MICRO = PopulationRecipe(layers=2, width=64, heads=2, inner=64, length=48)
-FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 QUICK = ("massive_values", "crosslayer_balance")
-
-
-def save_untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int = 0) -> Path:
-    """Save a model of the population's shape with random weights, as `lab population --export` would."""
-    torch.manual_seed(seed)
-    config = architecture(
-        dataclasses.replace(MICRO, layers=layers), PopulationMember(400, 1, "C" if positional == "drope" else "A")
-    )
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.build_tokenizer().save_pretrained(folder)
-    card = {"language": "population", "training_seed": 0, "training_length": MICRO.length}
-    (folder / "lab.json").write_text(json.dumps(card))
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +43,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save two models, a one-layer model, and models of another language with and without a beginning token."""
     folder = tmp_path_factory.mktemp("models")
     save_untrained(folder / "m")
-    save_untrained(folder / "n", "drope")
-    save_untrained(folder / "one", layers=1)
+    save_untrained(folder / "n", "C")
+    save_untrained(folder / "one", num_hidden_layers=1)
     models_tiny.saved("llama", folder / "plain")
     shutil.copytree(folder / "plain", folder / "nobos")
     models_planted.tokenizer(bos=False).save_pretrained(folder / "nobos")

@@ -57,15 +57,15 @@ def allowed_entry(file, word):
 
 def test_engine_contains_no_word_of_the_thesis():
     assert len(engine_files()) > 200
-    used, wrong = set(), []
+    used, unexpected = set(), []
     for path in engine_files():
         file = path.relative_to(ENGINE).as_posix()
         for word, line in words_found(path.read_text(encoding="utf-8")):
             entry = allowed_entry(file, word)
             used.add(entry)
             if entry is None:
-                wrong.append(f"{file}:{line}: {word}")
-    assert wrong == []
+                unexpected.append(f"{file}:{line}: {word}")
+    assert unexpected == []
     assert set(ALLOWED) - used == set(), "entries of ALLOWED that are not used"
 
 

@@ -77,11 +77,11 @@ def test_every_figure_follows_the_house_rules(name, shipped):
 def test_every_exhibit_is_referenced_and_percent_signs_follow_numbers():
     chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
     assert chapters
-    wrong = [
+    findings = [
         *lint.find_uncalled_exhibits(chapters),
         *(item for name, text in chapters.items() for item in lint.find_spaced_percents(text, name)),
     ]
-    assert not wrong, "\n".join(map(str, wrong))
+    assert not findings, "\n".join(map(str, findings))
 
 
 # --- figures
@@ -242,7 +242,7 @@ def test_notes_of_a_long_table_follow_the_table():
     assert shown.index("A note.") > shown.index(r"\end{longtable}")
 
 
-# --- words
+# --- texts and the ledger
 
 
 def test_ledger_text_is_readable():

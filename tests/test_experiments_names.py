@@ -14,7 +14,6 @@ transformers = pytest.importorskip("transformers")
 
 from click.testing import CliRunner, Result  # noqa: E402
 
-from analysis.population.recipe import PopulationMember, PopulationRecipe, architecture  # noqa: E402
 from boundpaper.build.closure import code_of  # noqa: E402
 from boundpaper.errors import DataError, ModelError  # noqa: E402
 from boundpaper.store.descriptor import resource  # noqa: E402
@@ -22,7 +21,6 @@ from boundpaper.store.table_file import table_text  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
-from keyquery.language import tokenizer  # noqa: E402
 from keyquery.measure.cache import cache_name, cached, code_hash  # noqa: E402
 from keyquery.measure.choices import BY_NAME, EXPERIMENTS, experiments_in  # noqa: E402
 from keyquery.measure.measurements import save  # noqa: E402
@@ -31,29 +29,14 @@ from keyquery.measure.run import experiment  # noqa: E402
 from keyquery.measure.run_command import run_command  # noqa: E402
 from keyquery.measure.subject import Options, open_subject  # noqa: E402
 from keyquery.models.checkpoints.loading import ModelSource  # noqa: E402
+from population_untrained import FEW, MICRO, save_untrained  # noqa: E402
 
 pytestmark = pytest.mark.models
-MICRO = PopulationRecipe(layers=2, width=64, heads=2, inner=64, length=48)
-FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
-
-
-def save_model(folder: Path, *, card: bool = True, **changes: Any) -> Path:
-    """Save a model of the population's shape with random weights, with or without the card of a population model."""
-    torch.manual_seed(0)
-    config = architecture(MICRO, PopulationMember(400, 1, "A"))
-    for name, value in changes.items():
-        setattr(config, name, value)
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.build_tokenizer().save_pretrained(folder)
-    if card:
-        facts = {"language": "population", "training_seed": 0, "training_length": MICRO.length}
-        (folder / "lab.json").write_text(json.dumps(facts))
-    return folder
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_model(tmp_path_factory.mktemp("models") / "m")
+    return save_untrained(tmp_path_factory.mktemp("models") / "m")
 
 
 @pytest.fixture
@@ -128,7 +111,7 @@ def test_given_name_is_refused_for_a_different_model(project: Path, model: Path,
     result = run(*arguments, "--model", model, "--position", "drope")
     assert result.exit_code == 1
     assert "positional rope, now drope" in result.stderr
-    other = save_model(tmp_path / "other", rms_norm_eps=1e-3)
+    other = save_untrained(tmp_path / "other", rms_norm_eps=1e-3)
     result = run(*arguments, "--model", other)
     assert result.exit_code == 1
     assert "(fingerprint " in result.stderr
@@ -168,15 +151,15 @@ def test_heads_of_another_capture_are_overwritten_only_with_replace(
 def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Path) -> None:
     table = pd.DataFrame({"metric": ["a", "b"], "value": [1.0, -3.0], "reason": ""})
     manifest = {"versions": {"torch": "1"}, "seconds": 1.0, "device": "cpu", "options": {"texts": 2}}
-    [path] = save(tmp_path, {"made": table}, "m", manifest)
+    [path] = save(tmp_path, {"values": table}, "m", manifest)
     before = path.read_bytes(), path.with_suffix(".json").read_bytes()
     rounded = table.assign(value=table["value"] * (1 + 2e-5))
-    save(tmp_path, {"made": rounded}, "m", manifest | {"versions": {"torch": "2"}, "seconds": 7.0})
+    save(tmp_path, {"values": rounded}, "m", manifest | {"versions": {"torch": "2"}, "seconds": 7.0})
     assert (path.read_bytes(), path.with_suffix(".json").read_bytes()) == before
-    save(tmp_path, {"made": rounded}, "m", manifest | {"options": {"texts": 3}})
+    save(tmp_path, {"values": rounded}, "m", manifest | {"options": {"texts": 3}})
     assert path.read_bytes() == before[0]
     assert json.loads(path.with_suffix(".json").read_text())["options"] == {"texts": 3}
-    save(tmp_path, {"made": table.assign(value=table["value"] * 1.01)}, "m", manifest)
+    save(tmp_path, {"values": table.assign(value=table["value"] * 1.01)}, "m", manifest)
     assert path.read_bytes() != before[0]
 
 
@@ -185,7 +168,7 @@ def test_rounding_differences_of_another_processor_rewrite_nothing(tmp_path: Pat
 
 def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path: Path) -> None:
     """The change is in the middle of a file of several MiB, where a hash of its ends would miss it."""
-    folder = save_model(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
+    folder = save_untrained(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
     arguments = ("layer_content", "--model", folder, *FEW)
     assert run(*arguments).exit_code == 0
     path = project / "artifacts/measurements/layer_content/big.csv"
@@ -250,7 +233,7 @@ def test_folder_with_an_undecodable_experiment_names_it(tmp_path: Path, content:
         experiments_in(folder)
 
 
-def test_code_of_an_experiment_includes_its_imports() -> None:
+def test_each_experiment_has_its_own_code_hash() -> None:
     names = [module.__name__ for module in (massive_values, crosslayer_balance, layer_content)]
     assert len({code_hash(name) for name in names}) == 3
 
@@ -335,7 +318,7 @@ def test_models_are_measured_although_another_cannot_be_loaded(
 def test_training_length_is_that_of_the_last_training(tmp_path: Path, rope: dict[str, Any]) -> None:
     """The configuration of a scaled rotation also records the length of an earlier training."""
     scaled = rope if rope["rope_type"] == "default" else rope | {"original_max_position_embeddings": 64}
-    folder = save_model(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
+    folder = save_untrained(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
     assert open_subject(tmp_path, ModelSource(str(folder), device="cpu")).training_length == 512
 
 
@@ -344,7 +327,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
 ) -> None:
     from keyquery.measure import run as running
 
-    folder = save_model(tmp_path / "long", card=False, max_position_embeddings=4096)
+    folder = save_untrained(tmp_path / "long", card=False, max_position_embeddings=4096)
     assert longest_prompt(project, ModelSource(str(folder))) == 16384
     monkeypatch.setattr(running, "run", lambda *_, **__: [])
     options: dict[str, Any] = dict.fromkeys(
@@ -363,7 +346,7 @@ def test_memory_is_weighed_for_the_longest_prompt(
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
         run_command(project, [name], **options)
         assert f"for {tokens} tokens" in capsys.readouterr().err
-    short = save_model(tmp_path / "short", card=False, max_position_embeddings=96)
+    short = save_untrained(tmp_path / "short", card=False, max_position_embeddings=96)
     run_command(project, ["sinks"], **options | {"model": str(short)})
     assert "for 96 tokens" in capsys.readouterr().err, "texts do not exceed the model's positions"
 

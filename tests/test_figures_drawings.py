@@ -26,9 +26,9 @@ def test_lost_value_or_text_is_noticed_by_the_check(seed, monkeypatch):
     assert outcome == "converted"
     assert any("the point" in fault for fault in faults)
     monkeypatch.undo()
-    made = make(seed)
-    made.texts.append("an extra text")
-    assert judge(made)[1] == ["the text 'an extra text' is lost"]
+    drawing = make(seed)
+    drawing.texts.append("an extra text")
+    assert judge(drawing)[1] == ["the text 'an extra text' is lost"]
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)

@@ -3,12 +3,10 @@
 import ast
 from collections import Counter
 
-import pandas as pd
 import pytest
 
 from analysis.studies.ledger.coverage import ledger_coverage
 from boundpaper.claims import VERDICTS
-from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.documents import judged_sources
 from conftest import ROOT, run
@@ -110,25 +108,6 @@ def test_coverage_lists_every_document_in_order(coverage):
     assert list(coverage["document"].drop_duplicates()) == list(DOCUMENTS)
     assert coverage["document"].is_monotonic_increasing
     assert not coverage.duplicated(["document", "section"]).any()
-
-
-def test_coverage_refuses_missing_and_shared_sections():
-    claims = pd.DataFrame({"source": ["004"], "section": ["2.2 Results"], "kind": ["statement"], "verdict": ["holds"]})
-    rows = pd.DataFrame(
-        {
-            "document": ["004", "004"],
-            "section": ["2.2", "2.3"],
-            "statements": [1, 0],
-            "left_out": ["", ""],
-            "ledger_sections": ["2.2 Results", ""],
-        }
-    )
-    covered = ledger_coverage(rows, claims)
-    assert covered[["judged", "holding", "cells"]].to_numpy().tolist() == [[1, 1, 0], [0, 0, 0]]
-    with pytest.raises(DataError, match=r"no row of claims_coverage lists 004, 2\.9 Results"):
-        ledger_coverage(rows, claims.assign(section="2.9 Results"))
-    with pytest.raises(DataError, match=r"is in two rows, 2\.2 and 2\.3"):
-        ledger_coverage(rows.assign(ledger_sections="2.2 Results"), claims)
 
 
 # --- the effects

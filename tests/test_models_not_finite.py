@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner  # noqa: E402
 
 from build import main  # noqa: E402
-from test_cli_run import FEW, project, save_untrained  # noqa: E402, F401
+from population_untrained import FEW, save_untrained  # noqa: E402
 
 pytestmark = pytest.mark.models
 
@@ -30,7 +30,7 @@ def save_with_nan(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_run_with_nan_weights_names_file_and_weight(project: Path, tmp_path: Path, name: str) -> None:  # noqa: F811
+def test_run_with_nan_weights_names_file_and_weight(lab: Path, tmp_path: Path, name: str) -> None:
     folder = save_with_nan(tmp_path / "mine", name)
     result = CliRunner().invoke(main, ["run", WEIGHTS[name], "--model", str(folder), *FEW])
     assert result.exit_code == 1, result.output
@@ -48,7 +48,8 @@ def test_capture_with_non_finite_weights_names_file_and_weight(tmp_path: Path, n
     assert f"weights hold NaN or infinity (first: {name})" in result.output
 
 
-def test_unknown_model_of_a_recipe_is_named_with_the_recipe(project: Path, tmp_path: Path) -> None:  # noqa: F811
+@pytest.mark.usefixtures("lab")
+def test_unknown_model_of_a_recipe_is_named_with_the_recipe(tmp_path: Path) -> None:
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(
         "title: Mine\nexperiments: [massive_values]\ntokens: 32\ndocuments: 2\n"

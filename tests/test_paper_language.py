@@ -51,17 +51,17 @@ def test_verdicts_as_clauses_are_counted_over_the_book():
         "b": "This holds. The appendix holds the ledger; one holds it.<< mark('b') >>",
     }
     assert language.predicates(book, 3) == []
-    wrong = [str(finding) for finding in language.predicates(book, 2)]
-    assert wrong[0].startswith("a:2: 2 verdicts as predicates, 3 in the book, where 2 are allowed")
-    assert wrong[1].startswith("b:1: 1 verdicts")
+    findings = [str(finding) for finding in language.predicates(book, 2)]
+    assert findings[0].startswith("a:2: 2 verdicts as predicates, 3 in the book, where 2 are allowed")
+    assert findings[1].startswith("b:1: 1 verdicts")
 
 
 def test_thesis_uses_british_spelling(chapters):
-    wrong = [each for name, text in chapters.items() for each in language.spelling(text, name)]
-    wrong += [code_name for name, text in chapters.items() for code_name in language.code_names(text, name)]
-    assert not wrong, "\n".join(map(str, wrong))
+    findings = [each for name, text in chapters.items() for each in language.spelling(text, name)]
+    findings += [code_name for name, text in chapters.items() for code_name in language.code_names(text, name)]
+    assert not findings, "\n".join(map(str, findings))
 
 
 def test_thesis_states_verdicts_as_marks_rather_than_clauses(chapters):
-    wrong = language.predicates(chapters, MAX_PREDICATES)
-    assert not wrong, "\n".join(map(str, wrong))
+    findings = language.predicates(chapters, MAX_PREDICATES)
+    assert not findings, "\n".join(map(str, findings))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis.population import retrained as claims
-from analysis.claims.thesis.population._judged import judge_both, judge_equal
+from analysis.claims.thesis.population._judged import judge_equal
 from analysis.studies.population import retrained as studies
 from analysis.studies.population._effects import corrected_as_planned, equivalence_p
 from analysis.studies.population._retrained import head_costs, head_values, model_values, parse_side, quarters
@@ -74,11 +74,11 @@ def test_items_with_too_few_seeds_stay_open(seeds):
 def test_claims_change_with_the_planted_effects(tests_of_eight_seeds):
     reversed_plasticity = {**PLASTICITY, "B": (0.55, 0.65), "C": (0.6, 0.5)}
     reversed_verdicts = verdicts(run(plasticity=reversed_plasticity, sway={**SWAY, "B": (0.3, 0.2)}))
-    verdicts_found = verdicts(tests_of_eight_seeds.reset_index(drop=True))
+    planted_verdicts = verdicts(tests_of_eight_seeds.reset_index(drop=True))
     for item in ("B_change", "C_change", "C_less_B_within", "weighted_B_change", "B_sway_change"):
-        assert (verdicts_found[item].verdict, reversed_verdicts[item].verdict) == ("holds", "contradicted"), item
+        assert (planted_verdicts[item].verdict, reversed_verdicts[item].verdict) == ("holds", "contradicted"), item
     wide = verdicts(run(width_adds=0.05))
-    assert (verdicts_found["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
+    assert (planted_verdicts["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
 
 
 def test_previously_seen_and_uncounted_seeds_are_reported_separately():
@@ -173,15 +173,6 @@ def test_printed_outcomes_stay_at_every_width(width, base, end):
             assert printed.loc[item, "outcome"] == "open" or (seeds.mean() < 0) == (printed.loc[item, "value"] < 0)
         decided = corrected_as_planned(p, pd.Series(family, index=p.index)) < 0.05
         assert decided.to_dict() == (printed["outcome"] != "open").to_dict()
-
-
-def test_interval_alone_does_not_decide_without_the_exact_test():
-    row = pd.Series({"value": 0.1, "low": 0.02, "high": 0.18, "p": 0.02, "p_holm": 0.08, "p_holm_least": 0.03})
-    row = pd.concat([row, pd.Series({"seeds": 8, "note": ""})])
-    assert judge_both(row, "value", -1, "k", "s", "8 seeds").verdict == "not supported"
-    assert judge_both(row, "value", 1, "k", "s", "8 seeds").verdict == "not supported"
-    row["p_holm"] = 0.03
-    assert judge_both(row, "value", -1, "k", "s", "8 seeds").verdict == "contradicted"
 
 
 def test_equivalence_is_judged_by_its_own_test():

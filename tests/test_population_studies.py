@@ -312,8 +312,11 @@ def test_undetectable_effects_are_left_empty(plan, tables, rows, note):
 
 
 def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
-    same = _effects.effect_columns(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
-    assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # a zero has no sign to flip, but counts as a seed
+    columns = _effects.effect_columns(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
+    assert (columns["p"], columns["p_least"]) == (
+        2 / 2**5,
+        2 / 2**6,
+    )  # a zero has no sign to flip, but counts as a seed
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
     assert list(_effects.corrected(table, "family")["p_holm_least"]) == pytest.approx([0.09375] * 3 + [0.03125])
 

@@ -61,6 +61,25 @@ class Killed(Exception):
     """Raised by a progress function to stop a training, as a signal would."""
 
 
+def kill_at(step):
+    """Return a progress function that raises `Killed` after a step."""
+
+    def progress(done, total, text):
+        if done == step:
+            raise Killed
+
+    return progress
+
+
+def save_weights(folder, weights, arm, recipe, **facts):
+    """Save weights of an arm of seed 3 where trainings keep theirs."""
+    name = f"b400-s3-{arm}"
+    path = folder / work.HOME / "weights" / f"{name}.pt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []} | facts
+    torch.save({"made": {"model": name, "recipe": recipe.facts(arm)}, "facts": facts, "weights": weights}, path)
+
+
 def equal_weights(first, second):
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
@@ -96,12 +115,8 @@ def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at)
     full = train(MICRO, member, start.weights, tmp_path / "whole")
     assert (full.steps, full.rounds, full.reached) == (7, 1, False)  # four steps, and one extension of three steps
 
-    def tell(done, total, text):
-        if done == killed_at:
-            raise Killed
-
     with pytest.raises(Killed):
-        train(MICRO, member, start.weights, tmp_path / "killed", tell)
+        train(MICRO, member, start.weights, tmp_path / "killed", kill_at(killed_at))
     steps = []
     resumed = train(MICRO, member, start.weights, tmp_path / "killed", lambda done, *_: steps.append(done))
     assert steps[0] > max(0, killed_at - MICRO.save)  # at most one save interval is repeated
@@ -110,12 +125,8 @@ def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at)
 
 
 def test_a_checkpoint_of_another_recipe_is_refused(start, tmp_path):
-    def tell(done, total, text):
-        if done == 3:
-            raise Killed
-
     with pytest.raises(Killed):
-        train(MICRO, PopulationMember(400, 3, "B"), start.weights, tmp_path, tell)
+        train(MICRO, PopulationMember(400, 3, "B"), start.weights, tmp_path, kill_at(3))
     with pytest.raises(ModelError, match="another recipe;"):
         train(dataclasses.replace(MICRO, spread=0.03), PopulationMember(400, 3, "B"), start.weights, tmp_path)
 
@@ -132,11 +143,8 @@ def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
     member = PopulationMember(400, 3, "B")
     assert member.matched == PopulationMember(400, 3, "C")
     assert train(easy, member, start.weights, tmp_path / "one", least=1).steps == 7
-    (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
     for arm, rounds in (("A", 0), ("C", 1)):
-        made = {"model": f"b400-s3-{arm}", "recipe": easy.facts(arm)}
-        facts = {"steps": 1, "rounds": rounds, "key_loss": 0.0, "reached": True, "curves": [], "arithmetic": "0" * 8}
-        torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / f"b400-s3-{arm}.pt")
+        save_weights(tmp_path, start.weights, arm, easy, rounds=rounds, arithmetic="0" * 8)
     assert work.load_or_train(tmp_path, member, easy, lambda text: None).trained.rounds == 1
 
 
@@ -144,12 +152,8 @@ def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
     """A training is killed, and resumed on a machine that rounds sums differently."""
     member = PopulationMember(400, 3, "A")
 
-    def kill(done, most, line):
-        if done == 3:
-            raise Killed
-
     with pytest.raises(Killed):
-        train(MICRO, member, None, tmp_path, kill)
+        train(MICRO, member, None, tmp_path, kill_at(3))
     digest = rounding_digest()
     monkeypatch.setattr(training, "rounding_digest", lambda: "01234567")
     assert train(MICRO, member, None, tmp_path).arithmetic == "+".join(sorted({digest, "01234567"}))
@@ -243,10 +247,7 @@ def test_rows_are_written_once_and_kept_by_a_rerun(tmp_path):
 
 
 def test_weights_without_recorded_arithmetic_are_refused(start, tmp_path):
-    (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
-    made = {"model": "b400-s3-A", "recipe": MICRO.facts("A")}
-    facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []}
-    torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / "b400-s3-A.pt")
+    save_weights(tmp_path, start.weights, "A", MICRO)
     with pytest.raises(ModelError, match=r"did not record its arithmetic; .* delete it: rm .*b400-s3-A.pt"):
         work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), MICRO, lambda text: None)
 

@@ -70,8 +70,8 @@ def scored(points=lambda drop: 40 * drop):
 
 def test_share_and_points_are_separate_losses():
     lengths, models = scored()
-    same = decline_units(lengths, models)
-    assert same["estimate"].min() == pytest.approx(1.0)
+    proportional = decline_units(lengths, models)
+    assert proportional["estimate"].min() == pytest.approx(1.0)
     scaled = lengths.assign(lbp=lengths["lbp"] * lengths["model"].map({f"m{place}": 8 - place for place in range(8)}))
     estimates = decline_units(scaled, models).query("mode == 'both'").set_index("unit")["estimate"]
     assert estimates["share"] == pytest.approx(1.0)
@@ -124,6 +124,7 @@ def test_planned_test_decides_and_the_interval_is_reported():
     assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "not significant"
     row["low"] = 0.01
     assert judge_both(row, "difference", 1, "k", "s", "8 seeds").verdict == "not supported"
+    assert judge_both(row, "difference", -1, "k", "s", "8 seeds").verdict == "not supported"
 
 
 def test_drop_that_follows_the_bias_more_than_the_window_contradicts_the_claim():

@@ -112,13 +112,14 @@ def test_temporary_file_name_is_recognised_by_sweep(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("number", "message"), [(27, "ulimit -f"), (28, "the disk is full"), (13, "permissions")])
-def test_write_error_states_its_cause(number, message, tmp_path, monkeypatch):
+def test_write_error_states_its_cause_and_leaves_no_partial_file(number, message, tmp_path, monkeypatch):
     def failing(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(ThesisError, match=message):
-        files.write(tmp_path / "a", b"x")
+        files.write(tmp_path / "a/b", b"x")
+    assert list((tmp_path / "a").iterdir()) == []
 
 
 def test_unreadable_text_files_are_named(tmp_path):

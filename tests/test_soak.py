@@ -56,8 +56,8 @@ CONTENTS = {
 @pytest.mark.parametrize("name", CONTENTS)
 def test_each_seed_gives_one_reproducible_change(tmp_path, name):
     (tmp_path / name).write_text(CONTENTS[name])
-    one, same = (changed(tmp_path / name, random.Random(7)) for _ in range(2))
-    assert one == same
+    first, second = (changed(tmp_path / name, random.Random(7)) for _ in range(2))
+    assert first == second
     assert len({changed(tmp_path / name, random.Random(seed)) for seed in range(60)}) > 20
     assert broken((tmp_path / name).suffix, CONTENTS[name].encode()) == ""
 

@@ -149,7 +149,7 @@ def test_old_seal_is_completed_when_its_table_is_intact(root, monkeypatch):
 
 
 def test_missing_digit_field_accepts_a_single_digit_only():
-    """A missing digit is a single digit. Before, a cell `inf` ended a study with a traceback."""
+    """A cell `inf` would end a study with a traceback."""
     from boundpaper.store.descriptor import resource
     from boundpaper.store.validation import CheckedField
     from conftest import ROOT

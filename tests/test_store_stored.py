@@ -212,7 +212,7 @@ STORED = {
 
 
 @pytest.fixture(autouse=True)
-def key(monkeypatch, tmp_path):
+def _user_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
 
 

@@ -96,10 +96,10 @@ def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
     assert len(family) == LAYERS
     assert (family["test"] == "welch_t").all()
     assert (family["p_adjusted"] >= family["p_value"]).all()
-    same = result[result["test"] == "welch_t"]
-    stated = f"Holm over {len(same)} tests of anchoring, between groups (tiny-rope/planted)"
-    assert set(same["adjustment"]) == {stated}
-    assert len(same) > LAYERS
+    welch = result[result["test"] == "welch_t"]
+    stated = f"Holm over {len(welch)} tests of anchoring, between groups (tiny-rope/planted)"
+    assert set(welch["adjustment"]) == {stated}
+    assert len(welch) > LAYERS
     assert "not above chance" in family["note"].iloc[0]
     assert "not above chance" not in family["note"].iloc[1]
     assert not result.duplicated(["study", "comparison"]).any()

@@ -165,9 +165,9 @@ def test_sign_of_a_wanted_relation_counts_by_length():
     """Scores opposite to plasticity at every length show no positive relation; scores equal to plasticity do."""
     lengths = artifact("lbp_lengths")
     for sign, needed in ((1, True), (-1, False)):
-        same = lengths.assign(lbp=sign * lengths["plasticity"])
+        signed = lengths.assign(lbp=sign * lengths["plasticity"])
         row = conclusions(compares="no relation of levels by length", places="", entities="qwen3-4b")
-        assert (bins.bin_fates(row, **tables(lbp_lengths=same)).iloc[0]["needed"] == 1.0) == needed
+        assert (bins.bin_fates(row, **tables(lbp_lengths=signed)).iloc[0]["needed"] == 1.0) == needed
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ EXACT = {"abs": 1e-9, "rel": 1e-9}
 # --- equal positions
 
 
-def made_profiles(**profiles):
+def profile_rows(**profiles):
     rows = [{"model": name, **{f"d{i}": value for i, value in enumerate(values)}} for name, values in profiles.items()]
     return pd.DataFrame(rows)
 
 
-def made_models(**contexts):
+def model_rows(**contexts):
     return pd.DataFrame(
         {
             "model": list(contexts),
@@ -42,7 +42,7 @@ def made_models(**contexts):
 def test_equal_positions_weight_deciles_by_their_part_inside_the_range():
     line = [1 - 0.1 * i for i in range(10)]
     table = comparisons.equal_positions(
-        made_profiles(long=line, short=line), made_models(long=131072, short=32768)
+        profile_rows(long=line, short=line), model_rows(long=131072, short=32768)
     ).set_index("model")
     # two and a half deciles of the long capture equal all ten of the short one
     assert table.loc["long", "mean_32k"] == pytest.approx((1 + 0.9 + 0.8 / 2) / 2.5, rel=1e-4)
@@ -105,7 +105,7 @@ def test_family_means_leave_the_score_empty_where_not_all_were_scored():
 def test_profile_shape_is_correct_for_a_line_and_an_accelerating_profile():
     line = [1 - 0.05 * i for i in range(10)]
     late = [1 - 0.01 * i**2 for i in range(10)]
-    profiles = made_profiles(line=line, late=late).assign(display_name="x", family="F")
+    profiles = profile_rows(line=line, late=late).assign(display_name="x", family="F")
     table = comparisons.profile_shapes(profiles).set_index("model")
     assert table.loc["line", "r_squared"] == pytest.approx(1)
     assert table.loc["line", "first_half"] == pytest.approx(table.loc["line", "second_half"])
@@ -165,14 +165,14 @@ def test_family_correlations_take_families_of_three_only():
 # --- summaries of the ledger
 
 
-def made_claims(*rows):
+def claim_rows(*rows):
     columns = ["claim", "kind", "source", "section", "statement", "reported", "recomputed", "n", "verdict", "reason"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def test_hypotheses_are_joined_by_the_names_of_their_claims():
     reported = pd.DataFrame({"hypothesis": ["H1", "H2"], "status": ["nuanced", ""], "statement": ["One", "Two"]})
-    claims = made_claims(
+    claims = claim_rows(
         ("c002_h1_order", "statement", "002", "H1", "ordered", "", "+0.29", 7, "not significant", "r"),
         ("c002_h10_other", "statement", "002", "H1", "of no hypothesis", "", "", None, "holds", "r"),
         ("c002_h2_cells.a", "cell check", "002", "H2", "cell", "", "", None, "holds", "r"),
@@ -194,7 +194,7 @@ def test_missing_scores_are_found_among_the_published():
     assert table.loc["option_b", "memory_gb"] == pytest.approx(49.47, abs=0.01)
 
 
-def made_sections():
+def section_rows():
     columns = ["document", "section", "statements", "ledger_sections", "left_out"]
     sections = [
         ("000", "Finding 1", 4, "Finding 1 | Finding 1, table", ""),
@@ -204,7 +204,7 @@ def made_sections():
     return pd.DataFrame(sections, columns=columns)
 
 
-def made_ledger(*other):
+def ledger_rows(*other):
     entries = [
         ("000", "Finding 1", "statement", "holds"),
         ("000", "Finding 1, table", "statement", "holds after rounding"),
@@ -218,12 +218,12 @@ def made_ledger(*other):
 
 
 def test_section_counts_the_rows_of_all_its_names():
-    table = ledger_coverage(made_sections(), made_ledger()).set_index(["document", "section"])
+    table = ledger_coverage(section_rows(), ledger_rows()).set_index(["document", "section"])
     assert table.loc[("000", "Finding 1"), ["judged", "holding", "cells"]].tolist() == [3, 2, 1]
     assert table.loc[("000", "Finding 2"), ["judged", "holding", "cells"]].tolist() == [1, 0, 0]
     assert table.loc[("001", "Finding 1"), ["judged", "holding", "cells"]].tolist() == [0, 0, 0]
     with pytest.raises(DataError, match="no row of claims_coverage lists 001, Finding 9"):
-        ledger_coverage(made_sections(), made_ledger(("001", "Finding 9", "statement", "holds")))
-    repeated = made_sections().assign(ledger_sections=["Finding 1", "Finding 1", ""])
+        ledger_coverage(section_rows(), ledger_rows(("001", "Finding 9", "statement", "holds")))
+    repeated = section_rows().assign(ledger_sections=["Finding 1", "Finding 1", ""])
     with pytest.raises(DataError, match="is in two rows, Finding 1 and Finding 2"):
-        ledger_coverage(repeated, made_ledger())
+        ledger_coverage(repeated, ledger_rows())

@@ -123,11 +123,11 @@ def test_effect_of_removal_alone_is_judged_by_its_direction():
 def test_difference_of_student_and_control_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched", "m-nope", "m-continued")
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
-    same = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # equal numbers in both
-    assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"} | same
+    equal = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # equal numbers in both
+    assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"} | equal
     swapped = rows.rename(columns={"nope": "continued", "continued": "nope"})
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(swapped)}
-    assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"} | same
+    assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"} | equal
     assert claims.thesis_distil_trained(quantities("m", "m-untouched")) == []
 
 

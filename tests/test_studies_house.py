@@ -166,8 +166,8 @@ def test_bias_per_window_is_omitted_when_contexts_are_equal(matched, captured):
 def test_unequal_checkpoints_are_noted_in_every_row(matched):
     tests = lbp_correlations.lbp_correlations_extended(matched, FAMILIES)
     assert all(guards.MIXED_PROTOCOL in guards.fired(note) for note in tests["note"])
-    same = matched.assign(checkpoint_match="same checkpoint")
-    notes = lbp_correlations.lbp_correlations_extended(same, FAMILIES)["note"]
+    one_checkpoint = matched.assign(checkpoint_match="same checkpoint")
+    notes = lbp_correlations.lbp_correlations_extended(one_checkpoint, FAMILIES)["note"]
     assert not any(guards.MIXED_PROTOCOL in guards.fired(note) for note in notes)
 
 

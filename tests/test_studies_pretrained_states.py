@@ -234,9 +234,9 @@ def test_prompt_parts_are_read_under_the_native_encoding():
     assert result.loc[("form", "key"), ["low", "high"]].tolist() == pytest.approx([0.1876, 0.8124], abs=1e-4)  # 3 of 6
     assert result.loc[("shown", "swapped"), ["value", "auc"]].tolist() == [0.3, 0.1]
     assert pd.isna(result.loc[("shown", "exact"), "auc"])
-    wrong = result.loc[("shown", "wrong")]
+    among_wrong = result.loc[("shown", "wrong")]
     # six against six, none above: two of the 924 orders are as extreme
-    assert wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
+    assert among_wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
 
 
 def test_retrieval_parts_join_separate_runs_of_long_contexts():

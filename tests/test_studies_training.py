@@ -37,9 +37,9 @@ def test_bias_falls_per_token_and_rises_per_window(trajectory):
 
 
 def test_only_one_printed_drop_disagrees_with_its_ends(trajectory):
-    wrong = trajectory[~trajectory["ap_drop_agrees"]]
-    assert list(wrong["checkpoint"]) == ["lc-4k-to-32k-step-20000"]
-    assert wrong["ap_drop"].iloc[0] > wrong["ap_drop_high"].iloc[0]
+    disagreeing = trajectory[~trajectory["ap_drop_agrees"]]
+    assert list(disagreeing["checkpoint"]) == ["lc-4k-to-32k-step-20000"]
+    assert disagreeing["ap_drop"].iloc[0] > disagreeing["ap_drop_high"].iloc[0]
 
 
 def test_changes_lie_within_their_rounding_bounds(trajectory):

@@ -21,9 +21,9 @@ def test_models_sharing_text_weights_are_noted_and_counted_once():
     assert models["note"].str.contains("share text weights").all()
     networks = tests[tests["unit"] == "network"]
     assert not networks["note"].str.contains("share text weights").any()
-    same = read(ROOT, "training_comparison")
-    same = same[same["drop_same"].notna() & (same["model"] != copy)]
+    compared = read(ROOT, "training_comparison")
+    compared = compared[compared["drop_same"].notna() & (compared["model"] != copy)]
     row = networks[networks["test"] == "pearson"].iloc[0]
-    assert row["estimate"] == pytest.approx(stats.pearsonr(same["bias_strength"], same["drop_same"]).statistic)
-    assert row["n"] == len(same)
+    assert row["estimate"] == pytest.approx(stats.pearsonr(compared["bias_strength"], compared["drop_same"]).statistic)
+    assert row["n"] == len(compared)
     assert row["adjustment"].endswith("of bias and drop, networks, post hoc")

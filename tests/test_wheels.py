@@ -176,8 +176,8 @@ head = Head(
     queries=rng.normal(size=(n, size)), keys=rng.normal(size=(n, size)), query_positions=positions,
     key_positions=positions, query_documents=documents, key_documents=documents, context=n,
 )
-found = plasticity(head, PlasticityOptions(estimator="bucket_full", bins=4, min_queries=8))
-print(len(found.queries), "torch" in sys.modules, "pandas" in sys.modules)
+result = plasticity(head, PlasticityOptions(estimator="bucket_full", bins=4, min_queries=8))
+print(len(result.queries), "torch" in sys.modules, "pandas" in sys.modules)
 """
     result = python(installed, tmp_path, "-c", code)
     assert result.returncode == 0, result.stderr

@@ -59,8 +59,8 @@ def main() -> int:
         _report(faults, new)
     kinds = options.kinds.split(",") if options.kinds else ()
     for tally in commands.run(ROOT, options.files, options.seed, kinds, options.case) if options.files else ():
-        columns = " | ".join(str(tally.counts[outcome]) for outcome in commands.OUTCOMES)
-        print(f"| {tally.kind} | {sum(tally.counts.values())} | {columns} | {tally.seconds:.0f} |", flush=True)
+        totals = " | ".join(str(tally.counts[outcome]) for outcome in commands.OUTCOMES)
+        print(f"| {tally.kind} | {sum(tally.counts.values())} | {totals} | {tally.seconds:.0f} |", flush=True)
         _report(faults, tally.faults)
     beginning = options.beginning.split(",") if options.beginning else ()
     for killed in endings.run(ROOT, options.endings, options.seed, beginning) if options.endings else ():

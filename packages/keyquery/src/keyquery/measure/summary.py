@@ -135,9 +135,8 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
         interval = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
-        unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
         numbers = (number_text(line.estimate), interval, str(line.n), line.unit)
-        lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
+        lines.append((line.model, line.experiment, with_unit(line.quantity, line.unit_of_values), *numbers, line.note))
     return align_lines(lines)
 
 
