@@ -21,7 +21,7 @@ BLOCK = re.compile(r"^(Into|Append to) `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MUL
 COMMAND = re.compile(r"^    python (.+)$", re.MULTILINE)
 OUTPUTS = {
     "A document": "nothing wrong", "A source": "nothing wrong",
-    "A model": "of 'bean-1b', which artifacts/sources/models.csv", "A measured model": "| tiny-rope |",
+    "A model": "of 'bean-1b', required by artifacts/sources/models.csv", "A measured model": "| tiny-rope |",
     "A claim": "1 passed", "A cell check": "18.4 minus 12.1.", "A statistic": "", "A result": "nothing wrong",
     "An exhibit": "out/figures/model_sizes.tex", "An experiment": "nothing wrong",
 }  # fmt: skip

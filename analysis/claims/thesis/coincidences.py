@@ -26,9 +26,10 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             f"Document {document} prints {number} for more than one quantity, and one quantity determines the other."
         )
         where_printed = f"{number} is printed as {listed(quantities)}"
-        if (document, number) not in explained.index:
+        is_explained = (document, number) in explained.index
+        if not is_explained:
             yield judge(
-                False,
+                is_explained,
                 f"{where_printed}; nothing says why, and one may be a copy of the other",
                 otherwise="not supported",
                 recomputed=f"{len(quantities)} quantities",

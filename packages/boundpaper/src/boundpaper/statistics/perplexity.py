@@ -150,7 +150,7 @@ def disruption_contrast(
             because = f"a bootstrap over {first.size} texts covers less than it says"
             notes.append(no("interval of the ratio", because=because))
         elif test.ci_low is not None:
-            # both models are averaged over the same resampled texts
+            # both sides are averaged over the same resampled texts
             means = [
                 (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
             ]
