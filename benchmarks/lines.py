@@ -12,12 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 38_570,
-    "packages/keyquery": 28_040,
-    "analysis": 29_690,
-    "tables": 7_150,
-    "figures": 3_715,
-    "tests": 60_950,
+    "packages/boundpaper": 38_400,
+    "packages/keyquery": 27_830,
+    "analysis": 29_580,
+    "tables": 7_085,
+    "figures": 3_660,
+    "tests": 60_990,
     "benchmarks": 2_170,
     "docs": 160,
     "the top": 20,

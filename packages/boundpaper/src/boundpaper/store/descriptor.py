@@ -108,7 +108,7 @@ def standard_package(root: Path) -> dict[str, Any]:
 
     Every resource has a full schema, and every path is a CSV, since `publish` writes every table as CSV. Each file of
     an experiment's measurements is a separate resource, since readers would join the files of one resource to a table
-    without the names of the models. Tables without files are omitted.
+    that does not say from which file a row is. Tables without files are omitted.
     """
     package = {"$schema": PROFILE, **full_package(root)}
     resources = [resource for full in package["resources"] for resource in _standard_resources(root, full)]
