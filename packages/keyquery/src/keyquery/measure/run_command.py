@@ -79,13 +79,13 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
             scored_tokens = text_length(root, source, options)
             longest = max(scored_tokens, longest_prompt(root, source)) if CONTEXT in experiments else scored_tokens
             print(memory_line(root, source, longest, scored_tokens, anyway=values["anyway"]), file=sys.stderr)
-    settings = {ANCHORING: {"data": values["data"], "data_file": values["data_file"]}}
+    settings = {ANCHORING: {name: values[name] for name in ("data", "data_file")}} if ANCHORING in experiments else {}
     return run(
         root,
         experiments,
         sources,
         options=options,
-        settings=settings if ANCHORING in experiments else {},
+        settings=settings,
         **{name: values[name] for name in ("name", "again", "replace", "anyway", "executor", "resources")},
     )
 
