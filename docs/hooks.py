@@ -50,10 +50,10 @@ def page(name: str) -> str:
 
 def offered(package: str, room: str = "") -> str:
     """The reference of every name that a package, or a room of it, offers."""
-    from boundpaper.offered import homes_in
+    from boundpaper.offered import origins_in
 
     stub = (SOURCES[package] / room / "__init__.pyi").read_text(encoding="utf-8")
-    homes = (f"{module or package}.{name}" for module, name in homes_in(stub).values())
+    homes = (f"{module or package}.{name}" for module, name in origins_in(stub).values())
     return "\n\n".join(f"::: {home}" for home in homes if home != "boundpaper.statistics")
 
 

@@ -17,9 +17,9 @@ from boundpaper.store.schema import check as faults_of
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """The outcome of a check."""
+    """The number of checked artifacts, and the faults that the check found."""
 
-    artifacts: int  # how many were checked
+    n_artifacts: int
     table_faults: dict[str, list[Fault]]  # by artifact
     other_faults: list[Fault]  # of bibliography, chapters, metadata, page limits and steps
     gaps: list[str]  # fields that works of the bibliography lack; the bibliography is printed without them
@@ -31,7 +31,7 @@ class CheckOutcome:
 
 
 def check_paper(root: Path, graph: Graph) -> CheckOutcome:
-    """Return the outcome of checking a paper's tables, names, bibliography and settings."""
+    """Check a paper's tables, names, bibliography and settings, and return the outcome."""
     described_names = [resource["name"] for resource in full_package(root)["resources"]]
     names = list(dict.fromkeys([*described_names, *graph.artifacts]))
     table_faults = {name: faults for name in names if (faults := faults_of(root, name))}

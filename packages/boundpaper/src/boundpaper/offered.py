@@ -1,7 +1,4 @@
-"""Find the top-level names of a package: `__init__.pyi` says from which module each name is imported on first use.
-
-Readers, type checkers and the package use this list; so does the build, to track the dependencies of steps.
-"""
+"""Find the top-level names of a package: `__init__.pyi` says from which module each name is imported on first use."""
 
 import ast
 import importlib
@@ -10,29 +7,29 @@ from functools import cache
 from pathlib import Path
 
 
-def homes_in(stub: str) -> dict[str, tuple[str, str]]:
-    """Return the module and original name of every name that a stub imports.
+def origins_in(stub: str) -> dict[str, tuple[str, str]]:
+    """Return the module and the original name of every name that a stub imports, by name.
 
-    A function that a stub declares is a callable subpackage, for which the module is empty.
+    A function that a stub declares is a callable subpackage; its module is empty.
     """
-    homes: dict[str, tuple[str, str]] = {}
+    origins: dict[str, tuple[str, str]] = {}
     for node in ast.parse(stub).body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            homes |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+            origins |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
         elif isinstance(node, ast.FunctionDef):
-            homes[node.name] = ("", node.name)
-    return homes
+            origins[node.name] = ("", node.name)
+    return origins
 
 
 @cache
-def _homes_of(package: str) -> dict[str, tuple[str, str]]:
+def _origins_of(package: str) -> dict[str, tuple[str, str]]:
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
-    return homes_in(stub.read_text(encoding="utf-8"))
+    return origins_in(stub.read_text(encoding="utf-8"))
 
 
 def names(package: str) -> list[str]:
     """Return every top-level name of a package."""
-    return list(_homes_of(package))
+    return list(_origins_of(package))
 
 
 def find(package: str, name: str) -> object:
@@ -43,12 +40,12 @@ def find(package: str, name: str) -> object:
     """
     if name == "__all__":
         return names(package)
-    if name.startswith("__") or name not in _homes_of(package):
+    if name.startswith("__") or name not in _origins_of(package):
         from boundpaper.suggestions import suggest
 
         suggestion = "" if name.startswith("_") else suggest(name, names(package)).rstrip()
         raise AttributeError(f"module {package!r} has no attribute {name!r}" + (suggestion and f"; {suggestion}"))
-    module, original = _homes_of(package)[name]
+    module, original = _origins_of(package)[name]
     if module in (package, ""):
         value: object = importlib.import_module(f"{package}.{original}")
     else:

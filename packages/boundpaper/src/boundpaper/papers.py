@@ -1,7 +1,7 @@
 """Open a paper on disk from Python: its artifacts, faults, claims, and the origin of its numbers.
 
 `read` and `check` run in this process. `claims` and `trace`, which run code of the paper, call the command line in a
-new process: so changes saved since the last call take effect, and two papers can be open at once.
+new process, so that saved changes take effect and two papers can be open at once.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ class Paper:
         what : str
             `0.935`, `table:NAME/ROW/COLUMN`, `claim:NAME`, or the name of any step.
         every : bool
-            Whether to trace every place with the number.
+            Whether to trace every place that prints the number.
 
         Raises
         ------
         ThesisError
-            When nothing is found; the message suggests the nearest.
+            When nothing is found; the message suggests the nearest name.
 
         Examples
         --------

@@ -31,7 +31,7 @@ def open_project(root: Path) -> None:
 
 
 def put_steps_first(root: Path) -> None:
-    """Make imports of `analysis`, `tables` and `figures` use `root`, not an installed package (PyTables: `tables`)."""
+    """Make imports of `analysis`, `tables` and `figures` use `root`, not installed packages such as PyTables."""
     for name in ("analysis", "tables", "figures"):
         folder, imported_from = root / name, getattr(sys.modules.get(name), "__path__", ())
         if folder.is_dir() and str(folder) not in imported_from:
@@ -46,9 +46,9 @@ def put_steps_first(root: Path) -> None:
 
 
 def project() -> Path:
-    """Return the folder of the project that this process or its parent opened, else of the nearest project.
+    """Return the folder of the project that this process or its parent opened, or else of the nearest project.
 
-    Raises DataError when no project was opened, and there is no project here or above.
+    Raises DataError when no project was opened, and there is no project in the working directory or above it.
     """
     opened = os.environ.get(VARIABLE)
     return Path(opened) if opened else nearest_project()
@@ -84,7 +84,7 @@ def project_or_none() -> Path | None:
 
 
 def project_above(folder: Path) -> Path | None:
-    """Return the nearest project folder: `folder`, or the first folder above it that is one; None if there is none."""
+    """Return `folder` or the nearest folder above it that belongs to a project; None if there is none."""
     return next((path for path in (folder, *folder.parents) if (path / MARK).is_file()), None)
 
 
@@ -109,7 +109,7 @@ def _installed_packages() -> dict[str, str]:
 
 
 def shown_file(root: Path, file: str) -> str:
-    """Return the name to show for a step's file; for a file of an installed package, its path in the package."""
+    """Return the name to show for a step's file, which for a file of an installed package is its path in there."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():
             if file.startswith(f"{folder}/"):
@@ -120,7 +120,7 @@ def shown_file(root: Path, file: str) -> str:
 def command_modules(root: Path | None) -> list[str]:
     """Return the modules of other packages that add commands, sorted.
 
-    In a checkout they are read from the `pyproject.toml` files of its packages, which need no installation; elsewhere,
+    In a checkout they are read from the `pyproject.toml` files of its packages, which need not be installed; elsewhere,
     from the entry points of installed packages.
     """
     pyprojects = sorted(root.glob("packages/*/pyproject.toml")) if root else []

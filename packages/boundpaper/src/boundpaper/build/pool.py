@@ -20,7 +20,7 @@ from boundpaper.build import watchman
 from boundpaper.errors import ThesisError
 
 GC_THRESHOLD = 1_000_000
-"""New objects after which a build collects garbage; it has many objects but few reference cycles."""
+"""New objects after which a build collects garbage; builds have many objects but few reference cycles."""
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 Result = TypeVar("Result")
@@ -47,7 +47,7 @@ class _WatchedContext(SpawnContext):
 
 
 def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
-    """Return a pool of workers that ignore Ctrl-C and collect garbage as `gc_threshold` says; 0 is the default."""
+    """Return a pool of workers that ignore Ctrl-C; 0 leaves Python's own threshold for collecting garbage."""
     return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (gc_threshold,))
 
 
@@ -73,13 +73,10 @@ class ProcessWorkers:
             self.kill_all()
             return None
 
-    def result(self, call: Future[Result]) -> Result:
-        """Return what a call returned.
-
-        Raises ThesisError when its process was killed from outside.
-        """
+    def result(self, future: Future[Result]) -> Result:
+        """Return what a call returned; raise ThesisError if its process was killed from outside."""
         try:
-            return call.result()
+            return future.result()
         except BrokenProcessPool:
             self.kill_all()
             raise ThesisError(

@@ -25,7 +25,7 @@ TEX_PROGRAMS = frozenset(
     {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts", "pdfinfo"}
 )
 # A shell that starts a program once it reads a line, which is written when the watchman has the program's id. If this
-# process ends before, the program never starts.
+# process ends earlier, the program never starts.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
@@ -36,7 +36,7 @@ class ProgramEnded(ThesisError):
 
 @dataclass(frozen=True)
 class CompletedProgram:
-    """How a program ended.
+    """The exit status and the output of a program that has ended.
 
     A negative `returncode` is minus the number of the signal that ended the program; `output` has standard output and
     error, interleaved.
@@ -69,14 +69,12 @@ def missing(*programs: str) -> list[str]:
 
 
 def require(*programs: str) -> None:
-    """Raise MissingDependency, which names absent programs and says how to install them, unless all are installed."""
-    absent = missing(*programs)
-    if not absent:
-        return
-    names = ", ".join(absent)
-    if TEX_PROGRAMS.issuperset(absent):
-        raise MissingDependency(f"{names}: not installed; on Debian or Ubuntu, as root:\n{TEX_INSTALL}")
-    raise MissingDependency(f"{names}: not found on the PATH; install it with the system's package manager")
+    """Raise MissingDependency, which says how to install the absent programs, unless all programs are installed."""
+    if absent := missing(*programs):
+        names = ", ".join(absent)
+        if TEX_PROGRAMS.issuperset(absent):
+            raise MissingDependency(f"{names}: not installed; on Debian or Ubuntu, as root:\n{TEX_INSTALL}")
+        raise MissingDependency(f"{names}: not found on the PATH; install it with the system's package manager")
 
 
 def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] | None = None) -> CompletedProgram:
@@ -151,7 +149,7 @@ def _wait_for(process: subprocess.Popen[bytes], name: str) -> int:
         process.wait()
         raise
     finally:
-        _signal_group(process, signal.SIGKILL)  # end what is left of its process group
+        _signal_group(process, signal.SIGKILL)  # end the remaining processes of its group
         watchman.forget_group(process.pid)
         with _lock:
             _running.discard(process)

@@ -1,4 +1,4 @@
-"""Record the origin of every artifact in the artifact `artifact_inventory`."""
+"""Record the origin of every artifact in the artifact `provenance`."""
 
 import pandas as pd
 

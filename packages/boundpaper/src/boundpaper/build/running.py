@@ -29,8 +29,8 @@ class StepOutput:
 def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
     """Return the output of a step's builder.
 
-    Raises ThesisError with file and line (`located_error`) for any error, and if the builder did not make `targets` or
-    made files elsewhere than steps may.
+    Raises ThesisError with file and line (`located_error`) for any error, and when the builder did not make all
+    `targets` or made a file where steps may not write.
     """
     start = time.monotonic()
     notes: list[str] = []
@@ -40,10 +40,11 @@ def run_builder(job: Job, builder: str, targets: Sequence[str]) -> StepOutput:
         except ThesisError as error:
             error.args = (f"{error}{job.artifact_with(str(error))}",)
             raise
-        missing = [path for path in targets if path not in contents]
-        forbidden = [path for path in contents if not is_writable(path)]
-        if missing or forbidden:
-            fault = f"did not make {missing}" if missing else f"made {forbidden}, where steps may not write"
+        absent_paths = [path for path in targets if path not in contents]
+        forbidden_paths = [path for path in contents if not is_writable(path)]
+        if absent_paths or forbidden_paths:
+            fault = f"made {forbidden_paths}, where steps may not write"
+            fault = f"did not make {absent_paths}" if absent_paths else fault
             raise SpecError(f"the builder of {job.kind}:{job.name} {fault}; see boundpaper/build/kinds.py")
     except ThesisError as error:
         located_error(job, error)
@@ -78,7 +79,7 @@ def _begins_with_file(root: Path, message: str) -> bool:
 
 
 def _error_location(job: Job, error: BaseException) -> str:
-    """Return `file:line` of the deepest frame in the step's file, else of the step and the deepest project frame."""
+    """Return `file:line` of the deepest frame in the step's file, or else of the step and the deepest project frame."""
     if location := _location_in_file(job, error):
         return location
     frames = [f"{file}:{line}" for file, line in _project_frames(job, error)]

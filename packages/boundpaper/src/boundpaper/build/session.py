@@ -25,7 +25,7 @@ from boundpaper.typeset.armour import plain
 from boundpaper.typeset.plural import counted
 
 LOCK = "out/state/lock"
-LONG = 1.0
+PROGRESS_SECONDS = 1.0
 """Seconds after which a build shows progress and a final summary."""
 
 
@@ -54,12 +54,9 @@ class Session:
             yield cls(root, jobs, debug, FileStamps(root, root / LOCK))
 
     def build(self, targets: Sequence[str]) -> BuildOutcome:
-        """Build `targets`.
-
-        Raises ThesisError when a step failed, after printing every failure.
-        """
+        """Build `targets`; if a step failed, print every failure and raise ThesisError."""
         keys = set(self.graph.order(targets))
-        step_faults = {line for key in keys for line in self.graph.steps[key].fault.splitlines()}  # errors, see below
+        step_faults = {line for key in keys for line in self.graph.steps[key].fault.splitlines()}  # become errors
         for fault in self.graph.faults:
             if fault not in step_faults:
                 say(f"warning: {fault}")
@@ -75,7 +72,7 @@ class Session:
                     traceback.print_exception(error)
             left_out = _left_out_sentence(len(outcome.left_out), len(outcome.failed))
             raise ThesisError(f"{len(outcome.failed)} of {counted(len(keys), 'step')} failed{left_out}")
-        if self.progress.seconds > LONG and sys.stderr.isatty():
+        if self.progress.seconds > PROGRESS_SECONDS and sys.stderr.isatty():
             say(f"{len(outcome.built)} of {counted(len(keys), 'step')} built in {self.progress.seconds:.1f} s")
         if self._stamps and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
             self._stamps.keep(keys, [self.engine.state.steps[key] for key in keys])
@@ -89,11 +86,11 @@ class Session:
 
     def why(self, key: str) -> list[str]:
         """Return lines on what would be built for `key` and why, dependencies first; steps never built share a line."""
-        never_built, lines, due = [], [], set()
+        never_built, lines, due_keys = [], [], set()
         for name in self.graph.order([key]):
             step = self.graph.steps[name]
             reasons = [step.fault] if step.fault else self.engine.reasons(step)
-            due_needs = [need for need in step.needs if need in due]
+            due_needs = [need for need in step.needs if need in due_keys]
             if reasons == ["never built here"]:
                 never_built.append(name)
             elif reasons:
@@ -102,7 +99,7 @@ class Session:
                 lines.append(f"{name}: only if {due_needs[0]} changes")
             else:
                 continue
-            due.add(name)
+            due_keys.add(name)
         more = f" and {len(never_built) - 4} more" if len(never_built) > 4 else ""
         return ([f"never built here: {', '.join(never_built[:4])}{more}"] if never_built else []) + lines
 
@@ -133,7 +130,7 @@ def say(text: str) -> None:
 
 
 class Progress:
-    """A progress bar, shown on a terminal once a build has taken a second; silent when piped."""
+    """A progress bar, shown once a build has taken a second, unless standard error is not a terminal."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -151,7 +148,7 @@ class Progress:
     def shown(self, total: int) -> Iterator[None]:
         """Show progress over `total` steps while the block runs."""
         self._total, self._done, self._start = total, 0, time.monotonic()
-        timer = threading.Timer(LONG, self._show_bar)
+        timer = threading.Timer(PROGRESS_SECONDS, self._show_bar)
         timer.daemon = True
         if sys.stderr.isatty():
             timer.start()
@@ -182,7 +179,7 @@ class Progress:
             self._bar.update(self._task, completed=self._done, description=key)
 
     def _show_bar(self) -> None:
-        """Show the bar; called by a timer, since a single long step reports nothing while it runs."""
+        """Show the bar, when a timer calls this, since a long step reports nothing while it runs."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar

@@ -24,7 +24,7 @@ class State:
             self.steps = {}  # unreadable or damaged state: build everything
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if `entry` is None; save at times, in at most 1/30 of the build's time."""
+        """Set a step's entry, or remove it if `entry` is None; save often, in at most 1/30 of the build's time."""
         if entry is None:
             del self.steps[key]
         else:
@@ -63,7 +63,7 @@ def _restore_entries(steps: dict[str, Any], files: list[list[str]]) -> dict[str,
 
 
 def _is_state(steps: object) -> bool:
-    """Return whether entries have the form that `record` writes; other output paths might be a user's files."""
+    """Return whether entries have the form that `record` writes, with no output path that may be a user's file."""
     if not isinstance(steps, dict):
         return False
     for entry in steps.values():

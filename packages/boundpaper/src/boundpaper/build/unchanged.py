@@ -1,8 +1,8 @@
 """Decide from time stamps and sizes, as git's index does, whether files changed since steps were last up to date.
 
-A build with nothing to do would have to read and hash some five thousand files. If times, sizes and inodes of all files
-and folders of the project and of all outputs are unchanged, nothing has to be read. Folders are included to notice new
-files. A file that changes just after its time is read could get the same time again and look unchanged. Therefore
+Otherwise, a build with nothing to do would read and hash some five thousand files. It reads none if the times, sizes
+and inodes of all files and folders of the project and of all outputs are unchanged; folders change when files are
+added. A file that changes just after its time is read could get the same time again and look unchanged. Therefore
 stamps are saved only if every file is older than a mark file just written. In all other cases, such as a copied
 project, hashes decide.
 """
@@ -46,26 +46,26 @@ class FileStamps:
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
         """Save `steps` as up to date, with their state entries; return whether time stamps can prove this later.
 
-        An existing valid record of more steps is kept.
+        A valid record of these steps and others stays as it is.
         """
         names = set(steps)
         hashes: dict[str, str] = {}
         for entry in entries:
             hashes |= entry["inputs"] | entry["outputs"]
         hashes[STATE] = digest(self.root / STATE)  # removing it is a request to build again
-        outside = sorted(path for path in hashes if path not in self._before)
+        outside_paths = sorted(path for path in hashes if path not in self._before)
         if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
             return False
         if _stamps_of(self.root, _project_paths(self.root)) != self._before:
             return False
-        stamps = self._stamps_after_build(outside, hashes)
+        stamps = self._stamps_after_build(outside_paths, hashes)
         if stamps is None:
             return False
         record = _read_kept_stamps(self.root)
         if record is not None and names < set(record["steps"]) and _is_unchanged(self.root, record):
             return True
         stamps_hash = _stamps_hash({**self._before, **stamps})
-        paths = [*self._before, *outside]
+        paths = [*self._before, *outside_paths]
         keep_value(self.root / FILE, {"format": _FORMAT, "steps": sorted(names), "paths": paths, "stamps": stamps_hash})
         return True
 

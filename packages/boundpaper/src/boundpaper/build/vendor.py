@@ -22,34 +22,32 @@ def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
 
     A wheel is assembled from the installed package, even an editable one, without network or build tool; its bytes are
     the same each time. `packages` are names of installed packages with one module each, such as `boundpaper`. Raises
-    SpecError when a package is not installed, or its installed version differs from that of its code.
+    SpecError when a package is not installed, or its metadata has another version than its code.
     """
     wheels = []
     for name in packages:
         try:
-            installed = distribution(name)
+            dist = distribution(name)
         except PackageNotFoundError:
             raise SpecError(f"{name} is not installed; install it: pip install -e packages/{name}") from None
-        if (version := import_module(name).__version__) != installed.version:
-            raise SpecError(f"{name} is {version}, but {installed.version} is installed; install it again, then retry")
-        path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
-        write(path, _wheel_content(name, installed))
+        if (version := import_module(name).__version__) != dist.version:
+            raise SpecError(f"{name} is {version}, but {dist.version} is installed; install it again, then retry")
+        path = folder / FOLDER / f"{name}-{dist.version}-py3-none-any.whl"
+        write(path, _wheel_content(name, dist))
         wheels.append(path)
     return wheels
 
 
-def _wheel_content(name: str, installed: Distribution) -> bytes:
+def _wheel_content(name: str, dist: Distribution) -> bytes:
     package = Path(import_module(name).__path__[0])
-    dist_info = f"{name}-{installed.version}.dist-info"
+    dist_info = f"{name}-{dist.version}.dist-info"
     contents = {
         f"{name}/{path.relative_to(package).as_posix()}": path.read_bytes()
         for path in sorted(package.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".nbi", ".nbc")
     }
     contents |= {
-        f"{dist_info}/{file}": text.encode()
-        for file in _METADATA_FILES
-        if (text := installed.read_text(file)) is not None
+        f"{dist_info}/{file}": text.encode() for file in _METADATA_FILES if (text := dist.read_text(file)) is not None
     }
     contents[f"{dist_info}/WHEEL"] = _WHEEL.encode()
     contents[f"{dist_info}/RECORD"] = _record_file(contents, f"{dist_info}/RECORD").encode()

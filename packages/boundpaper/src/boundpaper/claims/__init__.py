@@ -5,10 +5,9 @@
         '''The growth of beans doubles under the sun.'''
 
 `compare` judges a printed number at its printed precision, and `about` judges an approximate number by the range that
-it allows. `directed` judges an asserted effect by its interval, and `equivalent` judges by a margin a statement that
-nothing differs. A module variable `Cells(...)` declares checks of printed cells that follow from other cells or repeat
-them (`claims/relations.py`). `claims/verdict.py` defines the verdicts; a `Verdict` whose numbers contradict it is an
-error.
+it allows. `directed` judges a stated effect by its interval, and `equivalent` judges a statement that nothing differs,
+by a margin. A module variable `Cells(...)` declares checks of printed cells that follow from other cells or repeat them
+(`claims/relations.py`). `claims/verdict.py` defines the verdicts; a `Verdict` that its numbers contradict is an error.
 """
 
 from boundpaper.claims.copies import Copies, Repeats

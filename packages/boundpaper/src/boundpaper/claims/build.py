@@ -17,9 +17,9 @@ from boundpaper.store.paper_vocabulary import read as read_vocabulary
 from boundpaper.store.paths import DOCUMENTS
 from boundpaper.suggestions import suggest
 
-# A word that is capitalised at the start of a sentence; symbols and names are not.
+# A word, but no symbol or name, at the start of a sentence; it gets a capital.
 _WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")
-_SAME = re.compile(
+_NO_DIFFERENCE = re.compile(
     r"\b(preserv\w+|unchanged|unaffected|unimpaired|intact|identical|no (?:difference|effect|change)"
     r"|(?:does|do) not differ)\b",
     re.IGNORECASE,
@@ -81,9 +81,9 @@ def build(job: Job) -> dict[str, str]:
 
 
 def _require_margin(verdict: Verdict, statement: str, context: str) -> None:
-    """Raise SpecError for `holds` by a p-value, without a margin, on a statement that nothing differs."""
+    """Raise SpecError if the verdict on a statement that nothing differs is `holds` by a p-value, without a margin."""
     has_p_value = verdict.p_value is not None or verdict.p_adjusted is not None
-    if verdict.verdict == "holds" and has_p_value and verdict.margin is None and _SAME.search(statement):
+    if verdict.verdict == "holds" and has_p_value and verdict.margin is None and _NO_DIFFERENCE.search(statement):
         raise SpecError(
             f"{context}: {statement!r} says that nothing differs, but `holds` comes from a test; use equivalent(), "
             "which compares the interval with a margin"
@@ -103,7 +103,7 @@ def severity(verdict: Verdict, section: str, declared_severity: str, headlines: 
 
 
 def _failure_kind(verdict: Verdict, declared: str) -> str:
-    """Return the failure kind of the verdict; where this is only the default, the kind that the decorator declares."""
+    """Return the failure kind that the decorator declares if the verdict names no other than the default kinds."""
     is_default = verdict.verdict in ("not supported", "contradicted") and verdict.failure in _DEFAULT_FAILURES
     return declared if declared and is_default else verdict.failure
 

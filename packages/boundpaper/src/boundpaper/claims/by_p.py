@@ -7,7 +7,7 @@ from pathlib import Path
 
 from boundpaper.errors import SpecError
 
-LARGEST = 0.1  # no significance level is larger
+LARGEST_LEVEL = 0.1  # the largest number that counts as a significance level
 _P = re.compile(r"p|p_\w+|pvalue|pval|p_?values?|\w+_p")
 _WRAPPERS = ("bool", "float")
 
@@ -69,5 +69,5 @@ def _last_name(node: ast.expr) -> str:
 
 def _is_significance_level(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant) and isinstance(node.value, float):
-        return node.value <= LARGEST
+        return node.value <= LARGEST_LEVEL
     return _last_name(node).lower() == "alpha"

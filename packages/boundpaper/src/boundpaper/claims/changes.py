@@ -43,12 +43,12 @@ def _other_columns(old: Rows, new: Rows) -> list[str]:
                 changed_claims.setdefault(f"{column} (a new column)", []).append(claim)
             elif old_row[column] != row[column] and not _nearly_equal(old_row[column], row[column]):
                 changed_claims.setdefault(column, []).append(claim)
-    lost = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
+    old_columns, new_columns = ({name for row in rows.values() for name in row} for rows in (old, new))
     lines = [
         f"{column}: differs in {counted(len(claims), 'row')}, for example {claims[0]}"
         for column, claims in changed_claims.items()
     ]
-    return lines + [f"{column}: no longer a column" for column in lost]
+    return lines + [f"{column}: no longer a column" for column in sorted(old_columns - new_columns)]
 
 
 def _nearly_equal(a: str, b: str) -> bool:

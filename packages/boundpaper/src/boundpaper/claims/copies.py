@@ -6,7 +6,7 @@ from typing import cast
 
 import pandas as pd
 
-from boundpaper.claims.judge import about, compare, judge, quote, quoted
+from boundpaper.claims.judge import about, compare, judge, quote, quote_row
 from boundpaper.claims.relations import DeclarationPart
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.terms import Artifact, ArtifactCell, Frames, cell_in_words
@@ -66,7 +66,7 @@ class Repeats(DeclarationPart):
         values, original = self.of.frame(frames), cell.read(frames, {})
         row = pick(values, statement=key)
         reported = (
-            cell_in_words(str(row["printed"]), stated_number(row)) if self.words else quoted(row, {"statement": key})
+            cell_in_words(str(row["printed"]), stated_number(row)) if self.words else quote_row(row, {"statement": key})
         )
         label = cell.artifact.label or _section_name(original.row)
         reason = f"{label[:1].upper()}{label[1:]} prints {original.printed}."
@@ -117,14 +117,14 @@ def _quantity_name(row: pd.Series) -> str:
 
 @dataclass(frozen=True)
 class Copies(DeclarationPart):
-    """A check that the common cells of two tables are equal, without cells that are empty in either table.
+    """A check that cells of two tables with the same keys are equal, unless one of them is empty.
 
     Attributes
     ----------
     of : Artifact
         The copy.
     original : Artifact or tuple of Artifact
-        The table that is copied, with a label; a tuple if the cells come from several tables.
+        The copied table, with a label; a tuple if the cells come from several tables.
     on : tuple of str
         Key columns of both tables.
     prefix : str

@@ -11,7 +11,7 @@ from boundpaper.errors import DataError
 from boundpaper.statistics.rounding import Interval, agreement, exact, meets, overlaps
 from boundpaper.store.frames import PARSED, parsed, pick
 
-APPROXIMATE = 0.15  # the largest relative error allowed for an approximate number
+APPROXIMATE_ERROR = 0.15  # the largest relative error of an approximate number
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
     >>> f"{cell.printed} stands for {cell.interval.low:.2f} to {cell.interval.high:.2f}"
     '18.4 stands for 18.35 to 18.45'
     """
-    return quoted(pick(frame, **where), where)
+    return quote_row(pick(frame, **where), where)
 
 
-def quoted(row: pd.Series, where: Mapping[str, object]) -> QuotedCell:
-    """Return the printed cell of a row; raise errors as `quote`, which name the selection `where` of the row."""
+def quote_row(row: pd.Series, where: Mapping[str, object]) -> QuotedCell:
+    """Return the printed cell of a row; raise DataError, which names the selection `where`, as `quote` does."""
     if not all(name in row for name in PARSED):
         if not isinstance(row.get("printed"), str):
             raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")
@@ -115,7 +115,8 @@ def compare(
     """Return the verdict on a printed number, judged by the recomputed number.
 
     `holds`: the recomputed number rounds to the printed number, or lies in the printed range. `holds after rounding`:
-    only a number in the range `within` does. `contradicted`, with the failure kind `number`: no such number does.
+    it does not, but another number in the range `within` does. `contradicted`, with the failure kind `number`: no
+    number in this range does.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ def approximately(number: float, decimals: int) -> Interval:
     unit = 10.0**-decimals
     while number and decimals <= 0 and number % (10 * unit) == 0:
         unit *= 10
-    tolerance = min(1.5 * unit, APPROXIMATE * abs(number)) if number else 1.5 * unit
+    tolerance = min(1.5 * unit, APPROXIMATE_ERROR * abs(number)) if number else 1.5 * unit
     return Interval(number - tolerance, number + tolerance)
 
 
@@ -206,8 +207,8 @@ def about(
 ) -> Verdict:
     """Return the verdict on a number that the source calls approximate (`~`, about, roughly).
 
-    `holds`: the value is in the range that `approximately` allows. `holds after rounding`: only the range `within`
-    overlaps the allowed range. `contradicted`: neither is so.
+    `holds`: the value is in the range that `approximately` allows. `holds after rounding`: it is not, but the range
+    `within` overlaps the allowed range. `contradicted`: the range `within` does not overlap it either.
 
     Parameters
     ----------
@@ -349,7 +350,7 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
 def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
     """Return the verdict on a possible cause that a source names without asserting it.
 
-    It is `contradicted` if the data exclude the cause, else `not testable`: a cause that is not excluded may be false.
+    It is `contradicted` if the data exclude the cause, else `not testable`, since the cause may still be false.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ Frames = Mapping[str, pd.DataFrame]
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ABSOLUTE = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
 _REMARKS = {"source", "reason", "note"}  # columns that no claim reads
-# Errors by which a claim may refuse mutated inputs; they do not count as a changed verdict.
-NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
+# Errors with which a claim may refuse mutated inputs; they do not count as a changed verdict.
+REFUSALS = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
 
 
 @dataclass
@@ -50,11 +50,10 @@ class MutationOutcome:
 
 @dataclass
 class Tally:
-    """The outcomes of one claim by key, with the number of mutations tried and the number that raised an error."""
+    """The outcomes of one claim by key, and the number of mutations tried."""
 
     outcomes: dict[str, MutationOutcome] = field(default_factory=dict)
     tried: int = 0
-    noticed: int = 0
 
     @property
     def all_changed(self) -> bool:
@@ -112,8 +111,7 @@ def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, word
         tally.tried += 1
         try:
             new_verdicts = verdicts_by_key(claim, changed_frames)
-        except NOTICED:
-            tally.noticed += 1
+        except REFUSALS:
             continue
         for key in old_verdicts.keys() & new_verdicts.keys():
             _record_outcome(tally.outcomes[key], old_verdicts[key], new_verdicts[key], mutation)
@@ -136,10 +134,10 @@ def _record_outcome(outcome: MutationOutcome, old: Verdict, new: Verdict, mutati
 
 
 def _is_unexplained(old: Verdict, new: Verdict) -> bool:
-    """Return whether neither the reason nor a number beside it explains why a verdict has changed.
+    """Return whether neither the reason nor the numbers of a verdict explain why the verdict has changed.
 
-    Any change of reason, reported value, interval or p-value explains it. A changed recomputed value explains it only
-    if it is compared with a printed number, or if the reason has no word such as "not", "all" or "only".
+    Any change of reason, reported value, interval or p-value is an explanation. A changed recomputed value is one only
+    if a printed number is compared with it, or if the reason has no word such as "not", "all" or "only".
     """
     if old.reason != new.reason or old.reported != new.reported or _test_numbers(old) != _test_numbers(new):
         return False
@@ -159,7 +157,7 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     Then estimates with an interval and p-values are made significant, not significant or zero, with either sign. Then
     columns are changed: numbers are shifted by a third (far beyond their printed precision), negated, set to 0 or 1,
     scaled, made equal, sorted or reversed; truth values are negated; words are all set to one word or reversed. Then
-    single cells are changed in the same ways. At last, single rows are removed.
+    single cells are changed in the same ways. Finally, single rows are removed.
     """
     repairs = {verdict.reported: verdict.recomputed for verdict in verdicts if verdict.reported and verdict.recomputed}
     for name, frame in frames.items():
@@ -172,7 +170,7 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
 
 
 def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the frame with the recomputed values in place of all printed cells that verdicts report."""
+    """Yield the frame with recomputed values in place of all printed values that have one in `repairs`."""
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
@@ -212,7 +210,7 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
-        for description, change_text in _PRINTED.items():
+        for description, change_text in _TEXT_CHANGES.items():
             yield from _reprinted_frames(f"printed {description}", frame, list(map(change_text, frame["printed"])))
         yield from _reprinted_frames("printed in the opposite order", frame, list(frame["printed"])[::-1])
     for column in _changeable_columns(frame):
@@ -220,7 +218,7 @@ def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
         elif pd.api.types.is_numeric_dtype(values):
-            for description, change in {**_NUMBERS, **_SERIES}.items():
+            for description, change in {**_NUMBER_CHANGES, **_SERIES_CHANGES}.items():
                 yield f"{column} {description}", frame.assign(**{column: change(values)})
         else:
             for word in dict.fromkeys((values.iloc[0], values.iloc[-1], "another word") if len(frame) else ()):
@@ -233,13 +231,13 @@ def _changed_cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     numeric_columns = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
-            for description, change_text in _PRINTED.items():
+            for description, change_text in _TEXT_CHANGES.items():
                 texts = list(frame["printed"])
                 texts[row] = change_text(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
                     yield from _reprinted_frames(f"row {row + 2}, printed {description}", frame, texts)
         for column in numeric_columns:
-            changes = _BOOLS if pd.api.types.is_bool_dtype(frame[column]) else _NUMBERS
+            changes = _BOOL_CHANGES if pd.api.types.is_bool_dtype(frame[column]) else _NUMBER_CHANGES
             for description, change_number in changes.items():
                 values = list(frame[column])
                 values[row] = change_number(frame[column]).iloc[row]
@@ -295,12 +293,12 @@ def flip_sign(text: str) -> str:
     return text[: match.start()] + sign + match[0].lstrip("-+−") + text[match.end() :]
 
 
-_PRINTED = {
+_TEXT_CHANGES = {
     "moved up": lambda text: shift_numbers(text, 1 / 3),
     "moved down": lambda text: shift_numbers(text, -1 / 3),
     "flipped": flip_sign,
 }
-_NUMBERS: dict[str, Callable[[pd.Series], pd.Series]] = {
+_NUMBER_CHANGES: dict[str, Callable[[pd.Series], pd.Series]] = {
     "moved up": lambda values: values.astype(float) * (4 / 3) + 0.01 * values.astype(float).eq(0),
     "moved down": lambda values: values.astype(float) * (2 / 3) - 0.01 * values.astype(float).eq(0),
     "flipped": lambda values: -values.astype(float),
@@ -309,29 +307,29 @@ _NUMBERS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "a hundredfold": lambda values: values.astype(float) * 100,
     "a hundredth": lambda values: values.astype(float) / 100,
 }
-_SERIES: dict[str, Callable[[pd.Series], pd.Series]] = {
+_SERIES_CHANGES: dict[str, Callable[[pd.Series], pd.Series]] = {
     "levelled": lambda values: values.astype(float) * 0 + float(values.median()),
     "rising": lambda values: pd.Series(sorted(values.astype(float)), index=values.index),
     "falling": lambda values: pd.Series(sorted(values.astype(float), reverse=True), index=values.index),
 }
-_BOOLS: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
+_BOOL_CHANGES: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
 
 
 def main(names: list[str]) -> int:
     """Print verdicts that no mutation changes, and verdicts that change without a new reason; return 1 if any exist."""
     root = places.project()
     selected = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
-    stuck = 0
+    n_stuck = 0
     for name, claim in selected.items():
         for outcome in mutate_claim(name, claim, read_inputs(root, claim)).outcomes.values():
             if not outcome.changed_by:
-                never = "never turns" if outcome.reworded_by else "never turns, nor is reworded"
-                print(f"{outcome.claim}: {outcome.verdict}, {never}")
+                effect = "never turns" if outcome.reworded_by else "never turns, nor is reworded"
+                print(f"{outcome.claim}: {outcome.verdict}, {effect}")
             elif outcome.unexplained:
                 print(f"{outcome.claim}: changes without a new reason or value ({outcome.unexplained})")
-            stuck += not outcome.changed_by or bool(outcome.unexplained)
-    print(f"{len(selected)} claims, {stuck} verdicts stuck or silent")
-    return int(stuck > 0)
+            n_stuck += not outcome.changed_by or bool(outcome.unexplained)
+    print(f"{len(selected)} claims, {n_stuck} verdicts stuck or silent")
+    return int(n_stuck > 0)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from boundpaper.store.files import write
 DIGITS = 4
 LISTED = "artifacts/sources/repeated_numbers.csv"
 COLUMNS = ("document", "number", "table", "cell", "quantity", "reason", "source")
-BESIDE = ("printed", "source", "reason", "as_number")  # columns that do not identify a cell
+NOT_IN_KEYS = ("printed", "source", "reason", "as_number")  # columns that do not identify a cell
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
@@ -45,7 +45,7 @@ def distinctive_number(printed: str) -> str | None:
 
 
 def repeated_numbers(root: Path) -> list[dict[str, str]]:
-    """Return the rows of the list, without quantities; `cell` has the values of the key of the cell's row."""
+    """Return a row for each cell with a repeated number, without its quantity; `cell` has the key of the cell's row."""
     cells_by_number: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
@@ -57,7 +57,7 @@ def repeated_numbers(root: Path) -> list[dict[str, str]]:
         for row in rows:
             document, number = row["source"].partition(" ")[0], distinctive_number(row["printed"])
             if number is not None and document in judged_sources(root):
-                cell = " / ".join(row[name] for name in key or row if name not in BESIDE and row[name])
+                cell = " / ".join(row[name] for name in key or row if name not in NOT_IN_KEYS and row[name])
                 cells_by_number[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
     return [
         {"document": document, "number": number, **cell}

@@ -29,7 +29,7 @@ def build(job: Job) -> dict[str, bytes]:
 def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return for each ledger row where it is stated, the function that computes it, and the chapters that print it."""
     anchors = _anchors_by_claim(root / ANCHORS)
-    chapters_by_claim = _chapters_by_verdict(sorted((root / CHAPTERS).glob("*.tex.j2")))
+    chapters_by_claim = _chapters_by_claim(sorted((root / CHAPTERS).glob("*.tex.j2")))
     places = []
     for row in rows:
         source, file, line = row["order"]
@@ -55,10 +55,10 @@ def _anchors_by_claim(path: Path) -> dict[str, dict[str, str]]:
         return {row["claim"]: row for row in csv.DictReader(stream)}
 
 
-def _chapters_by_verdict(chapters: Iterable[Path]) -> dict[str, list[str]]:
+def _chapters_by_claim(paths: Iterable[Path]) -> dict[str, list[str]]:
     """Return the chapters that print each verdict; invalid UTF-8 is ignored, since the chapter's step reports it."""
     chapters_by_claim: dict[str, list[str]] = {}
-    for path in chapters:
+    for path in paths:
         for claim in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):
             chapters_by_claim.setdefault(claim, []).append(path.name.removesuffix(".tex.j2"))
     return chapters_by_claim

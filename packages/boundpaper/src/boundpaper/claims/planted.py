@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from boundpaper import places
-from boundpaper.claims.mutate import NOTICED, claims, flip_sign, public_steps, reads, reprinted, verdicts_by_key
+from boundpaper.claims.mutate import REFUSALS, claims, flip_sign, public_steps, reads, reprinted, verdicts_by_key
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
@@ -58,29 +58,30 @@ class ProjectInMemory:
         self.studies = dict(public_steps(root / "analysis/studies"))
         self._verdicts: dict[str, dict[str, str]] = {}
 
-    def detected(self, name: str, frame: pd.DataFrame) -> str:
-        """Return the first verdict that changes, or step that fails, if `frame` replaces the artifact `name`, else "".
+    def first_effect(self, name: str, frame: pd.DataFrame) -> str:
+        """Return the first verdict that changes or step that fails when `frame` replaces the artifact `name`.
 
-        Claims that read the artifact run first, then claims that read results which change with it.
+        Claims that read the artifact run first, then claims that read results which change with it. Returns an empty
+        string if no verdict changes and no step fails.
         """
-        changed = {name: frame}
+        new_frames = {name: frame}
         pending = self._results_from(name)
         while True:
             for claim, function in self.claims.items():
-                if changed.keys() & reads(function) and (verdict := self._changed_verdict(claim, changed)):
+                if new_frames.keys() & reads(function) and (verdict := self._changed_verdict(claim, new_frames)):
                     return verdict
             study = next((study for study in pending if not set(pending) & set(reads(self.studies[study]))), None)
             if study is None:
                 return ""
             pending.remove(study)
-            if not changed.keys() & reads(self.studies[study]):
+            if not new_frames.keys() & reads(self.studies[study]):
                 continue
             try:
-                result = self.studies[study](**self._frames_of(self.studies[study], changed))
-            except NOTICED:
+                result = self.studies[study](**self._frames_of(self.studies[study], new_frames))
+            except REFUSALS:
                 return f"{study} (refused)"
             if not _frames_agree(result, store.read(self.root, study)):
-                changed[study] = result
+                new_frames[study] = result
 
     def _results_from(self, name: str) -> list[str]:
         """Return the results that are computed from an artifact, directly or through other results."""
@@ -95,23 +96,23 @@ class ProjectInMemory:
             queue += results
         return descendants
 
-    def _changed_verdict(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
+    def _changed_verdict(self, claim: str, new_frames: Mapping[str, pd.DataFrame]) -> str:
         """Return the first row of a claim whose verdict changes with these artifacts; empty if none changes."""
         function = self.claims[claim]
         if claim not in self._verdicts:
             verdicts = verdicts_by_key(function, self._frames_of(function, {}))
             self._verdicts[claim] = {key: verdict.verdict for key, verdict in verdicts.items()}
         try:
-            new_verdicts = verdicts_by_key(function, self._frames_of(function, changed))
-        except NOTICED:
+            new_verdicts = verdicts_by_key(function, self._frames_of(function, new_frames))
+        except REFUSALS:
             return f"{claim} (refused)"
         for key, verdict in new_verdicts.items():
             if self._verdicts[claim].get(key) != verdict.verdict:
                 return f"{claim}.{key}" if key else claim
         return ""
 
-    def _frames_of(self, step: Step, changed: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        return {name: changed[name] if name in changed else store.read(self.root, name) for name in reads(step)}
+    def _frames_of(self, step: Step, new_frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        return {name: new_frames[name] if name in new_frames else store.read(self.root, name) for name in reads(step)}
 
 
 def _frames_agree(computed: pd.DataFrame, stored: pd.DataFrame) -> bool:
@@ -127,32 +128,32 @@ def plant_typo(text: str, rng: random.Random) -> tuple[str, str]:
 
     Raises DataError when the text has no digit, or no typo changes its value.
     """
-    digits = [match.start() for match in re.finditer(r"\d", text)]
-    if not digits:
+    offsets = [match.start() for match in re.finditer(r"\d", text)]
+    if not offsets:
         raise DataError(f"{text!r} has no digit in which to plant a typo")
     kinds = ["digit", "exchanged", "lost", "sign"]
     rng.shuffle(kinds)
     for kind in [*kinds, "digit"]:
-        new_text = _mistyped_text(text, kind, digits, rng)
+        new_text = _mistyped_text(text, kind, offsets, rng)
         if new_text is not None and _value_range(new_text) not in (None, _value_range(text)):
             return new_text, kind
     raise DataError(f"{text!r} cannot be changed into another number by a typo")
 
 
-def _mistyped_text(text: str, kind: str, digits: list[int], rng: random.Random) -> str | None:
-    """Return a text with a typo of a kind, or None if it cannot have one; `digits` are the offsets of its digits."""
-    offset = rng.choice(digits)
+def _mistyped_text(text: str, kind: str, offsets: list[int], rng: random.Random) -> str | None:
+    """Return a text with a typo of a kind, or None if no such typo is possible; `offsets` are those of the digits."""
+    offset = rng.choice(offsets)
     if kind == "digit":
         other_digits = [digit for digit in "123456789" if digit != text[offset]]
         return text[:offset] + rng.choice(other_digits) + text[offset + 1 :]
     if kind == "exchanged":
-        pairs = [start for start in digits if start + 1 in digits and text[start] != text[start + 1]]
+        pairs = [start for start in offsets if start + 1 in offsets and text[start] != text[start + 1]]
         if not pairs:
             return None
         start = rng.choice(pairs)
         return text[:start] + text[start + 1] + text[start] + text[start + 2 :]
     if kind == "lost":
-        return text[:offset] + text[offset + 1 :] if len(digits) > 2 else None
+        return text[:offset] + text[offset + 1 :] if len(offsets) > 2 else None
     return flip_sign(text) if text.lstrip()[0] in "+-−" else None
 
 
@@ -166,9 +167,9 @@ def _value_range(text: str) -> tuple[float, float] | None:
 
 
 def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
-    """Return about `count` typos to plant in the tables of printed values, the same number in each document.
+    """Return about `count` typos to plant in the tables of printed values, equally many in each document.
 
-    A document with fewer numbers gets fewer typos.
+    A document with too few numbers gets a typo in each of them.
     """
     rng, documents = random.Random(seed), judged_sources(root)
     cells_by_document: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
@@ -201,7 +202,7 @@ def detector(project: ProjectInMemory, typo: Typo) -> str:
     if table and value is not None and range_fault(table, str(row.get("metric") or "printed"), value):
         return f"{typo.table} (refused)"
     texts[typo.row - 1] = typo.after
-    return project.detected(typo.table, reprinted(frame, texts))
+    return project.first_effect(typo.table, reprinted(frame, texts))
 
 
 def main(arguments: list[str]) -> int:

@@ -84,7 +84,7 @@ class Cells:
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self.artifacts]
         )
 
-    def __call__(self, *frames: pd.DataFrame, **named: pd.DataFrame) -> list[Verdict]:
+    def __call__(self, *frames: pd.DataFrame, **frames_by_name: pd.DataFrame) -> list[Verdict]:
         """Return the verdicts, given the frames of the artifacts in order or by name.
 
         Raises
@@ -93,7 +93,7 @@ class Cells:
             When a frame is missing, or no part reads a given frame.
         """
         try:
-            arguments = self.__signature__.bind(*frames, **named).arguments
+            arguments = self.__signature__.bind(*frames, **frames_by_name).arguments
         except TypeError as error:
             raise SpecError(
                 f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') "
@@ -124,8 +124,8 @@ class Relation(DeclarationPart):
     n : str
         Number of units behind the number, with names in braces as in the reason.
     judged : mapping of str to str
-        For a ledger key, the ledger rows (separated by blanks) that judge the number where it is first printed; not
-        needed for a copied cell that names these rows with `by`.
+        For a ledger key, the ledger rows (separated by blanks) that judge the number where it is first printed. A
+        copied cell that names these rows with `by` needs no entry.
 
     Examples
     --------
@@ -170,18 +170,18 @@ class Relation(DeclarationPart):
     def _judge_cell(self, frames: Frames, keys: Keys) -> Verdict:
         computed, reported = self.follows.read(frames, keys), self.cell.read(frames, keys)
         inputs = list(self.follows.cells())
-        values = [cell.read(frames, keys) for cell in inputs]
+        cells = [cell.read(frames, keys) for cell in inputs]
         names = {**keys, "value": computed.number, "within": computed.interval, "cell": reported}
         key = str(fill(self.key, keys))
         verdict = compare(
-            reported.quoted,
+            reported.quoted_cell,
             computed.number,
             computed.interval,
-            reason=fill(self.because, names, *values),
+            reason=fill(self.because, names, *cells),
             places=computed.decimals if self.places is None else self.places,
-            n=int(fill(self.n, names, *values)) if self.n else None,
+            n=int(fill(self.n, names, *cells)) if self.n else None,
             key=key,
-            statement=str(fill(self.says, names, *values)),
+            statement=str(fill(self.says, names, *cells)),
             kind="cell check",
         )
         origins = [claim for cell in inputs for claim in cell.judged] + self.judged.get(key, "").split()

@@ -9,7 +9,7 @@ from boundpaper.errors import SpecError
 from boundpaper.suggestions import suggest
 
 _WORST_LAST = ("holds", "holds after rounding", "not testable", "not significant", "not supported", "contradicted")
-_INHERITED = ("failure", "recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjusted")
+_INHERITED_COLUMNS = ("failure", "recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjusted")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,11 @@ def with_origins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     row_by_name = {str(row["claim"]): dict(row) for row in rows}
     result: dict[str, dict[str, Any]] = {}
 
-    def resolve(name: str, path: tuple[str, ...]) -> dict[str, Any]:
-        if name in path:
-            raise SpecError(f"claims repeat each other in a circle: {' -> '.join([*path, name])}")
+    def resolve(name: str, repeats: tuple[str, ...]) -> dict[str, Any]:
+        if name in repeats:
+            raise SpecError(f"claims repeat each other in a circle: {' -> '.join([*repeats, name])}")
         if name not in result:
-            origins = [resolve(origin, (*path, name)) for origin in _origins(name, row_by_name)]
+            origins = [resolve(origin, (*repeats, name)) for origin in _origins(name, row_by_name)]
             result[name] = _with_worst(row_by_name[name], origins)
         return result[name]
 
@@ -64,7 +64,7 @@ def _origins(name: str, row_by_name: Mapping[str, Mapping[str, Any]]) -> list[st
 
 
 def _with_worst(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a row without `repeats`, and with the worst verdict of its origins if it agrees with them."""
+    """Return a row without `repeats`; if it agrees with its origins, it gets the worst verdict of these."""
     result = {name: value for name, value in row.items() if name != "repeats"}
     if not origins or result["verdict"] not in GOOD:
         return result
@@ -73,7 +73,7 @@ def _with_worst(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str,
         return result
     return {
         **result,
-        **{name: worst[name] for name in _INHERITED if name in worst},
+        **{name: worst[name] for name in _INHERITED_COLUMNS if name in worst},
         "verdict": worst["verdict"],
         "reason": f"Repeats {worst['claim']}: {worst['verdict']}. {worst['reason']}",
     }

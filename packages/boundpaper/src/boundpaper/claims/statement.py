@@ -1,4 +1,4 @@
-"""Define the decorator `claim`, which says in which document and section a function's statement stands."""
+"""Define the decorator `claim`, which says which document and section print the statement that a function judges."""
 
 import functools
 import inspect
@@ -30,9 +30,9 @@ class ClaimPlace:
 
 
 def parse_place(place: str, failure: str = "", severity: str = "") -> ClaimPlace:
-    """Return the document and section in a place such as `002, Results`.
+    """Return the place of a claim from a text such as `002, Results`.
 
-    Raises SpecError when the place lacks the document or the section, or `failure` or `severity` is unknown.
+    Raises SpecError when the text lacks the document or the section, or `failure` or `severity` is unknown.
     """
     match = _PLACE.fullmatch(place)
     if not match:

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from boundpaper.claims.judge import QuotedCell, quoted
+from boundpaper.claims.judge import QuotedCell, quote_row
 from boundpaper.errors import SpecError
 from boundpaper.statistics import rounding
 from boundpaper.statistics.rounding import Interval
@@ -26,7 +26,7 @@ from boundpaper.store.frames import pick
 
 Frames = Mapping[str, pd.DataFrame]
 Keys = Mapping[str, Any]
-_PRINTED = object()
+_NOT_EMPTY = object()  # selects all numbers of a column in `Artifact.only`
 
 
 class _KeyFormatter(string.Formatter):
@@ -38,11 +38,11 @@ class _KeyFormatter(string.Formatter):
         return str(value).capitalize() if conversion == "c" else super().convert_field(value, conversion)
 
 
-_FILLING = _KeyFormatter()
+_FORMATTER = _KeyFormatter()
 
 
 def fill(text: Any, keys: Keys, *cell_values: Any) -> Any:
-    """Return a text with each name in braces replaced by the key of that name, and each number by that cell's value.
+    """Return a text in which names in braces are replaced by keys, and numbers in braces by the cells in this order.
 
     A text that is only `"{day}"` becomes the key itself, of any type; names in a key are replaced too. Any other value
     is returned unchanged. Raises SpecError for an unknown key.
@@ -54,7 +54,7 @@ def fill(text: Any, keys: Keys, *cell_values: Any) -> Any:
     if text.endswith("!i}") and text[1:-3] in keys:
         return int(keys[text[1:-3]])
     try:
-        return _FILLING.vformat(text, cell_values, keys)
+        return _FORMATTER.vformat(text, cell_values, keys)
     except (KeyError, IndexError, AttributeError, ValueError) as error:
         raise SpecError(
             f"{text!r} cannot be filled in: {error}; known are {', '.join(keys)} and {len(cell_values)} cells"
@@ -72,7 +72,7 @@ class TermValue:
     row: Any = None
 
     @property
-    def quoted(self) -> QuotedCell:
+    def quoted_cell(self) -> QuotedCell:
         """Return this value as a printed cell."""
         interval = self.interval or rounding.exact(self.number)
         return QuotedCell(self.printed, self.value, self.decimals, interval)
@@ -114,13 +114,13 @@ class Term:
 class CombinedTerm(Term):
     """A number computed from other terms, with one formula for numbers and another for ranges."""
 
-    of: tuple[Term, ...]
+    terms: tuple[Term, ...]
     number: Callable[..., float]
     interval: Callable[..., Interval]
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
         """Return the value, with a range unless all inputs are exact, and with the decimals of a single input."""
-        inputs = [term.read(frames, keys) for term in self.of]
+        inputs = [term.read(frames, keys) for term in self.terms]
         number = self.number(*(value.number for value in inputs))
         if all(value.interval is None for value in inputs):
             return TermValue(f"{number:g}", number, None)
@@ -128,8 +128,8 @@ class CombinedTerm(Term):
         return TermValue(f"{number:g}", number, interval, inputs[0].decimals if len(inputs) == 1 else None)
 
     def cells(self) -> Iterator[ArtifactCell]:
-        """Yield the cells of its terms."""
-        for term in self.of:
+        """Yield the cells of the terms, in order."""
+        for term in self.terms:
             yield from term.cells()
 
 
@@ -158,26 +158,22 @@ class ArtifactCell(Term):
     judged: tuple[str, ...] = ()
 
     def by(self, *claims: str) -> ArtifactCell:
-        """Return the cell with the ledger rows `claims` as those that judge its number."""
+        """Return the cell with the names of the ledger rows that judge its number."""
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> ArtifactCell:
         """Return the cell with further values of columns that select its row."""
         return replace(self, where={**self.where, **where})
 
-    def filled(self, keys: Keys) -> dict[str, Any]:
-        """Return the columns and values that select the row for these keys."""
-        return {name: fill(value, keys) for name, value in self.where.items()}
-
     def read(self, frames: Frames, keys: Keys) -> TermValue:
         """Return the printed cell, or the number in the column."""
-        frame, selection = self.artifact.frame(frames), self.filled(keys)
-        row = pick(frame, **selection)
+        selection = {name: fill(value, keys) for name, value in self.where.items()}
+        row = pick(self.artifact.frame(frames), **selection)
         if not self.column:
             if pd.isna(row["low"]) and pd.notna(row.get("as_number")):
                 cell = cell_in_words(str(row["printed"]), float(row["as_number"]))
             else:
-                cell = quoted(row, selection)
+                cell = quote_row(row, selection)
             return TermValue(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
         interval = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
@@ -263,7 +259,7 @@ class Artifact:
 
     def printed(self) -> Artifact:
         """Return the artifact limited to rows whose printed cell is not empty."""
-        return replace(self, only=(*self.only, ("low", _PRINTED)))
+        return replace(self, only=(*self.only, ("low", _NOT_EMPTY)))
 
     def rows(self, *columns: str) -> Rows:
         """Return the distinct rows of these columns, in order, as sets of keys for a relation.
@@ -285,7 +281,7 @@ class Artifact:
         """
         rows = frames[self.name]
         for name, value in self.only:
-            if value is _PRINTED:
+            if value is _NOT_EMPTY:
                 rows = rows[rows[name].notna()]
             else:
                 rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]

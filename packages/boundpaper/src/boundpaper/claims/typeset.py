@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 
 _POWER = re.compile(r"(?<=\d)e([-+]?)0*(\d+)\b|10\^(-?)(\d+)\b")
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_ZERO = re.compile(r"(?<![\w.])[+−](?=0(?:\.0+)?(?![\d.]*\d))")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SIGN_OF_ZERO = re.compile(r"(?<![\w.])[+−](?=0(?:\.0+)?(?![\d.]*\d))")
 
 
 def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
@@ -20,10 +20,10 @@ def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
     text = _POWER.sub(_raise_power, text)
     text = re.sub(r"(?<=\d) - (?=\d)", " − ", text)
     text = re.sub(r"(?<![\w.%)])-(?=[\d.])", "−", text)
-    return _ZERO.sub("", text)
+    return _SIGN_OF_ZERO.sub("", text)
 
 
 def _raise_power(match: re.Match[str]) -> str:
     if match[2]:
-        return f" × 10{(match[1].replace('+', '') + match[2]).translate(_RAISED)}"
-    return f"10{(match[3] + match[4]).translate(_RAISED)}"
+        return f" × 10{(match[1].replace('+', '') + match[2]).translate(_SUPERSCRIPTS)}"
+    return f"10{(match[3] + match[4]).translate(_SUPERSCRIPTS)}"

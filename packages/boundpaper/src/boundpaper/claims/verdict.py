@@ -1,7 +1,4 @@
-"""Define the verdicts on claims: `MEANINGS`, `FAILURES` and `SEVERITIES` define the words that a verdict uses.
-
-A `Verdict` whose numbers contradict the meaning of its word raises an error.
-"""
+"""Define the verdicts on claims: `MEANINGS`, `FAILURES` and `SEVERITIES` define the words that a verdict uses."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +30,7 @@ FAILURES = {
     "untestable": "no number is given that could decide it",
 }
 # The failure kind of each failing verdict, unless the claim names one.
-_FAILURE = {
+_DEFAULT_FAILURES = {
     "not significant": "overreach",
     "not supported": "overreach",
     "contradicted": "reading",
@@ -153,7 +150,7 @@ class Verdict:
         if self.failure and self.verdict in GOOD:
             raise ValueError(f"{self.verdict!r} is not a failure: leave out failure={self.failure!r}")
         if not self.failure:
-            object.__setattr__(self, "failure", _FAILURE.get(self.verdict, ""))
+            object.__setattr__(self, "failure", _DEFAULT_FAILURES.get(self.verdict, ""))
 
     def _require_interval(self) -> tuple[float, float]:
         if self.ci_low is None or self.ci_high is None:

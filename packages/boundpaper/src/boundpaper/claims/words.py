@@ -28,7 +28,7 @@ def of_trials(row: pd.Series) -> str:
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Return a number with `decimals` decimals, or if very large or small with three significant digits; never -0."""
+    """Return a number as text: with `decimals` decimals, or three digits if it is very large or small; never -0."""
     if value != 0 and (decimals > 6 or abs(value) >= 1e6):
         return f"{value:.3g}"
     text = f"{value:.{max(decimals, 0)}f}"

@@ -1,4 +1,4 @@
-"""Define the commands of the command line, and collect them from modules; each calls the code of another package."""
+"""Define the commands, which call the code of the other packages, and collect them from modules."""
 
 import importlib
 import pkgutil
@@ -11,25 +11,25 @@ import click
 from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.places import command_modules, nearest_adopted
 
-OF_THE_PAPER = "analysis/commands.py"
+PAPER_COMMANDS = "analysis/commands.py"
 """The file in which a paper defines its own commands."""
 
 
 def commands(root: Path | None = None) -> Iterator[click.Command]:
-    """Yield the commands that modules list in `COMMANDS`, and outside a project, those for an existing LaTeX paper.
+    """Yield the commands that modules list in `COMMANDS`; outside a project, also those for an existing LaTeX paper.
 
     The modules are those of this folder, those that other packages register, and the `analysis/commands.py` of the
     paper in `root`. Raises ThesisError, which names the module, if a module is not installed or cannot be loaded.
     """
     modules = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     modules += command_modules(root)
-    if root and (root / OF_THE_PAPER).is_file():
-        modules.append(OF_THE_PAPER.removesuffix(".py").replace("/", "."))
+    if root and (root / PAPER_COMMANDS).is_file():
+        modules.append(PAPER_COMMANDS.removesuffix(".py").replace("/", "."))
     for name in modules:
         yield from getattr(_import_module(name), "COMMANDS", ())
     if root is None:
         adopt = importlib.import_module(f"{__name__}.adopt")
-        yield from adopt.OUTSIDE
+        yield from adopt.OUTSIDE_COMMANDS
         yield from adopt.ADOPTED_COMMANDS if nearest_adopted() else ()
 
 

@@ -121,17 +121,17 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
         click.echo(f"{file.shown}: written", err=True)
     if bindings:
         generate.build(folder)
-    unmatched = sum(not (finding.candidates or finding.stale) for finding in findings)
-    certain = sum(finding.is_certain for finding in findings)
-    outcome = f"{len(bindings)} bound" if fix or interactive else f"{certain} that --fix binds"
-    click.echo(f"{counted(len(findings), 'typed number')}, {unmatched} of them match no cell, {outcome}", err=True)
-    bound = {id(numeral) for numeral, _ in bindings}
-    if any((finding.is_certain or finding.stale) and id(finding.numeral) not in bound for finding in findings):
+    n_unmatched = sum(not (finding.candidates or finding.stale) for finding in findings)
+    n_certain = sum(finding.is_certain for finding in findings)
+    outcome = f"{len(bindings)} bound" if fix or interactive else f"{n_certain} that --fix binds"
+    click.echo(f"{counted(len(findings), 'typed number')}, {n_unmatched} of them match no cell, {outcome}", err=True)
+    bound_ids = {id(numeral) for numeral, _ in bindings}
+    if any((finding.is_certain or finding.stale) and id(finding.numeral) not in bound_ids for finding in findings):
         raise SystemExit(1)
 
 
 def _ask_for_cell(finding: NumberFinding) -> Candidate | None:
-    """Return the cell that the author chooses for a number; None to leave the number as typed."""
+    """Ask the author for the cell of a number, and return it; None to leave the number as typed."""
     if not finding.candidates:
         return None
     numeral = finding.numeral
@@ -211,7 +211,7 @@ html = _convert_command(
 @click.argument("revision")
 @click.option("--pdf", is_flag=True, help="Write only NAME-changes.pdf, with changed numbers marked.")
 def diff(revision: str, pdf: bool) -> None:
-    """List the bound numbers that print differently at a git REVISION, with their places."""
+    """List the bound numbers that were printed differently at a git REVISION, with their places."""
     from boundpaper.adopt import export, generate
     from boundpaper.adopt import revision as git
     from boundpaper.store import files
@@ -269,7 +269,7 @@ def watch() -> None:
     run_after_changes(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, needs_build=is_input)
 
 
-OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)
+OUTSIDE_COMMANDS = (init, build, lint, flatten, zip_up, docx, html)
 """Commands that exist outside a project that is built from chapters."""
 ADOPTED_COMMANDS = (diff, trace, claims, watch)
 """Commands that exist only in the folder of an adopted paper."""

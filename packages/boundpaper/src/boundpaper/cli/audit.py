@@ -58,13 +58,13 @@ def audit(
     except DataError as error:
         raise click.UsageError(str(error)) from None
     if promote:
-        promoted = next((finding for finding in findings if finding.id == promote), None)
-        if promoted is None:
+        finding = next((finding for finding in findings if finding.id == promote), None)
+        if finding is None:
             known = or_known(promote, [finding.id for finding in findings])
             raise click.UsageError(f"--promote {promote}{known or '; no contradiction found'}")
         if output is None:
             raise click.UsageError(f"--promote {promote}; give -o FILE.py")
-        claim, table = report.claim_source(promoted, output.stem)
+        claim, table = report.claim_source(finding, output.stem)
         for path, text in ((output, claim), (output.with_suffix(".csv"), table)):
             files.write(path, text.encode())
             click.echo(str(path))
@@ -78,8 +78,8 @@ def audit(
     if format == "text":
         counts = [counted(sum(finding.level == level_name for finding in listed), level_name) for level_name in LEVELS]
         counts.append(f"{len(suppressed)} suppressed")
-        if hidden := len(open_findings) - len(listed):
-            counts.append(f"{hidden} less certain (--level note shows all)")
+        if n_hidden := len(open_findings) - len(listed):
+            counts.append(f"{n_hidden} less certain (--level note shows all)")
         text = "\n".join((*map(str, listed), ", ".join(counts), checks.counts_in_words(coverage))) + "\n"
     elif format == "html":
         places = [place for finding in listed for place in (finding.place, finding.other_place) if place]

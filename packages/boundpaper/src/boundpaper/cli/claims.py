@@ -75,17 +75,17 @@ def _show_claims(names: Sequence[str]) -> None:
     rows: dict[str, dict[str, Any]] = {}
     with session() as project:
         pending = dict.fromkeys(name.partition(".")[0] for name in names)
-        built: set[str] = set()
+        built_claims: set[str] = set()
         while pending:
             steps = steps_named(project.graph, list(pending), "claim")
             project.build([step.key for step in steps])
-            built |= pending.keys()
+            built_claims |= pending.keys()
             pending = {}
             for step in steps:
                 for row in json.loads((root() / step.targets[0]).read_text(encoding="utf-8")):
                     rows[row["claim"]] = row
                     origins = (name.partition(".")[0] for name in row.get("repeats", "").split())
-                    pending |= {origin: None for origin in origins if origin not in built}
+                    pending |= {origin: None for origin in origins if origin not in built_claims}
     all_rows = with_origins(list(rows.values()))
     for name in names:
         matches = [row for row in all_rows if name in (row["claim"], row["claim"].partition(".")[0])]
@@ -98,7 +98,7 @@ def _show_claims(names: Sequence[str]) -> None:
 
 
 def _ledger_rows(criteria: dict[str, str | None]) -> list[dict[str, str]]:
-    """Return the ledger rows with these values in these columns; an unknown value is a usage error."""
+    """Return the ledger rows with the values that `criteria` has by column; an unknown value is a usage error."""
     import csv
 
     from boundpaper.suggestions import suggest

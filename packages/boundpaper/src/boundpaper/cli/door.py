@@ -84,7 +84,7 @@ def _plain_message(error: Exception) -> str | None:
 
 
 def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
-    """Return the command line of the paper in the folder that `root` returns, now and when a command runs."""
+    """Return the command line of the paper in the folder that `root` returns; it is called again for each command."""
 
     def print_version(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
         if requested and not ctx.resilient_parsing:
@@ -112,7 +112,7 @@ def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
 
 
 def run_line(line: click.Group, name: str) -> None:
-    """Run a command line as the program `name`; after Ctrl-C, it ends within a second."""
+    """Run a command line as the program `name`, which ends within a second after Ctrl-C."""
     interrupt.end_promptly()
     try:
         line(prog_name=name)

@@ -44,10 +44,10 @@ def annotate(folder: Path) -> None:
         project.build(["ledger:claims", "places:claim_places"])
         sources = [step.name for step in project.graph.steps.values() if step.kind.name == "source"]
         with show_waiting(f"colouring the documents in {folder}"):
-            annotated, unknown = write_pages(root(), folder, sources)
-    for document in annotated:
+            documents, unknown_names = write_pages(root(), folder, sources)
+    for document in documents:
         click.echo(document.words)
-    for name in unknown:
+    for name in unknown_names:
         click.echo(f"{name}: not one of the judged documents", err=True)
     click.echo("out/annotated/index.html")
 

@@ -1,4 +1,4 @@
-"""Give commands the project's folder, its graph, a session, and what several commands share."""
+"""Give commands the project's folder, graph and session, and the options and outputs that several commands share."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
 
 
 def are_up_to_date(keys: Iterable[str]) -> bool:
-    """Return within milliseconds whether steps are known to be up to date; if False, only a session can tell."""
+    """Return whether steps are known to be up to date, within milliseconds; if not, only a session can tell."""
     from boundpaper.build.unchanged import are_unchanged
 
     return are_unchanged(root(), keys)

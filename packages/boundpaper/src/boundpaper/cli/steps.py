@@ -7,7 +7,7 @@ import click
 from boundpaper.cli.project import completion_of, read_graph, root, session, show_waiting, steps_named
 from boundpaper.places import shown_file
 
-MOST = 20  # most faults of one table that `check` prints
+MOST_FAULTS = 20  # most faults of one table that `check` prints
 
 
 @click.command()
@@ -37,17 +37,17 @@ def check() -> None:
     with show_waiting("checking tables, names and bibliography"):
         outcome = check_paper(root(), graph)
     for gap in outcome.gaps:
-        click.echo(f"note: {gap}; it is printed without", err=True)
+        click.echo(f"note: {gap}; the bibliography is printed without it", err=True)
     for name, faults in outcome.table_faults.items():  # one removed row may cause a fault in many rows
-        for fault in faults[:MOST]:
+        for fault in faults[:MOST_FAULTS]:
             click.echo(str(fault), err=True)
-        if len(faults) > MOST:
-            click.echo(f"{name}: ... and {len(faults) - MOST} more", err=True)
+        if len(faults) > MOST_FAULTS:
+            click.echo(f"{name}: ... and {len(faults) - MOST_FAULTS} more", err=True)
     for fault in outcome.other_faults:
         click.echo(str(fault), err=True)
     if outcome.faults:
         raise SystemExit(1)
-    click.echo(f"{counted(outcome.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
+    click.echo(f"{counted(outcome.n_artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
 
 @click.command("list")
