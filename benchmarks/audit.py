@@ -156,8 +156,7 @@ def print_known(folder: Path) -> None:
         elif verdict.get("verdict") in WRONG and len(re.sub(r"\D", "", verdict["reported"])) > 1:
             drawn[row["source"]].add((verdict["reported"], row["claim"].partition(".")[0]))
     for name, found in (("each by itself", single), ("all together", checks.audit(held, joint=True))):
-        seen: set[str] = set()
-        true = 0
+        seen, true = set[str](), 0
         print(f"\n{name}:")
         found = [each for each in found if each.level != "note"]
         for each in found:

@@ -145,7 +145,7 @@ def test_cell_check_is_anchored_at_the_row_that_prints_it(name, reported, line):
 def test_anchor_command_requires_a_folder_with_one_file_per_document(tmp_path, capsys):
     assert _anchor.main([]) == 2
     assert "usage" in capsys.readouterr().err
-    with pytest.raises(DataError, match=r"holds 0 files 000\*\.md"):
+    with pytest.raises(DataError, match=r"has 0 files 000\*\.md"):
         _anchor.main([str(tmp_path)])
 
 

@@ -44,7 +44,7 @@ def test_only_numbers_with_enough_digits_are_compared(printed, number):
 
 
 def test_every_repeated_number_is_listed_with_its_quantity():
-    with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
+    with (ROOT / numbers.REPEATED_NUMBERS).open(encoding="utf-8", newline="") as stream:
         listed = list(csv.DictReader(stream))
     actual = numbers.keep_quantities(numbers.repeated_numbers(ROOT), listed)
     assert actual == [{name: row[name] for name in actual[0]} for row in listed], (

@@ -125,7 +125,7 @@ class Paper:
 
     def _command(self, *words: str) -> str:
         """Run a command in the paper's folder in a new process, and return its output."""
-        completed = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "boundpaper", *words],
             cwd=self.root,
             env={**os.environ, VARIABLE: str(self.root)},
@@ -133,11 +133,11 @@ class Paper:
             text=True,
             encoding="utf-8",
         )
-        if completed.returncode:
-            lines = [line for line in completed.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
+        if result.returncode:
+            lines = [line for line in result.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
             message = "\n".join(lines).strip()
             raise ThesisError(message.removeprefix("Error: ").removeprefix("error: "))
-        return completed.stdout
+        return result.stdout
 
 
 def open(folder: str | Path = ".") -> Paper:

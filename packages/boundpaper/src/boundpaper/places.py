@@ -35,8 +35,8 @@ def put_steps_first(root: Path) -> None:
     for name in ("analysis", "tables", "figures"):
         folder, imported_from = root / name, getattr(sys.modules.get(name), "__path__", ())
         if folder.is_dir() and str(folder) not in imported_from:
-            loaded = list(sys.modules) if name in sys.modules else []
-            for module in loaded:
+            loaded_modules = list(sys.modules) if name in sys.modules else []
+            for module in loaded_modules:
                 if module.split(".")[0] == name:  # from another project
                     del sys.modules[module]
             if not (folder / "__init__.py").is_file():
@@ -90,8 +90,8 @@ def project_above(folder: Path) -> Path | None:
 
 def package_folders(root: Path) -> dict[str, str]:
     """Return by name the folders of packages whose code steps run: relative to the project, or else installed."""
-    local = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
-    return local if "boundpaper" in local else _installed_packages() | local
+    folders = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
+    return folders if "boundpaper" in folders else _installed_packages() | folders
 
 
 @cache

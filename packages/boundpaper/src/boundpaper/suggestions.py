@@ -16,8 +16,8 @@ def or_known(name: object, known: Iterable[object]) -> str:
     names = list(map(str, known))
     if similar := similar_names(name, names, most=1, cutoff=0.5):
         return f"; did you mean {similar[0]!r}?"
-    shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
-    return f"; known: {shown}" if names else ""
+    listing = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    return f"; known: {listing}" if names else ""
 
 
 def similar_names(name: object, names: Iterable[object], most: int = 3, cutoff: float = 0.6) -> list[str]:

@@ -23,7 +23,7 @@ from boundpaper.claims.build import severity
         ({"verdict": "holds", "sign": 1, "ci_low": 1.0, "ci_high": 5.0}, "needs an estimate"),
         ({"verdict": "holds", "margin": 10.0, "ci_low": -11.6, "ci_high": 13.6}, "within 10 of 0"),
         ({"verdict": "holds", "margin": 10.0}, "give ci_low and ci_high"),
-        ({"verdict": "holds", "ci_low": 1.0}, "both ends or neither"),
+        ({"verdict": "holds", "ci_low": 1.0}, "an interval has two ends"),
         ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "has its ends in the wrong order"),
         ({"verdict": "holds", "p_value": 0.04, "p_adjusted": 0.02}, "below p_value"),
         ({"verdict": "holds", "p_adjusted": 1.5}, "not a probability"),

@@ -1,4 +1,4 @@
-"""Adopt a LaTeX paper (`boundpaper init`): find its main file and its data files, and write the files to bind both."""
+"""Adopt a LaTeX paper (`boundpaper init`): find its main file and data files, and write `boundpaper.toml`."""
 
 import json
 import re
@@ -15,7 +15,8 @@ from boundpaper.typeset.plural import counted
 LARGEST = 1_000_000
 """Size in bytes of the largest data file that `init` adopts; larger files are records of runs, not results."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", GENERATED, "venv", "env", "site-packages", "build", "dist", "out"})
-_NOT_DATA = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
+_NOT_DATA_NAMES = frozenset({"package.json", "package-lock.json", "tsconfig.json", "lock.json", "composer.json"})
+_USUAL_STEMS = ("main", "paper", "ms", "article", "manuscript")
 _CLASS = re.compile(r"\\documentclass\s*(?:\[(?:[^][]|\[[^][]*\])*\]\s*)?\{([^{}]*)\}")
 
 
@@ -64,12 +65,12 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
             messages.append(f"left out: {error}")
             continue
         cell_count += len(data_of_file.cells)
-        for table in data_of_file.grids.values():
+        for table in data_of_file.tables.values():
             keys[name] = table.key
             if table.key == (BY_ROW,):
                 messages.append(f"{file}: no columns identify its rows; rows are addressed by number")
     if not cell_count:
-        raise SpecError("\n".join([f"{root}: no data file can be read", *messages]))
+        raise SpecError("\n".join([f"{root}: no data file can be read; correct one of these:", *messages]))
     folder = Folder(root, mains, patterns, macro)
     main_files = [next(tex for tex in files if tex.path == root / name) for name in mains]
     match = _CLASS.search(main_files[0].code)
@@ -91,7 +92,7 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
 
 
 def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
-    """Return the table `[page]` of `boundpaper.toml` with measures from LaTeX, and messages for the author."""
+    """Return the table `[page]` of `boundpaper.toml`, with sizes that LaTeX measures, and messages for the author."""
     from boundpaper.adopt.probe import page_measures
     from boundpaper.store import files
 
@@ -113,7 +114,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> str:
-    r"""Return the topmost file with `\documentclass` and a body; if several are, the only one with a usual name."""
+    r"""Return the topmost file with `\documentclass` and a body; of several, return the only file with a usual name."""
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         code = source.read(path, path.name).code
@@ -122,13 +123,15 @@ def _main_file(root: Path) -> str:
             name = path.relative_to(root).as_posix()
             names_by_depth[name.count("/")].append(name)
     if not names_by_depth:
-        raise SpecError(f"{root}: no LaTeX file with \\documentclass and \\begin{{document}} here or below")
+        raise SpecError(
+            f"{root}: no LaTeX file with \\documentclass and \\begin{{document}} here or below; go to another folder"
+        )
     names = names_by_depth[min(names_by_depth)]
     if len(names) == 1:
         return names[0]
-    usual = [name for name in names if PurePosixPath(name).stem in ("main", "paper", "ms", "article", "manuscript")]
-    if len(usual) == 1:
-        return usual[0]
+    usual_names = [name for name in names if PurePosixPath(name).stem in _USUAL_STEMS]
+    if len(usual_names) == 1:
+        return usual_names[0]
     raise SpecError(
         f"{', '.join(names)}: several files begin a document; name the main file, or each file that has numbers: "
         f"boundpaper init --main {names[0]}"
@@ -154,7 +157,7 @@ def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:
             reason = "empty"
         elif size > LARGEST:
             reason = f"{size / 1e6:.0f} MB, probably records of runs; add its name to data to use it"
-        elif path.name in _NOT_DATA:
+        elif path.name in _NOT_DATA_NAMES:
             reason = "files of this name contain no results"
         else:
             patterns[pattern] = None

@@ -36,7 +36,7 @@ class DataCell(NamedTuple):
 
 @dataclass(frozen=True)
 class DataTable:
-    """A data file with rows: its columns, its key columns, and its cells by the key of their row and by column."""
+    """A data file with rows: its columns, its key columns, and its cells by row key and column."""
 
     name: str
     file: str
@@ -47,42 +47,42 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Data:
-    """All cells by address, the files with rows by table name, and the addresses of each file by table name."""
+    """All cells by address, the data files with rows by table name, and the addresses of each file by table name."""
 
     cells: Mapping[str, DataCell]
-    grids: Mapping[str, DataTable]
-    tables: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, DataTable]
+    addresses: Mapping[str, tuple[str, ...]]
 
     def cell(self, address: str) -> DataCell:
         """Return the cell at an address; raise SpecError, with the nearest address, if there is no such cell."""
         if address in self.cells:
             return self.cells[address]
         table = address.partition("/")[0]
-        if table not in self.tables:
-            raise SpecError(f"no table {table!r} in the data{or_known(table, self.tables)}")
-        raise SpecError(f"no cell {address}{_nearest_address(address, self.tables[table])}")
+        if table not in self.addresses:
+            raise SpecError(f"no table {table!r} in the data{or_known(table, self.addresses)}")
+        raise SpecError(f"no cell {address}{_nearest_address(address, self.addresses[table])}")
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Return the end of a message with the nearest address, compared part by part, which is faster."""
+    """Return the end of a message that names the nearest address; comparing addresses part by part is faster."""
     from boundpaper.suggestions import similar_names
 
     split_addresses = [known_address.split("/") for known_address in addresses]
     nearest: list[str] = []
     for level, part in enumerate(address.split("/")):
-        known = {parts[level] for parts in split_addresses if parts[:level] == nearest and len(parts) > level}
-        if part not in known:
-            similar = similar_names(part, sorted(known)[:2_000], most=1, cutoff=0.3)
-            if not similar:
-                return f"; {'/'.join(nearest)} has {', '.join(sorted(known)[:6])}" if known else ""
-            part = similar[0]
+        known_parts = {parts[level] for parts in split_addresses if parts[:level] == nearest and len(parts) > level}
+        if part not in known_parts:
+            similar_parts = similar_names(part, sorted(known_parts)[:2_000], most=1, cutoff=0.3)
+            if not similar_parts:
+                return f"; {'/'.join(nearest)} has {', '.join(sorted(known_parts)[:6])}" if known_parts else ""
+            part = similar_parts[0]
         nearest.append(part)
     return f"; did you mean {'/'.join(nearest)}?"
 
 
 @cache
 def _slug(text: str) -> str:
-    """Return a key as a part of an address: accents are removed, letters beyond ASCII become codes, signs hyphens."""
+    """Return a key as part of an address: without accents, with codes for other letters and hyphens for other signs."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())
@@ -134,7 +134,7 @@ def load_data(folder: Folder) -> Data:
     """Return the values of all data files of a paper.
 
     Raises DataError for a file whose content does not match its ending, and for a key that names no column or does not
-    identify the rows. Raises SpecError for a key of an unknown table, and for a pattern or name as in `data_files`.
+    identify the rows. Raises SpecError for a key of an unknown table, and for the faults that `data_files` finds.
     """
     contents = {name: (file, read_content(folder.root / file, file)) for name, file in data_files(folder).items()}
     for name in folder.keys:
@@ -146,19 +146,19 @@ def load_data(folder: Folder) -> Data:
 def cells_in_texts(contents: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Sequence[str]]) -> Data:
     """Return the values of files in memory; `contents` has the name and the content of each file, by table name."""
     cells: dict[str, DataCell] = {}
-    grids: dict[str, DataTable] = {}
-    tables: dict[str, tuple[str, ...]] = {}
+    tables: dict[str, DataTable] = {}
+    addresses: dict[str, tuple[str, ...]] = {}
     for name, (file, raw) in contents.items():
         parsed = parse_content(file, raw)
         if isinstance(parsed, tuple):
             header, rows = parsed
-            grids[name] = _table_of_rows(name, file, header, rows, keys.get(name))
-            cells_of_table = {cell.address: cell for row in grids[name].rows.values() for cell in row.values()}
+            tables[name] = _table_of_rows(name, file, header, rows, keys.get(name))
+            cells_of_table = {cell.address: cell for row in tables[name].rows.values() for cell in row.values()}
         else:
             cells_of_table = _leaf_cells(name, file, parsed)
-        tables[name] = tuple(cells_of_table)
+        addresses[name] = tuple(cells_of_table)
         cells |= cells_of_table
-    return Data(cells, grids, tables)
+    return Data(cells, tables, addresses)
 
 
 def read_content(path: Path, file: str) -> bytes:
@@ -229,7 +229,8 @@ def _read_parquet(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]]:
         # Without threads: Arrow's threads may still run when the process ends, and abort it.
         table = pq.ParquetFile(pa.BufferReader(raw), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: not valid Parquet ({str(error).splitlines()[0]})") from None
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{file}: not valid Parquet ({reason}); write it again, or leave it out of data") from None
     columns = [column.to_pylist() for column in table.columns]
     return list(map(str, table.column_names)), [list(row) for row in zip(*columns, strict=True)]
 
@@ -238,15 +239,15 @@ def _table_of_rows(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
     """Return a table of rows whose cells have addresses; if `key` is None, the key columns are guessed."""
-    repeated = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
-    if repeated:
-        raise DataError(f"{file}: two columns would be called {repeated[0]}; rename one, or leave the file out of data")
+    repeats = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
+    if repeats:
+        raise DataError(f"{file}: two columns would be called {repeats[0]}; rename one, or leave the file out of data")
     key_columns = guess_key(header, rows) if key is None else tuple(key)
     column_indices = {column: index for index, column in enumerate(header)}
     for column in key_columns if key_columns != (BY_ROW,) else ():
         if column not in column_indices:
-            known = or_known(column, column_indices)
-            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{known}")
+            hint = or_known(column, column_indices)
+            raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{hint}")
     key_indices = [column_indices[column] for column in key_columns] if key_columns != (BY_ROW,) else []
     slugs = [_slug(column) for column in header]
     cells_by_row: dict[str, dict[str, DataCell]] = {}

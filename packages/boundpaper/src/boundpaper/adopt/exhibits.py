@@ -40,11 +40,11 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
 
     grid: Grid = read(_exhibit_of(folder, data, "table", name), name)
     column, text = folder.page.column, folder.page.text
-    narrow = min(250.0, column)
-    fit = fit_table(grid, PageWidths(column, text, narrow))
+    narrow_width = min(250.0, column)
+    fit = fit_table(grid, PageWidths(column, text, narrow_width))
     spans_both = fit.width > column + WIDTH_ERROR and text > column and part == "float"
     if spans_both:
-        fit = fit_table(grid, PageWidths(text, text, narrow))
+        fit = fit_table(grid, PageWidths(text, text, narrow_width))
     width = text if spans_both or grid.table.landscape else column
     if fit.width > width + WIDTH_ERROR and part == "float":
         raise SpecError(
@@ -61,7 +61,7 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
         text_lines = text_width(" ".join([grid.table.caption, *grid.table.notes])) * folder.page.size / width
         height = text if grid.table.landscape else folder.page.height
         lines_per_float = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
-    placement = TablePlacement(PageWidths(width, text, narrow), spans_both, lines_per_float, part)
+    placement = TablePlacement(PageWidths(width, text, narrow_width), spans_both, lines_per_float, part)
     return _with_cite_command(latex(grid, placement), folder)
 
 

@@ -21,13 +21,13 @@ from boundpaper.places import ADOPTED, MARK, VARIABLE
 TIMEOUT = 600.0
 RULE_COMMAND = "\\newcommand\\boundrule[2]{\\cmidrule(#1){#2}}\n"
 PICTURE_SUFFIXES = (".pdf", ".png", ".jpg", ".jpeg", ".eps", ".pgf")
-_INCLUDED = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
+_INCLUDE_COMMAND = re.compile(r"\\includegraphics\*?\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|printbibliography)\b")
 _SEPARATOR = re.compile("(?<=\\d)[,\u2009\u202f\u00a0\\s](?=\\d{3}(?!\\d))")
 _SILENT_ELEMENT = re.compile(r"<(style|script|annotation|head)\b")
 _CMIDRULE = re.compile(r"\\cmidrule\s*\(([^()]*)\)\s*\{([^{}]*)\}")
-_STARRED = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
-_DRAWINGS = ("tikzpicture", "pgfpicture", "picture", "axis")
+_STARRED_FLOAT = re.compile(r"(\\(?:begin|end)\{(?:table|figure))\*\}")
+_DRAWING = re.compile(r"\\begin\{(tikzpicture|pgfpicture|picture|axis)\}")
 
 
 def zip_for_arxiv(folder: Folder) -> bytes:
@@ -38,7 +38,7 @@ def zip_for_arxiv(folder: Folder) -> bytes:
     paper = AdoptedPaper.read(folder)
     code = "\n".join(file.code for file in paper.sources)
     paths = {file.path for file in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
-    picture_stems = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
+    picture_stems = {Path(name.strip()).stem for name in _INCLUDE_COMMAND.findall(code)}
     for path in flatten.latex_inputs(folder):
         is_picture = path.suffix in PICTURE_SUFFIXES
         if path.stem in picture_stems if is_picture else path.suffix not in (".tex", ".ltx", ".dat"):
@@ -53,9 +53,9 @@ def zip_for_arxiv(folder: Folder) -> bytes:
 def zip_for_editor(folder: Folder, since: str) -> bytes:
     """Return a ZIP archive of `bound/` and the files that differ from a git revision, for an online editor."""
     revision.require_revision(folder.root, since)
-    changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
-    untracked = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
-    changed_paths = {folder.root / name.decode() for name in (changed + untracked).split(b"\0") if name}
+    changed_names = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
+    untracked_names = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+    changed_paths = {folder.root / name.decode() for name in (changed_names + untracked_names).split(b"\0") if name}
     paths = {path for path in flatten.latex_inputs(folder) if path in changed_paths}
     return _zip_files(folder, paths | {path for path in folder.generated.rglob("*") if path.is_file()})
 
@@ -63,8 +63,9 @@ def zip_for_editor(folder: Folder, since: str) -> bytes:
 def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
     from boundpaper.paper.bundle import zip_files
 
-    if outside := [path for path in paths if not path.is_relative_to(folder.paper)]:
-        raise SpecError(f"{folder.shown(outside[0])}: is outside {folder.paper.name}, where LaTeX runs; move it there")
+    for path in paths:
+        if not path.is_relative_to(folder.paper):
+            raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}, where LaTeX runs; move it there")
     return zip_files({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
@@ -184,11 +185,11 @@ def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[
 
 
 def _adapt_for_pandoc(folder: Path, paths: list[Path]) -> None:
-    """Rewrite what pandoc cannot read in LaTeX files: PDF figures become PNG, and two-column floats plain floats."""
+    """Rewrite LaTeX that pandoc cannot read: PDF figures become PNG, and two-column floats become plain floats."""
     for path in paths:
         file = source.read(path, path.name)
-        text = _without_boxes(_STARRED.sub(r"\1}", file.text))
-        for name in set(_INCLUDED.findall(file.code)):
+        text = _without_boxes(_STARRED_FLOAT.sub(r"\1}", file.text))
+        for name in set(_INCLUDE_COMMAND.findall(file.code)):
             pdf = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
             if pdf.is_file():
                 argv = ("pdftocairo", "-png", "-singlefile", "-r", "200", str(pdf), str(pdf.with_suffix("")))
@@ -226,12 +227,11 @@ def lost_numbers(paper: Folder, output: bytes, format: str, program: str, first_
         for digits, count in paper_counts.items()
         if output_counts[digits] < count
     ]
-    for tex in tex_files:
-        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWINGS)})\}}", tex.code):
-            messages.append(
-                f"{tex.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
-            )
-    return messages
+    return messages + [
+        f"{tex.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
+        for tex in tex_files
+        for match in _DRAWING.finditer(tex.code)
+    ]
 
 
 def document_words(output: bytes, format: str) -> str:

@@ -55,8 +55,8 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
             faults.append(f"{use.place}: {error}")
         position = use.end
     text = "".join([*output, text[position:]])
-    loaded = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
-    missing_packages = [package for package in paper.packages() if not re.search(rf"\b{package}\b", loaded)]
+    loaded_names = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
+    missing_packages = [package for package in paper.packages() if not re.search(rf"\b{package}\b", loaded_names)]
     if missing_packages:  # `bound/` loaded them
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing_packages)}}}", 1)
     return without_line(text)
@@ -94,10 +94,10 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
 
     from boundpaper.store import files
 
-    flattened = flattened_files(AdoptedPaper.read(folder))
+    contents = flattened_files(AdoptedPaper.read(folder))
     if target is None:
-        return [folder.shown(path) for path, content in flattened.items() if files.write(path, content)]
-    for path in flattened:
+        return [folder.shown(path) for path, content in contents.items() if files.write(path, content)]
+    for path in contents:
         if not path.is_relative_to(folder.paper):
             raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}; move it there to flatten")
     with files.new_folder(target) as draft:
@@ -105,9 +105,9 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
             copy = draft / path.relative_to(folder.paper)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-        for path, content in flattened.items():
+        for path, content in contents.items():
             files.write(draft / path.relative_to(folder.paper), content)
-    return [str(target / path.relative_to(folder.paper)) for path in flattened]
+    return [str(target / path.relative_to(folder.paper)) for path in contents]
 
 
 SUFFIXES = frozenset({

@@ -22,6 +22,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "main": (str, list), "macro": (str,), "data": (list,), "cells": (int,), "tables": (dict,), "values": (dict,),
     "rows": (dict,), "page": (dict,), "lint": (dict,),
 }  # fmt: skip
+_WORDS: Mapping[type, str] = {str: "a text", list: "a list of texts", int: "a number", dict: "a table of its own"}
 _TABLE_KEYS: Mapping[str, frozenset[str]] = {
     "tables": frozenset({"key"}),
     "rows": frozenset({"table", "columns", "where", "sort"}),
@@ -109,7 +110,8 @@ def read(root: Path) -> Folder:
     _require_keys(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
-            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
+            words = " or ".join(_WORDS[kind] for kind in kinds)
+            raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {words}")
     for name, known_keys in _TABLE_KEYS.items():
         for key, table in settings.get(name, {}).items():
             if not isinstance(table, dict):
@@ -151,7 +153,9 @@ def read(root: Path) -> Folder:
 def _read_rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
     where = settings.get("where", {})
     if not isinstance(where, dict) or "table" not in settings or not settings.get("columns"):
-        raise SpecError(f"{ADOPTED}: rows.{name}: give table, columns, and perhaps where = {{column = value}} and sort")
+        raise SpecError(
+            f"{ADOPTED}: rows.{name}: give table, columns, and if needed where = {{column = value}} and sort"
+        )
     return TabularRows(
         _read_text(settings["table"], f"rows.{name}.table"),
         _string_list(settings["columns"], f"rows.{name}.columns"),
@@ -184,8 +188,3 @@ def _read_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise SpecError(f"{ADOPTED}: {name} contains {value!r}; give a string, in quotes")
     return value
-
-
-def _kind_in_words(kinds: tuple[type, ...]) -> str:
-    words = {str: "a text", list: "a list of texts", int: "a number", float: "a number", dict: "a table of its own"}
-    return " or ".join(dict.fromkeys(words[kind] for kind in kinds))

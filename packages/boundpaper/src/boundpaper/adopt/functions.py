@@ -50,13 +50,13 @@ def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
     import inspect
 
     arguments = {}
-    tables = {re.sub(r"\W", "_", name): name for name in data.tables}
+    tables = {re.sub(r"\W", "_", name): name for name in data.addresses}
     parameters = inspect.signature(function).parameters
     for name in [name for name, parameter in parameters.items() if parameter.default is parameter.empty]:
         if name not in tables:
             raise SpecError(f"{file}: {function.__name__}: no data called {name}{or_known(name, tables)}")
         table = tables[name]
-        arguments[name] = frame(data.grids[table]) if table in data.grids else leaf_values(data, table)
+        arguments[name] = frame(data.tables[table]) if table in data.tables else leaf_values(data, table)
     try:
         return function(**arguments)
     except ThesisError as error:
@@ -77,19 +77,19 @@ def _located_error(error: Exception, file: str, path: Path) -> SpecError:
 
 def leaf_values(data: Data, name: str) -> dict[str, float | str]:
     """Return the leaf values of a JSON file by path; numbers are floats, and all other values are text."""
-    cells = (data.cells[address] for address in data.tables[name])
+    cells = (data.cells[address] for address in data.addresses[name])
     return {cell.address.partition("/")[2]: cell.text if cell.number is None else float(cell.number) for cell in cells}
 
 
 def frame(table: DataTable) -> pd.DataFrame:
-    """Return a table as a DataFrame; a column is numeric if all its cells that are not empty are numbers."""
+    """Return a table as a DataFrame; a column is numeric if all its filled cells are numbers."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}
     for column in table.columns:
         cells = [row[column] for row in table.rows.values()]
-        filled = [cell for cell in cells if cell.text]
-        if filled and all(cell.number is not None for cell in filled):
+        filled_cells = [cell for cell in cells if cell.text]
+        if filled_cells and all(cell.number is not None for cell in filled_cells):
             are_whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)
             columns[column] = [int(cell.text) if are_whole else float(cell.text or "nan") for cell in cells]
         else:

@@ -82,11 +82,9 @@ class AdoptedPaper:
             return self.table(use.key, "float" if use.command == "table" else "tabular").rstrip("\n")
         if use.command == "figure":
             return self.figure(use.key, picture_of(use.key)).text.rstrip("\n")
-        if use.command == "claim":
-            from boundpaper.adopt.judged import verdict_word
+        from boundpaper.adopt.judged import verdict_word
 
-            return verdict_word(self.folder, self.data, use.key)
-        raise SpecError(f"\\bound{use.command} is not known")
+        return verdict_word(self.folder, self.data, use.key)
 
     def table(self, name: str, part: Literal["float", "tabular", "rows"]) -> str:
         """Return the LaTeX of the table in `tables/NAME.py`: its float, its tabular or its rows."""
@@ -138,7 +136,7 @@ class AdoptedPaper:
 def formatted_cell(cell: DataCell, format: str) -> str:
     """Return the LaTeX of a cell: its number in a format, or its text if `format` is empty."""
     if not cell.text:
-        raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.position})")
+        raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.position}); fill the cell, or use another one")
     if not format:
         return ascii_latex(cell)
     number_format = formats.parse_format(format)
@@ -168,9 +166,9 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
     """Return the LaTeX of the rows that `[rows.NAME]` describes, each ended by a double backslash."""
     spec = folder.rows[name]
     context = f"{ADOPTED}: rows.{name}"
-    if spec.table not in data.grids:
-        raise SpecError(f"{context}: no table called {spec.table!r}{or_known(spec.table, data.grids)}")
-    table = data.grids[spec.table]
+    if spec.table not in data.tables:
+        raise SpecError(f"{context}: no table called {spec.table!r}{or_known(spec.table, data.tables)}")
+    table = data.tables[spec.table]
     columns = [column.partition(":") for column in spec.columns]
     sort_column = spec.sort.lstrip("-")
     for column in [*(column for column, _, _ in columns), *spec.where, *([sort_column] if spec.sort else [])]:
@@ -178,7 +176,7 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
             raise SpecError(f"{context}: {table.file} has no column {column!r}{or_known(column, table.columns)}")
     rows = [row for row in table.rows.values() if all(row[column].text == text for column, text in spec.where.items())]
     if not rows:
-        raise SpecError(f"{context}: no row of {table.file} has {dict(spec.where)}")
+        raise SpecError(f"{context}: no row of {table.file} has {dict(spec.where)}; correct `where`")
     if spec.sort:
         by_number = all(row[sort_column].number is not None for row in rows)
         rows.sort(
@@ -256,7 +254,7 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
 
 def _unused_cells(paper: AdoptedPaper, values: Mapping[str, str]) -> Iterator[str]:
     """Yield a definition in LaTeX for each cell of small tables that the text does not use yet."""
-    for name, addresses in sorted(paper.data.tables.items()):
+    for name, addresses in sorted(paper.data.addresses.items()):
         if len(addresses) > paper.folder.cells:
             yield f"% {name}: {counted(len(addresses), 'cell')}, here are only those that the text uses\n"
             continue
@@ -360,7 +358,7 @@ def _first_changed_line(existing: bytes, content: bytes) -> int:
 
 
 def changed_numbers(paper: AdoptedPaper, old_cells: Mapping[str, DataCell]) -> list[str]:
-    """Return a line for each bound number that was printed differently when the cells were `old_cells`."""
+    """Return a line for each bound number that prints differently from the cell with its address in `old_cells`."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:

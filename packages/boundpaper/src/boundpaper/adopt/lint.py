@@ -28,18 +28,13 @@ SHOWN = 3
 class Candidate(NamedTuple):
     """A cell that may be the source of a typed number, and the format that prints the cell as typed.
 
-    `exact`: the typed number is not rounded. `plain`: it has the sign of the cell, and is a percentage if not unscaled.
+    `exact`: the typed number is not rounded. `plain`: it is the cell's number, or its percentage with a percent sign.
     """
 
     cell: DataCell
     format: str
     exact: bool
     plain: bool
-
-    @property
-    def in_list(self) -> bool:
-        """Return whether the cell is an item of a JSON list, whose position does not say what the number means."""
-        return self.cell.position.rpartition(".")[2].isdigit()
 
     @property
     def key(self) -> str:
@@ -53,23 +48,24 @@ class NumberFinding:
 
     numeral: TypedNumber
     candidates: tuple[Candidate, ...]
-    stale: tuple[DataCell, str] | None = None
+    stale_cell: tuple[DataCell, str] | None = None
     revision: str = ""
     macro: str = "val"
 
     @property
     def is_certain(self) -> bool:
         """Return whether the number can be bound without asking: it has one candidate and enough digits."""
-        if self.stale or len(self.candidates) != 1:
+        if self.stale_cell or len(self.candidates) != 1:
             return False
         candidate, has_decimals = self.candidates[0], self.numeral.decimals > 0
         has_enough_digits = self.numeral.significant >= (SAFE_DIGITS if has_decimals else SAFE_DIGITS + 1)
-        return has_enough_digits and candidate.plain and not candidate.in_list and (candidate.exact or has_decimals)
+        in_list = candidate.cell.position.rpartition(".")[2].isdigit()  # an address that says little
+        return has_enough_digits and candidate.plain and not in_list and (candidate.exact or has_decimals)
 
     def __str__(self) -> str:
         prefix = f"{self.numeral.place}: {self.numeral.text} is typed"
-        if self.stale:
-            cell, present_text = self.stale
+        if self.stale_cell:
+            cell, present_text = self.stale_cell
             return f"{prefix}; {cell.address} was {cell.text} at {self.revision} and is {present_text} now (stale)"
         if not self.candidates:
             return f"{prefix}; no cell has this value"
@@ -83,7 +79,7 @@ class NumberFinding:
             return f"{prefix}: perhaps \\{self.macro}{{{first.key}}} ({first.cell.text}); -i asks"
         addresses = ", ".join(candidate.cell.address for candidate in self.candidates[:SHOWN])
         more = ", ..." if len(self.candidates) > SHOWN else ""
-        return f"{prefix}: {len(self.candidates)} cells ({addresses}{more}); -i asks, or `% bound: ok`"
+        return f"{prefix}: {len(self.candidates)} cells ({addresses}{more}); -i asks, `% bound: ok` keeps it"
 
     @property
     def _in_mathematics(self) -> bool:
@@ -115,7 +111,7 @@ def bindable_cells(data: Data) -> list[DataCell]:
     """Return the cells to which a number may be bound: all except row keys."""
     row_keys = {
         row[column].address
-        for table in data.grids.values()
+        for table in data.tables.values()
         for row in table.rows.values()
         for column in table.key
         if column in row
@@ -147,11 +143,11 @@ def rank_candidates(numeral: TypedNumber, matches: list[Candidate]) -> list[Cand
     if len(matches) < 2 or len(matches) > 200:
         return matches
     text = numeral.source.text
-    nearby = set(re.findall(r"[a-z]{3,}|\d[\w.]+", text[max(0, numeral.start - 400) : numeral.end + 200].lower()))
+    nearby_words = set(re.findall(r"[a-z]{3,}|\d[\w.]+", text[max(0, numeral.start - 400) : numeral.end + 200].lower()))
 
     def rank(candidate: Candidate) -> tuple[int, bool, int]:
         words = set(re.findall(r"[a-z]{3,}|\d[\w.]+", candidate.cell.address.lower()))
-        return -len(words & nearby), not candidate.exact, len(candidate.cell.address)
+        return -len(words & nearby_words), not candidate.exact, len(candidate.cell.address)
 
     return sorted(matches, key=rank)
 
@@ -172,12 +168,12 @@ def number_findings(paper: AdoptedPaper, old_cells: Mapping[str, DataCell], revi
             continue
         for numeral in typed_numbers(file, folder.macro, folder.names):
             matches = rank_candidates(numeral, candidates(numeral, index))
-            stale = None
+            stale_cell = None
             may_be_stale = not matches and numeral.significant >= SAFE_DIGITS - 1
             if may_be_stale and (old_matches := rank_candidates(numeral, candidates(numeral, old_index))):
                 cell = old_matches[0].cell
-                stale = cell, paper.data.cells[cell.address].text or "empty"
-            findings.append(NumberFinding(numeral, tuple(matches), stale, revision, folder.macro))
+                stale_cell = cell, paper.data.cells[cell.address].text or "empty"
+            findings.append(NumberFinding(numeral, tuple(matches), stale_cell, revision, folder.macro))
     return findings
 
 

@@ -46,7 +46,7 @@ _DOI = re.compile(r"10\.\d{4,}/\S+|\b\w+://\S+|\barXiv:\s*\d+\.\d+\S*", re.IGNOR
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b\d+(?:\.\d+){2,}\b")
 _NUMBER = re.compile(
     r"(?<![\w.\\@#'])(?<![A-Za-z]-)(?<![A-Za-z]\.)(?<!\d\{,\})"
-    r"(?P<number>(?:(?P<whole>\d{1,3}(?:(?P<parted>,|\{,\}|\\,)\d{3}(?:(?P=parted)\d{3})*)(?!\d)|\d+)(?:\.(?P<fraction>\d+))?)"
+    r"(?P<number>(?:(?P<integer>\d{1,3}(?:(?P<parted>,|\{,\}|\\,)\d{3}(?:(?P=parted)\d{3})*)(?!\d)|\d+)(?:\.(?P<fraction>\d+))?)"
     r"|\.(?P<bare>\d+))(?![A-Za-z\d@]|\.\d|\{,\}\d|-[A-Za-z]|\s*\^\s*(?:\{\s*[-+]?\w|\w))"
 )
 _REFERENCE = re.compile(
@@ -102,8 +102,8 @@ def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> lis
 
 def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
     """Return the number of a match; None for a short number, a year, a reference, and a line with `% bound: ok`."""
-    whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
-    digits = re.sub(r"\D", "", whole)
+    integer, fraction = match["integer"] or "", match["fraction"] or match["bare"] or ""
+    digits = re.sub(r"\D", "", integer)
     if not fraction and (len(digits) < 3 or digits[0] == "0"):
         return None
     if not fraction and not match["parted"] and len(digits) == 4 and int(digits) in YEARS:

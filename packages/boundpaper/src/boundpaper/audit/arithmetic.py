@@ -55,7 +55,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 def _finding(
     sentence: Sentence, numbers: list[Number], expected: str, explanation: str, formula: Formula | None = None
 ) -> Finding:
-    """Return a finding that quotes the sentence from the first of `numbers` to the last, which is the result."""
+    """Return a finding that quotes the part of a sentence with `numbers`, which are the operands and the result."""
     quote = sentence.text[min(number.start for number in numbers) : max(number.end for number in numbers)].strip()
     quote += ")" * (quote.count("(") - quote.count(")"))
     names = ("result", *(f"term {index}" for index in range(1, len(numbers))))
@@ -87,7 +87,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _shares(sentence: Sentence) -> Iterator[Finding]:
-    """Yield findings on wrong percentages in `k of n (p %)` and `p % (k of n)`; truncated percentages are right."""
+    """Yield findings on wrong percentages in `k of n (p %)` and `p % (k of n)`; a truncated one counts as right."""
     for match in (*_SHARE.finditer(sentence.masked_text), *_OF_SHARE.finditer(sentence.masked_text)):
         count, total, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         are_counts = not count.unit and not total.unit and count.decimals <= 0 and total.decimals <= 0
@@ -144,10 +144,10 @@ def _meanings(first: Number, second: Number, change: Number) -> list[Interval]:
     rise, fall = ratio(after, before), ratio(before, after)
     points = [after - before, before - after]
     largest = max(first.value, second.value)
-    hundredfold = [value * 100 for value in points] if largest <= 1 else []
+    hundredfold_points = [value * 100 for value in points] if largest <= 1 else []
     if change.unit == "x":
         return [rise, fall, rise - 1, fall - 1]
     if change.unit == "points":
-        return points + hundredfold
-    relative = [(value - 1) * sign for value in (rise, fall) for sign in (100, -100)] + [rise * 100, fall * 100]
-    return relative + hundredfold + (points if "%" in (first.unit, second.unit) or largest <= 100 else [])
+        return points + hundredfold_points
+    percentages = [(value - 1) * sign for value in (rise, fall) for sign in (100, -100)] + [rise * 100, fall * 100]
+    return percentages + hundredfold_points + (points if "%" in (first.unit, second.unit) or largest <= 100 else [])

@@ -69,7 +69,7 @@ class NumberColumn:
 
     @cached_property
     def intervals(self) -> tuple[Interval | None, ...]:
-        """Return the rounding interval of each number; last decimals that are 0 in every number do not count."""
+        """Return the rounding interval of each number; final decimals that are 0 in every number do not count."""
         numbers = [number for number in self.numbers if number]
         if len({number.decimals for number in numbers}) != 1:
             return tuple(number.interval if number else None for number in self.numbers)
@@ -98,16 +98,16 @@ class ReadTable:
         for index in range(1, len(self.header)):
             texts = [row[index].strip() for row in self.rows]
             numbers = tuple(map(number.of_cell, texts))
-            filled = sum(text not in EMPTY for text in texts)
-            if filled and len(numbers) - numbers.count(None) >= NUMERIC_SHARE * filled:
+            n_filled = sum(text not in EMPTY for text in texts)
+            if n_filled and len(numbers) - numbers.count(None) >= NUMERIC_SHARE * n_filled:
                 columns.append(NumberColumn(self.header[index], index, numbers))
         return tuple(columns)
 
     @cached_property
     def label_columns(self) -> tuple[int, ...]:
         """Return the indices of the columns without numbers."""
-        numeric = {column.index for column in self.columns}
-        return tuple(index for index in range(len(self.header)) if index not in numeric)
+        numeric_columns = {column.index for column in self.columns}
+        return tuple(index for index in range(len(self.header)) if index not in numeric_columns)
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class ReadTable:
 
     @cached_property
     def row_keys(self) -> tuple[str, ...]:
-        """Return a key for each row, from one or two label columns if these suffice; in it, numbers have names."""
+        """Return a key for each row, from one or two label columns if these suffice; numbers follow a column name."""
         columns = self.label_columns
         for choice in (*combinations(columns, 1), *combinations(columns, 2)):
             if len({tuple(row[index] for index in choice) for row in self.rows}) == len(self.rows):
@@ -126,7 +126,7 @@ class ReadTable:
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
     def split_counts(self) -> "ReadTable":
-        """Return the table with each column of counts `k of n` split into `k`, `n` and a percentage that follows."""
+        """Return the table with each column of counts `k of n (p %)` split into columns of `k`, `n` and `p`."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
             counts = [_COUNTS.fullmatch(cell.strip()) for cell in cells]

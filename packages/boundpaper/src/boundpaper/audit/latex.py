@@ -141,7 +141,7 @@ def _add_tabular(document: ReadDocument, source: LatexFile, start: int, stop: in
 
 
 def _split_code(separators: re.Pattern[str], code: str, start: int, stop: int) -> Iterator[tuple[int, str, str]]:
-    """Yield the texts between separators outside brackets, each with the end of its separator and the separator."""
+    """Yield the end of each separator outside brackets, the text before the separator, and the separator."""
     depth = 0
     for match in separators.finditer(code, start, stop):
         depth += (match[0] in "{([") - (match[0] in "})]")

@@ -49,10 +49,10 @@ class TableSentence:
         rows_by_name |= {_bare_name(key): (row,) for row, key in enumerate(self.table.row_keys)}
         mentions: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
-        for token, following in pairwise([*_TOKEN.finditer(text), None]):
+        for token, next_token in pairwise([*_TOKEN.finditer(text), None]):
             if token is None or (mentions and token.start() < mentions[-1][0]):
                 continue
-            for end in (following, token) if following and following[0][0].isdigit() else (token,):
+            for end in (next_token, token) if next_token and next_token[0][0].isdigit() else (token,):
                 name = _bare_name(text[token.start() : end.end()])
                 if len(name) > 2 and name[0].isalpha() and (rows := rows_by_name.get(name)):
                     sizes = _SIZES.match(text, end.end())
@@ -98,7 +98,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Yield findings on the only value of the named rows outside_cells a range above 0, such as `Pines at 37-40`."""
+    """Yield findings on the only value of the named rows outside a range above 0, such as `Pines at 37-40`."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         findings: list[Finding] = []
@@ -106,8 +106,8 @@ def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
             end_rows = [{row for (row, _), number in cells.items() if abs(number.value - end) <= unit} for end in ends]
             if not all(end_rows) or len(end_rows[0] | end_rows[1]) < 2:
                 continue
-            allowed = Interval(ends[0] - unit, ends[1] + unit)
-            outside_cells = [cell for cell, number in cells.items() if not meets(number.interval, allowed)]
+            allowed_interval = Interval(ends[0] - unit, ends[1] + unit)
+            outside_cells = [cell for cell, number in cells.items() if not meets(number.interval, allowed_interval)]
             if not outside_cells:
                 break
             if len(outside_cells) == 1 and column in candidate.columns:
@@ -143,7 +143,7 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _factor_cells(candidate: TableSentence) -> Cells:
-    """Return two or three factors (`x`) of rows whose words are in the sentence: one row, or two rows for `A/B`."""
+    """Return the two or three factors (`x`) of the row whose words are in the sentence, or of two rows for `A/B`."""
     text, table = candidate.sentence.text, candidate.table
     terms = words(text)
     word_counts = {row: len(key_words) for row, key in enumerate(table.row_keys) if (key_words := words(key)) <= terms}

@@ -25,9 +25,9 @@ Words = frozenset[str]
 
 def ordered_words(text: str) -> tuple[str, ...]:
     """Return the significant words of a name in order; a word without a digit is cut to six letters."""
-    lowered = (word.lower() for word in _WORD.findall(text))
-    significant = (_ALIASES.get(word, word) for word in lowered if not _GENERIC.fullmatch(word))
-    return tuple(word if any(map(str.isdigit, word)) else word[:6].rstrip("s") or word for word in significant)
+    lower_words = (word.lower() for word in _WORD.findall(text))
+    significant_words = (_ALIASES.get(word, word) for word in lower_words if not _GENERIC.fullmatch(word))
+    return tuple(word if any(map(str.isdigit, word)) else word[:6].rstrip("s") or word for word in significant_words)
 
 
 def words(text: str) -> Words:
@@ -92,13 +92,13 @@ def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[W
         if left.words in right_cells:
             matches = [right for right in right_cells[left.words] if left.row in (right.row, right.column)]
         else:
-            similar = [
+            similar_terms = [
                 terms for terms in right_cells
                 if len(common := left.words & terms) > 1 and not common.isdisjoint(left.row)
                 and left.words - terms <= second.context and terms - left.words <= first.context
                 and (terms <= set(left.row) or not common.isdisjoint(left.column))
             ]  # fmt: skip
-            matches = right_cells[similar[0]] if len(similar) == 1 else []
+            matches = right_cells[similar_terms[0]] if len(similar_terms) == 1 else []
         if len(matches) == 1:
             pairs.append((left, matches[0]))
     right_counts = Counter(id(right) for _, right in pairs)
@@ -121,7 +121,7 @@ def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
     is_isolated = any(cell.column not in names or (has_columns and cell.row not in names) for cell in differing_cells)
     shared_values = {left.number.value for left, right in agreeing_pairs if min(left.digits, right.digits) > 2}
     two_digit_agreements = sum(min(left.digits, right.digits) > 1 for left, right in agreeing_pairs)
-    points = next((len(table.cells) for table in (first, second) if table.kind == "figure"), 0)
+    n_points = next((len(table.cells) for table in (first, second) if table.kind == "figure"), 0)
     are_slips = all(_is_slip(left.number.text, right.number.text) for left, right in differing_pairs)
     if len(shared_values) >= max(FEWEST, 2 * len(differing_pairs)) and are_slips and not is_isolated:
         cell_names = distinct([left.name for left, _ in pairs])
@@ -136,7 +136,7 @@ def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
             yield Finding(
                 "same-quantity", "warning", right.place, printed, reason, left_text, values, left.place, relation
             )
-    elif differing_pairs and first.kind != second.kind and len(pairs) == points >= 4 and two_digit_agreements > 1:
+    elif differing_pairs and first.kind != second.kind and len(pairs) == n_points >= 4 and two_digit_agreements > 1:
         left, right = differing_pairs[0]
         texts = [(left.name, left.number.text, right.number.text) for left, right in differing_pairs]
         cells = "; ".join(f"{name} = {left_text} and {right_text}" for name, left_text, right_text in texts)

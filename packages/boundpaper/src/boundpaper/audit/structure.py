@@ -41,10 +41,10 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
     for (path, parent), sections in sections_by_parent.items():
         falls = [number for (previous_number, _), (number, _) in pairwise(sections) if previous_number > number]
         distinct_numbers = {number for number, _ in sections}
-        omitted, repeated = max(distinct_numbers) - len(distinct_numbers), len(sections) - len(distinct_numbers)
-        if len(sections) < max(3, 3 * (omitted + repeated + len(falls))) or parent_counts[path, len(parent)] > 1:
+        n_omitted, n_repeated = max(distinct_numbers) - len(distinct_numbers), len(sections) - len(distinct_numbers)
+        if len(sections) < max(3, 3 * (n_omitted + n_repeated + len(falls))) or parent_counts[path, len(parent)] > 1:
             continue  # numbers with so many faults are not section numbers
-        has_one_fall = len(falls) == 1 != falls[0] and not repeated
+        has_one_fall = len(falls) == 1 != falls[0] and not n_repeated
         for (previous_number, previous), (number, heading) in pairwise(sections):
             if number == previous_number:
                 reason = f"follows a section of the same number, {previous.text!r}"
@@ -70,8 +70,8 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
         if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.is_aside:
             captions.append((int(caption["number"]), sentence))
         for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
-            elsewhere = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
-            references += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not elsewhere else []
+            is_elsewhere = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
+            references += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not is_elsewhere else []
     if len(captions) < 2:
         return
     captions_by_number: dict[int, list[Sentence]] = {}

@@ -24,7 +24,7 @@ _SEED = "out/state/seed"  # the hash of the project's state from which the copy 
 
 
 def steps_of_results(graph: Graph) -> list[str]:
-    """Return the keys of steps that make results; steps that gather claims count only if there are claims."""
+    """Return the keys of steps that make results, without steps that gather claims if there are no claims."""
     has_claims = any(step.kind.name == "claim" for step in graph.steps.values())
     kinds = {"result", "ledger", "places", "inventory"} if has_claims else {"result"}
     return [key for key, step in graph.steps.items() if step.kind.name in kinds]
@@ -70,8 +70,8 @@ def _fill_copy(project: Session, copy: Path, keys: Iterable[str]) -> None:
     removed_keys = entries.keys() - project.graph.steps.keys()  # the copy must also remove results of removed steps
     copied_entries = {key: entry for key, entry in entries.items() if key in removed_keys.union(keys)}
     outputs = {path for entry in copied_entries.values() for path in entry["outputs"]}
-    committed = {path.relative_to(project.root).as_posix() for path in (project.root / RESULTS).glob("*.csv")}
-    for path in sorted(outputs | committed | {FACTS}):
+    committed_paths = {path.relative_to(project.root).as_posix() for path in (project.root / RESULTS).glob("*.csv")}
+    for path in sorted(outputs | committed_paths | {FACTS}):
         (copy / path).parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
             shutil.copy2(project.root / path, copy / path)

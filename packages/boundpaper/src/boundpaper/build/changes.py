@@ -40,7 +40,7 @@ class Change:
 
     @property
     def weight(self) -> tuple[int, float]:
-        """Return a sort key, largest first: verdicts, then added or removed cells, then relative changes."""
+        """Return a sort key, which is largest for verdicts, then for added or removed cells, then for large changes."""
         if self.result == "claims" and self.location.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:

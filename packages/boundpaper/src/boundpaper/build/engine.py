@@ -131,7 +131,7 @@ class Engine:
         return self.outcome
 
     def _prepare(self, order: Iterable[str]) -> None:
-        """Run the preparations of steps that were never built, which call outside programs, while other steps run."""
+        """Call `prepare` of the kinds of steps that were never built, so that outside programs start early."""
         kinds = (self.graph.steps[key].kind for key in order if key not in self.state.steps)
         for name in dict.fromkeys(kind.prepare for kind in kinds if kind.prepare and self.jobs > 1):
             with suppress(ThesisError):  # the step will raise the same error

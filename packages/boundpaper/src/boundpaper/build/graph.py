@@ -244,7 +244,7 @@ class _Loader:
         return replace(step, artifacts=artifacts, needs=tuple(needs), inputs=inputs, fault="\n".join(faults))
 
     def _input_files(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
-        files = {*self._closures.of_module(step.kind.builder_module)} if step.kind.builder else set()
+        files = {*self._closures.of_module(step.kind.builder.partition(":")[0])} if step.kind.builder else set()
         if step.file.endswith(".py") and step.function:
             files |= self._closures.of(step.file)
         elif not step.kind.follows and step.file and not step.kind.is_folder:

@@ -112,12 +112,12 @@ class Job:
             raise
 
     def artifact_with(self, message: str) -> str:
-        """Return which artifact contains a text that a message quotes; empty if none does or it names an artifact."""
+        """Return which artifact contains a text that a message quotes; empty if the message names an artifact."""
         from boundpaper.store.reader import read
 
         if not self.function or any(name in message for name in self.artifacts):
             return ""
-        quoted = set(re.findall(r"'([^']+)'", message))
+        quoted_texts = set(re.findall(r"'([^']+)'", message))
         columns = set(re.findall(r"\b(\w+)='", message))  # `pick` quotes them if a row is absent
         for name in self.artifacts:
             with suppress(ThesisError):
@@ -125,7 +125,7 @@ class Job:
                 if columns and not columns <= {*frame.columns}:
                     continue
                 for column in frame.select_dtypes(exclude="number"):
-                    if common := quoted & set(map(str, frame[column].unique())):
+                    if common := quoted_texts & set(map(str, frame[column].unique())):
                         return f" ({min(common)!r} is in {name}, column {column})"
         return ""
 
@@ -138,9 +138,9 @@ def _artifact_list(frames: Mapping[str, pd.DataFrame]) -> str:
 
 def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
     """Return a note with the columns of the frame that has a column like the missing one, or of the only frame."""
-    missing = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
+    missing_words = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
-    for word in missing:
+    for word in missing_words:
         for column in similar_names(word, itertools.chain(*columns.values()), most=1):
             name = next(name for name, names in columns.items() if column in names)
             return f"; {name} has the columns {', '.join(columns[name])}; did you mean {column!r}?"

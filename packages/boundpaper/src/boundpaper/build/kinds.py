@@ -74,11 +74,6 @@ class Kind:
     in_process: bool = False
     prepare: str = ""
 
-    @property
-    def builder_module(self) -> str:
-        """Return the module that defines the builder."""
-        return self.builder.partition(":")[0]
-
 
 KINDS = (
     Kind(

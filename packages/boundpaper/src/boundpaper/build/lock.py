@@ -13,7 +13,7 @@ from boundpaper.store.files import unwritable_message
 
 @contextmanager
 def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; if another process holds it, call `waiting` once with its name, then wait.
+    """Hold an exclusive lock on `path`; if another process holds it, call `waiting` once with its id, and wait.
 
     Programs that `boundpaper.build.process` starts inherit the lock, which lasts until all of them have ended.
     """

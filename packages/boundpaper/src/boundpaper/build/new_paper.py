@@ -9,7 +9,7 @@ from pathlib import Path
 
 import boundpaper
 from boundpaper.errors import SpecError
-from boundpaper.places import MARK
+from boundpaper.places import project_above
 from boundpaper.store.files import new_folder, write
 
 FRAME = Path(boundpaper.__file__).parent / "frame"
@@ -23,7 +23,7 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
     `title` and `date` go on the title page. Raises SpecError when the folder exists and is not empty, or is inside
     another paper.
     """
-    if paper := next((parent for parent in folder.resolve().parents if (parent / MARK).is_file()), None):
+    if paper := project_above(folder.resolve().parent):
         raise SpecError(f"{folder}: is inside the paper {paper}; name a folder outside it")
     files = {REAL_NAMES.get(name, name): text for name, text in _frame_files(title, date).items()}
     with new_folder(folder) as frame:

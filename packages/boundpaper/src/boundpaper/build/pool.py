@@ -47,7 +47,7 @@ class _WatchedContext(SpawnContext):
 
 
 def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
-    """Return a pool of workers that ignore Ctrl-C; 0 leaves Python's own threshold for collecting garbage."""
+    """Return a pool of workers that ignore Ctrl-C; with 0, they keep Python's threshold for collecting garbage."""
     return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (gc_threshold,))
 
 

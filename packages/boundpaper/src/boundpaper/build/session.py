@@ -179,7 +179,7 @@ class Progress:
             self._bar.update(self._task, completed=self._done, description=key)
 
     def _show_bar(self) -> None:
-        """Show the bar, when a timer calls this, since a long step reports nothing while it runs."""
+        """Show the bar; a timer calls this, since a long step reports nothing while it runs."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar

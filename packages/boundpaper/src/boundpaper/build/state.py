@@ -24,7 +24,7 @@ class State:
             self.steps = {}  # unreadable or damaged state: build everything
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if `entry` is None; save often, in at most 1/30 of the build's time."""
+        """Set a step's entry, or remove it if `entry` is None; save the state unless saving would slow the build."""
         if entry is None:
             del self.steps[key]
         else:

@@ -40,8 +40,8 @@ class FileStamps:
 
     def __init__(self, root: Path, mark: Path) -> None:
         self.root, self.mark = root, mark
-        self._since = mark.stat().st_mtime_ns
-        self._before = _stamps_of(root, _project_paths(root))
+        self._mark_time = mark.stat().st_mtime_ns
+        self._stamps_before = _stamps_of(root, _project_paths(root))
 
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
         """Save `steps` as up to date, with their state entries; return whether time stamps can prove this later.
@@ -53,10 +53,10 @@ class FileStamps:
         for entry in entries:
             hashes |= entry["inputs"] | entry["outputs"]
         hashes[STATE] = digest(self.root / STATE)  # removing it is a request to build again
-        outside_paths = sorted(path for path in hashes if path not in self._before)
-        if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
+        outside_paths = sorted(path for path in hashes if path not in self._stamps_before)
+        if not all(stamp and max(stamp[:2]) < self._mark_time for stamp in self._stamps_before.values()):
             return False
-        if _stamps_of(self.root, _project_paths(self.root)) != self._before:
+        if _stamps_of(self.root, _project_paths(self.root)) != self._stamps_before:
             return False
         stamps = self._stamps_after_build(outside_paths, hashes)
         if stamps is None:
@@ -64,18 +64,18 @@ class FileStamps:
         record = _read_kept_stamps(self.root)
         if record is not None and names < set(record["steps"]) and _is_unchanged(self.root, record):
             return True
-        stamps_hash = _stamps_hash({**self._before, **stamps})
-        paths = [*self._before, *outside_paths]
+        stamps_hash = _stamps_hash({**self._stamps_before, **stamps})
+        paths = [*self._stamps_before, *outside_paths]
         keep_value(self.root / FILE, {"format": _FORMAT, "steps": sorted(names), "paths": paths, "stamps": stamps_hash})
         return True
 
     def _stamps_after_build(self, paths: list[str], hashes: Mapping[str, str]) -> dict[str, Stamp | None] | None:
         """Return the stamps of files that the build wrote or read elsewhere; None if a file changed meanwhile."""
-        mark, stamps = self._since, _stamps_of(self.root, paths)
+        mark, stamps = self._mark_time, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
-                recent = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._since]
-                return stamps if all(digest(self.root / path) == hashes.get(path) for path in recent) else None
+                recent_paths = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._mark_time]
+                return stamps if all(digest(self.root / path) == hashes.get(path) for path in recent_paths) else None
             time.sleep(_TICK)
             os.utime(self.mark)
             mark, stamps = self.mark.stat().st_mtime_ns, _stamps_of(self.root, paths)

@@ -70,11 +70,11 @@ def _start_watchman() -> IO[bytes]:
 
 def main() -> None:
     """Maintain the list until the pipe closes, then kill every process on it."""
-    watched: set[int] = set()  # ids as for `kill`: a group is a negative number
+    watched_ids: set[int] = set()  # ids as for `kill`: a group is a negative number
     for line in sys.stdin.buffer:
         signed_pid = int(line[1:])
-        (watched.add if line[:1] == b"+" else watched.discard)(signed_pid)
-    for signed_pid in watched:
+        (watched_ids.add if line[:1] == b"+" else watched_ids.discard)(signed_pid)
+    for signed_pid in watched_ids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(signed_pid, signal.SIGKILL)
 

@@ -45,8 +45,8 @@ def main(arguments: Sequence[str]) -> int:
     write(root / ANCHORS, table.to_csv(index=False, lineterminator="\n").encode())
     for kind in ("statement", "cell check"):
         anchors_of_kind = [anchor for anchor, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
-        lines = sum(bool(anchor["line"]) for anchor in anchors_of_kind)
-        print(f"{kind}: {lines} of {len(anchors_of_kind)} with a line, the rest with a heading")
+        n_located = sum(bool(anchor["line"]) for anchor in anchors_of_kind)
+        print(f"{kind}: {n_located} of {len(anchors_of_kind)} with a line, the rest with a heading")
     for anchor, row in zip(anchors, rows, strict=True):
         if row["reported"] and not anchor["reported"]:
             print(f"{row['claim']} reports {row['reported']!r}, which document {row['source']} does not print")
@@ -57,7 +57,7 @@ def _read_document(folder: Path, source: str) -> str:
     """Return the text of the only file of a document in the folder."""
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
-        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder with one file per document")
+        raise DataError(f"{folder} has {len(paths)} files {source}*.md; give the folder with one file per document")
     return paths[0].read_text(encoding="utf-8")
 
 

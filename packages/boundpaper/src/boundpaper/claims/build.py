@@ -103,7 +103,7 @@ def severity(verdict: Verdict, section: str, declared_severity: str, headlines: 
 
 
 def _failure_kind(verdict: Verdict, declared: str) -> str:
-    """Return the failure kind that the decorator declares if the verdict names no other than the default kinds."""
+    """Return the failure kind that a verdict names, or else the kind that the decorator declares, or the default."""
     is_default = verdict.verdict in ("not supported", "contradicted") and verdict.failure in _DEFAULT_FAILURES
     return declared if declared and is_default else verdict.failure
 

@@ -91,7 +91,7 @@ def quote_row(row: pd.Series, where: Mapping[str, object]) -> QuotedCell:
             raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")
         row = parsed(row.to_frame().T).iloc[0]
     if pd.isna(row["low"]):
-        raise DataError(f"the cell {where} prints {row['printed']!r}, which is not a number")
+        raise DataError(f"the cell {where} prints {row['printed']!r}, which is not a number; compare it by judge()")
     value = None if pd.isna(row["value"]) else float(row["value"])
     decimals = None if pd.isna(row["decimals"]) else int(row["decimals"])
     return QuotedCell(str(row["printed"]), value, decimals, Interval(float(row["low"]), float(row["high"])))
@@ -175,7 +175,7 @@ def compare(
 
 
 def _agreement_with(allowed: Interval, value: float, within: Interval | None) -> str:
-    """Return the verdict on a recomputed number that may have any value in a range."""
+    """Return the verdict on a recomputed number for which the source allows any value in a range."""
     if meets(allowed, exact(value)):
         return "holds"
     return "holds after rounding" if within is not None and overlaps(allowed, within) else "contradicted"

@@ -318,9 +318,10 @@ _BOOL_CHANGES: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda 
 def main(names: list[str]) -> int:
     """Print verdicts that no mutation changes, and verdicts that change without a new reason; return 1 if any exist."""
     root = places.project()
-    selected = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
+    all_claims = claims(root / "analysis/claims")
+    selected_claims = {name: claim for name, claim in all_claims.items() if not names or name in names}
     n_stuck = 0
-    for name, claim in selected.items():
+    for name, claim in selected_claims.items():
         for outcome in mutate_claim(name, claim, read_inputs(root, claim)).outcomes.values():
             if not outcome.changed_by:
                 effect = "never turns" if outcome.reworded_by else "never turns, nor is reworded"
@@ -328,7 +329,7 @@ def main(names: list[str]) -> int:
             elif outcome.unexplained:
                 print(f"{outcome.claim}: changes without a new reason or value ({outcome.unexplained})")
             n_stuck += not outcome.changed_by or bool(outcome.unexplained)
-    print(f"{len(selected)} claims, {n_stuck} verdicts stuck or silent")
+    print(f"{len(selected_claims)} claims, {n_stuck} verdicts stuck or silent")
     return int(n_stuck > 0)
 
 

@@ -3,8 +3,8 @@
     python -m boundpaper.claims.numbers
 
 The command writes `artifacts/sources/repeated_numbers.csv`. It has the cells of the tables in `artifacts/sources` whose
-number the same document prints in another cell, if the number has at least `DIGITS` digits and is not a power of two.
-The quantity of each cell is filled in by hand; the command keeps it, and leaves it empty for new cells. A number that
+number the same document prints in another cell, if the number has `FEWEST_DIGITS` digits and is not a power of two. The
+quantity of each cell is filled in by hand; the command keeps it, and leaves it empty for new cells. A number that
 is printed for two or more quantities must be explained in `artifacts/sources/number_coincidences.csv`.
 """
 
@@ -23,15 +23,15 @@ from boundpaper.store.descriptor import resource
 from boundpaper.store.documents import judged_sources
 from boundpaper.store.files import write
 
-DIGITS = 4
-LISTED = "artifacts/sources/repeated_numbers.csv"
+FEWEST_DIGITS = 4
+REPEATED_NUMBERS = "artifacts/sources/repeated_numbers.csv"
 COLUMNS = ("document", "number", "table", "cell", "quantity", "reason", "source")
 NOT_IN_KEYS = ("printed", "source", "reason", "as_number")  # columns that do not identify a cell
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def distinctive_number(printed: str) -> str | None:
-    """Return the only number in a cell if it has `DIGITS` significant digits and is not a power of two, else None."""
+    """Return a cell's only number if it has `FEWEST_DIGITS` significant digits and is no power of two, else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -41,7 +41,7 @@ def distinctive_number(printed: str) -> str | None:
         digits = digits.rstrip("0")
         if int(number).bit_count() == 1:
             return None
-    return number if len(digits) >= DIGITS else None
+    return number if len(digits) >= FEWEST_DIGITS else None
 
 
 def repeated_numbers(root: Path) -> list[dict[str, str]]:
@@ -79,13 +79,13 @@ def main() -> int:
     """Write the list, print how many cells have no quantity yet, and return the exit code."""
     root = places.project()
     old_rows: list[dict[str, str]] = []
-    if (root / LISTED).exists():
-        with (root / LISTED).open(encoding="utf-8", newline="") as stream:
+    if (root / REPEATED_NUMBERS).exists():
+        with (root / REPEATED_NUMBERS).open(encoding="utf-8", newline="") as stream:
             old_rows = list(csv.DictReader(stream))
     rows = keep_quantities(repeated_numbers(root), old_rows)
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
-    write(root / LISTED, table.to_csv(index=False, lineterminator="\n").encode())
-    print(f"{LISTED}: {len(rows)} cells, {sum(not row['quantity'] for row in rows)} without a quantity")
+    write(root / REPEATED_NUMBERS, table.to_csv(index=False, lineterminator="\n").encode())
+    print(f"{REPEATED_NUMBERS}: {len(rows)} cells, {sum(not row['quantity'] for row in rows)} without a quantity")
     return 0
 
 

@@ -32,14 +32,14 @@ from boundpaper.typeset.printed import parse
 
 SEED = 20251122
 COUNT = 60
-PLANTED = "artifacts/sources/planted_typos.csv"
+PLANTED_TYPOS = "artifacts/sources/planted_typos.csv"
 COLUMNS = ("document", "table", "row", "before", "after", "typo", "detected", "by")
 Step = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Typo:
-    """A planted typo: where it is (rows are counted from 1), the cell's text before and after, and its kind."""
+    """A planted typo: its document, table and row (from 1), the cell's text before and after, and its kind."""
 
     document: str
     table: str
@@ -224,7 +224,7 @@ def main(arguments: list[str]) -> int:
         print(f"{change}: {detected_by or 'not detected'}", flush=True)
     if len(arguments) < 2:
         table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
-        write(root / PLANTED, table.to_csv(index=False, lineterminator="\n").encode())
+        write(root / PLANTED_TYPOS, table.to_csv(index=False, lineterminator="\n").encode())
     for document in judged_sources(root):
         rows_of_document = [row for row in rows if row["document"] == document]
         print(f"{document}: {sum(bool(row['by']) for row in rows_of_document)} of {len(rows_of_document)} detected")

@@ -45,7 +45,8 @@ def with_origins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     def resolve(name: str, repeats: tuple[str, ...]) -> dict[str, Any]:
         if name in repeats:
-            raise SpecError(f"claims repeat each other in a circle: {' -> '.join([*repeats, name])}")
+            circle = " -> ".join([*repeats, name])
+            raise SpecError(f"claims repeat each other in a circle: {circle}; remove one of these repeats")
         if name not in result:
             origins = [resolve(origin, (*repeats, name)) for origin in _origins(name, row_by_name)]
             result[name] = _with_worst(row_by_name[name], origins)
@@ -64,16 +65,16 @@ def _origins(name: str, row_by_name: Mapping[str, Mapping[str, Any]]) -> list[st
 
 
 def _with_worst(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a row without `repeats`; if it agrees with its origins, it gets the worst verdict of these."""
+    """Return a row without `repeats`; if it agrees with its origins, its verdict becomes the worst of theirs."""
     result = {name: value for name, value in row.items() if name != "repeats"}
     if not origins or result["verdict"] not in GOOD:
         return result
-    worst = max(origins, key=lambda origin: _WORST_LAST.index(origin["verdict"]))
-    if _WORST_LAST.index(worst["verdict"]) <= _WORST_LAST.index(result["verdict"]):
+    worst_origin = max(origins, key=lambda origin: _WORST_LAST.index(origin["verdict"]))
+    if _WORST_LAST.index(worst_origin["verdict"]) <= _WORST_LAST.index(result["verdict"]):
         return result
     return {
         **result,
-        **{name: worst[name] for name in _INHERITED_COLUMNS if name in worst},
-        "verdict": worst["verdict"],
-        "reason": f"Repeats {worst['claim']}: {worst['verdict']}. {worst['reason']}",
+        **{name: worst_origin[name] for name in _INHERITED_COLUMNS if name in worst_origin},
+        "verdict": worst_origin["verdict"],
+        "reason": f"Repeats {worst_origin['claim']}: {worst_origin['verdict']}. {worst_origin['reason']}",
     }

@@ -301,8 +301,8 @@ class Rows:
     def keys(self, frames: Frames) -> list[dict[str, Any]]:
         """Return the set of keys of each distinct row."""
         rows = self.artifact.frame(frames)
-        distinct = rows[list(self.columns)].drop_duplicates() if self.columns else rows
-        return [{str(name): value for name, value in row.items()} for _, row in distinct.iterrows()]
+        distinct_rows = rows[list(self.columns)].drop_duplicates() if self.columns else rows
+        return [{str(name): value for name, value in row.items()} for _, row in distinct_rows.iterrows()]
 
 
 def mean(*terms: Term) -> Term:

@@ -136,13 +136,13 @@ class Verdict:
         for name in ("p_value", "p_adjusted"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{name} is {value}, which is not a probability")
+                raise ValueError(f"{name} is {value}, which is not a probability; give a number from 0 to 1")
         if (self.ci_low is None) != (self.ci_high is None):
-            raise ValueError("an interval needs both ends or neither")
+            raise ValueError("an interval has two ends; give ci_low and ci_high")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:
             raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} has its ends in the wrong order")
         if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:
-            raise ValueError(f"p_adjusted {self.p_adjusted:g} is below p_value {self.p_value:g}")
+            raise ValueError(f"p_adjusted {self.p_adjusted:g} is below p_value {self.p_value:g}; exchange them")
 
     def _check_failure(self) -> None:
         if self.failure and self.failure not in FAILURES:

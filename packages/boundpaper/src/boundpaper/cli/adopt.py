@@ -114,19 +114,19 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
         elif interactive:
             if (candidate := _ask_for_cell(finding)) is not None:
                 bindings.append((finding.numeral, candidate))
-        elif finding.candidates or finding.stale or every:
+        elif finding.candidates or finding.stale_cell or every:
             click.echo(str(finding))
     for file, text in bind_numbers(paper, bindings).items():
         files.write(file.path, file.encoded(text))
         click.echo(f"{file.shown}: written", err=True)
     if bindings:
         generate.build(folder)
-    n_unmatched = sum(not (finding.candidates or finding.stale) for finding in findings)
+    n_unmatched = sum(not (finding.candidates or finding.stale_cell) for finding in findings)
     n_certain = sum(finding.is_certain for finding in findings)
     outcome = f"{len(bindings)} bound" if fix or interactive else f"{n_certain} that --fix binds"
     click.echo(f"{counted(len(findings), 'typed number')}, {n_unmatched} of them match no cell, {outcome}", err=True)
     bound_ids = {id(numeral) for numeral, _ in bindings}
-    if any((finding.is_certain or finding.stale) and id(finding.numeral) not in bound_ids for finding in findings):
+    if any((finding.is_certain or finding.stale_cell) and id(finding.numeral) not in bound_ids for finding in findings):
         raise SystemExit(1)
 
 

@@ -63,7 +63,7 @@ def audit(
             known = or_known(promote, [finding.id for finding in findings])
             raise click.UsageError(f"--promote {promote}{known or '; no contradiction found'}")
         if output is None:
-            raise click.UsageError(f"--promote {promote}; give -o FILE.py")
+            raise click.UsageError(f"--promote {promote} needs a file to write; give -o FILE.py")
         claim, table = report.claim_source(finding, output.stem)
         for path, text in ((output, claim), (output.with_suffix(".csv"), table)):
             files.write(path, text.encode())
@@ -71,28 +71,29 @@ def audit(
         return
     entries = {key: entry for key, entry in entries.items() if not only or entry["kind"] in only}
     with_reasons = list(zip(findings, reasons(findings, entries, baseline or ""), strict=True))
-    suppressed = [(finding, reason) for finding, reason in with_reasons if reason]
+    suppressed_findings = [(finding, reason) for finding, reason in with_reasons if reason]
     open_findings = [finding for finding, reason in with_reasons if not reason]
-    listed = [finding for finding in open_findings if LEVELS.index(finding.level) <= LEVELS.index(level)]
+    shown_findings = [finding for finding in open_findings if LEVELS.index(finding.level) <= LEVELS.index(level)]
     coverage = checks.coverage(sources)
     if format == "text":
-        counts = [counted(sum(finding.level == level_name for finding in listed), level_name) for level_name in LEVELS]
-        counts.append(f"{len(suppressed)} suppressed")
-        if n_hidden := len(open_findings) - len(listed):
+        levels = [finding.level for finding in shown_findings]
+        counts = [counted(levels.count(level_name), level_name) for level_name in LEVELS]
+        counts.append(f"{len(suppressed_findings)} suppressed")
+        if n_hidden := len(open_findings) - len(shown_findings):
             counts.append(f"{n_hidden} less certain (--level note shows all)")
-        text = "\n".join((*map(str, listed), ", ".join(counts), checks.counts_in_words(coverage))) + "\n"
+        text = "\n".join((*map(str, shown_findings), ", ".join(counts), checks.counts_in_words(coverage))) + "\n"
     elif format == "html":
-        places = [place for finding in listed for place in (finding.place, finding.other_place) if place]
+        places = [place for finding in shown_findings for place in (finding.place, finding.other_place) if place]
         names = [*(source.file for source in sources), *(place.file for place in places)]
-        text = report.as_page(listed, list(dict.fromkeys(names)))
+        text = report.as_page(shown_findings, list(dict.fromkeys(names)))
     else:
-        with_reasons = [*((finding, None) for finding in listed), *suppressed]
+        with_reasons = [*((finding, None) for finding in shown_findings), *suppressed_findings]
         text = report.as_json(with_reasons, coverage) if format == "json" else report.as_sarif(with_reasons)
     if output:
         files.write(output, text.encode())
     else:
         click.echo(text, nl=False)
-    if listed:
+    if shown_findings:
         raise SystemExit(1)
 
 

@@ -84,7 +84,7 @@ def _plain_message(error: Exception) -> str | None:
 
 
 def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
-    """Return the command line of the paper in the folder that `root` returns; it is called again for each command."""
+    """Return the command line of the paper in the folder that `root` returns; each command calls `root` again."""
 
     def print_version(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
         if requested and not ctx.resilient_parsing:
