@@ -216,7 +216,7 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
                 f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; correct "
                 "the file, or leave it out"
             )
-        if delimiter == ";":  # in such files, decimals may have a comma
+        if delimiter == ";":  # files with semicolons may have decimal commas
             row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]
     return header, rows
 

@@ -153,7 +153,7 @@ def compile_pdf(folder: Path, document: str) -> bytes:
 def convert_adopted(folder: Folder, format: str, scratch: Path) -> tuple[bytes, list[str]]:
     """Return what `convert` returns for the adopted paper in `folder`, after flattening it into `scratch`."""
     flatten.write_flattened(folder, scratch / "plain")
-    return convert(scratch / "plain", Path(folder.mains[0]).name, format, first_line=2)  # the author's has a line more
+    return convert(scratch / "plain", Path(folder.mains[0]).name, format, first_line=2)  # flattening removed a line
 
 
 def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[bytes, list[str]]:

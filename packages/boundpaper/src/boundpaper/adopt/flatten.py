@@ -57,7 +57,7 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
     text = "".join([*output, text[position:]])
     loaded_names = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
     missing_packages = [package for package in paper.packages() if not re.search(rf"\b{package}\b", loaded_names)]
-    if missing_packages:  # `bound/` loaded them
+    if missing_packages:  # so far, `bound/` loads them
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing_packages)}}}", 1)
     return without_line(text)
 

@@ -59,7 +59,7 @@ class NumberFinding:
             return False
         candidate, has_decimals = self.candidates[0], self.numeral.decimals > 0
         has_enough_digits = self.numeral.significant >= (SAFE_DIGITS if has_decimals else SAFE_DIGITS + 1)
-        in_list = candidate.cell.position.rpartition(".")[2].isdigit()  # an address that says little
+        in_list = candidate.cell.position.rpartition(".")[2].isdigit()  # its address says little
         return has_enough_digits and candidate.plain and not in_list and (candidate.exact or has_decimals)
 
     def __str__(self) -> str:

@@ -72,7 +72,7 @@ class TypedNumber:
     source: LatexFile
     start: int  # the offset of the number or of a sign adjacent to it
     end: int
-    value: Decimal  # also with a separate sign, as in `$-$0.3`
+    value: Decimal  # with its sign, even if that is separate, as in `$-$0.3`
     decimals: int
     significant: int  # significant digits, without zeros at the end of a whole number
     format: str  # prints the number as typed

@@ -12,7 +12,7 @@ from boundpaper.statistics.rounding import Interval, meets, ratio
 _N = "[\ue000-\uf8ff]"  # a number in `Sentence.masked_text`
 _ABOUT = r"(?:(?:only|just|about|roughly|approximately|around|nearly)\s|[~≈])*+"
 _SUM = re.compile(
-    r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷^)\]}·√])(?<![-+\u2212\u2013/×*÷^)\]}·√]\s)"  # from the first term of a sum
+    r"(?P<before>\w?)(?<![-+\u2212\u2013/×*÷^)\]}·√])(?<![-+\u2212\u2013/×*÷^)\]}·√]\s)"  # before the first term
     rf"(?P<terms>{_N}(?:\s?[-+\u2212\u2013/×*÷]\s?{_N})++)\s?(?P<equal>[=≈])\s?(?P<result>{_N})"
     r"(?!\s?[-+\u2212*/×·^(\[{≠?])"
 )
@@ -106,7 +106,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
     for match in _TWO_VALUES.finditer(sentence.masked_text):
         first, second = sentence.number(match["a"]), sentence.number(match["b"])
         before, gap = sentence.masked_text[: match.start()], match["gap"].strip()
-        is_in_chain = before.rstrip().endswith(("→", "->", "⟶", "="))  # `=` may begin a setting
+        is_in_chain = before.rstrip().endswith(("→", "->", "⟶", "="))  # after `=` comes a setting
         if is_in_chain or (gap == "to" and not _FROM.search(before)) or "bound" in (first.qualifier, second.qualifier):
             continue
         if first.unit not in ("", second.unit) or (first.decimals != second.decimals and not second.unit):

@@ -38,7 +38,7 @@ class Sentence:
     place: FileLine
     text: str
     headings: tuple[str, ...] = ()  # the headings above it
-    level: int = 0  # of a heading; 0 for a sentence
+    level: int = 0  # the level of a heading; 0 for a sentence
     is_aside: bool = False  # whether it is in a list or quotation
 
     @cached_property
@@ -86,9 +86,9 @@ class ReadTable:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]  # the line of each row, or of each column if the table is transposed
-    caption: str = ""  # or the sentence that introduces the table
+    caption: str = ""  # the caption, or the sentence that introduces the table
     headings: tuple[str, ...] = ()  # the headings above it
-    kind: str = "table"  # or `figure`
+    kind: str = "table"  # `table` or `figure`
     is_transposed: bool = False
 
     @cached_property

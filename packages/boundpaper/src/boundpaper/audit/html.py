@@ -26,7 +26,7 @@ class HtmlReader(HTMLParser):
     def __init__(self, document: ReadDocument) -> None:
         super().__init__()
         self.document = document
-        self.texts: list[str] = []  # since the last block began
+        self.texts: list[str] = []  # the texts since the last block began
         self.line, self.tag, self.spans = 1, "", [1, 1]  # first line and tag of the block; rows and columns of a cell
         self.hidden_depth, self.aside_depth = 0, 0  # open elements with hidden text; open lists and quotations
         self.open_tables: list[OpenTable] = []

@@ -51,7 +51,7 @@ _ORNAMENTS = " \t\n\xa0✅✓✔❌✗✘⚠⭐★☆🏆🥇🥈🥉🎉🎯�
 class Number:
     """A printed number, with its offsets in the text."""
 
-    text: str  # with its unit
+    text: str  # the printed number with its unit
     value: float
     decimals: int  # digits after the point; may be negative with an exponent
     unit: str  # `%`, `x`, `points`, K, M, B, another short unit as printed, or empty

@@ -123,7 +123,7 @@ def _count_shares(table: ReadTable) -> Iterator[ColumnRelation]:
         if total.name != ALL_OF + count.name:
             continue
         percents = [column for column in table.columns if any(cell and cell.unit == "%" for cell in column.numbers)]
-        siblings = [column for column in percents if column.name == f"share of {count.name}"]  # from the same cells
+        siblings = [column for column in percents if column.name == f"share of {count.name}"]  # `p` of `k of n (p %)`
         shares = siblings or [column for column in percents if not column.name.startswith("share of ")]
         fits = [fit for column in shares if (fit := fit_relation(table, "share", (column, count, total)))]
         best = min(fits, key=lambda fit: len(fit.deviations) - len(fit.agreeing_rows), default=None)

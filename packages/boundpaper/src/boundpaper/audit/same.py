@@ -18,8 +18,8 @@ _GENERIC = re.compile(
     "number|all|each|we|per)s?"
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-FEWEST = 3  # distinct numbers of three digits on which two tables must at least agree
-MOST_TABLES, MOST_CELLS = 80, 400  # of a document, and of a table, that are compared
+FEWEST = 3  # fewest distinct numbers of three digits on which two tables must agree
+MOST_TABLES, MOST_CELLS = 80, 400  # most tables of a document, and most cells of a table, that are compared
 Words = frozenset[str]
 
 
@@ -143,8 +143,8 @@ def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
         sign = ", with the other sign" if is_negated else ""
         printed = f"{len(differing_pairs)} of {len(pairs)} cells"
         reason = f"the {first.kind} at line {left.place.line} differs{sign}: {cells}"
-        values = tuple(chain.from_iterable(texts))
-        yield Finding("same-quantity", "warning", right.place, printed, reason, "", values, left.place)
+        all_texts = tuple(chain.from_iterable(texts))
+        yield Finding("same-quantity", "warning", right.place, printed, reason, "", all_texts, left.place)
 
 
 def _is_slip(left: str, right: str) -> bool:

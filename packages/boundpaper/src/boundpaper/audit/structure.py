@@ -9,7 +9,7 @@ from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import LEVELS, Finding
 
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?P<titled>\.?\s+[^\W\d_])?")
-_SEVERAL = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}(?:,\s?\d{1,2})*+")  # `2, 5. Queues`
+_SEVERAL = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}(?:,\s?\d{1,2})*+")  # as in `2, 5. Queues`
 _CAPTION = re.compile(r"(?P<kind>Figure|Fig\.|Table)\s(?P<number>\d{1,3})\s?[.:|–—](?!\d)\s?(?=\S|$)")
 _CITED = re.compile(r"\b(?P<kind>Figures?|Figs?\.|Tables?)\s(?P<number>\d{1,3})(?![\d.]*\d|\w|-)(?P<after>.{0,40})")
 _ELSEWHERE = re.compile(

@@ -92,15 +92,15 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     Raises DataError when the folder is not a git checkout, or the revision is unknown.
     """
     try:
-        commit = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        verification = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except FileNotFoundError:
         raise DataError("git is not installed; install it: apt-get install -y git") from None
-    if commit.returncode:
+    if verification.returncode:
         if _run_git(root, "rev-parse", "--git-dir").returncode == 0:
             raise DataError(f"no revision {revision!r}; `git log --oneline` lists them")
         raise DataError(f"{root} is not a git repository; create one: git init && git add -A && git commit -m 'Begin'")
-    file = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
-    return file.stdout if file.returncode == 0 else None
+    result = _run_git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger repository
+    return result.stdout if result.returncode == 0 else None
 
 
 def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

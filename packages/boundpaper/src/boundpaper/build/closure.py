@@ -32,7 +32,7 @@ class Closures:
                 file = queue.pop()
                 if file not in seen:
                     seen.add(file)
-                    queue += self._imported(file) if file.endswith(".py") else ()  # a stub lists importable names
+                    queue += self._imported(file) if file.endswith(".py") else ()  # a stub only lists names
             self._closures[path] = frozenset(seen)
         return self._closures[path]
 

@@ -178,15 +178,15 @@ class Engine:
         entry = self.state.steps.get(step.key)
         if entry is None:
             return ["never built here"]
-        present = hashes if hashes is not None else self._hashes(step)
-        recorded = entry["inputs"]
+        new = hashes if hashes is not None else self._hashes(step)
+        old = entry["inputs"]
         reasons: list[str] = []
-        if present and not recorded:
+        if new and not old:
             reasons.append("its last build failed")
-        elif present != recorded:
-            reasons += [f"{path} changed" for path in present if recorded.get(path, present[path]) != present[path]]
-            reasons += [f"{path} is new" for path in present if path not in recorded]
-            reasons += [f"{path} is gone" for path in recorded if path not in present]
+        elif new != old:
+            reasons += [f"{path} changed" for path in new if old.get(path, new[path]) != new[path]]
+            reasons += [f"{path} is new" for path in new if path not in old]
+            reasons += [f"{path} is gone" for path in old if path not in new]
         for path, output_hash in entry["outputs"].items():
             digest = self.reader.digest(path)
             if digest != output_hash:
@@ -235,9 +235,9 @@ class Engine:
             return
         outputs = dict(entry["outputs"])
         for path in outputs:
-            before = self.reader.digest(path)  # the hash from when the step was found out of date
+            old_digest = self.reader.digest(path)  # from when the step was found out of date
             self.reader.forget(path)
-            if (digest := self.reader.digest(path)) != before:
+            if (digest := self.reader.digest(path)) != old_digest:
                 outputs[path] = digest
         if outputs != entry["outputs"]:
             self.state.record(step.key, {**entry, "inputs": {}, "outputs": outputs})
@@ -245,16 +245,16 @@ class Engine:
     def _store_outputs(self, step: Step, contents: Contents, hashes: dict[str, str], seconds: float) -> None:
         for path in hashes:
             self.reader.forget(path)
-        changed = [path for path, digest in hashes.items() if self.reader.digest(path) != digest]
-        if changed:
-            raise ThesisError(f"{', '.join(changed)} changed while {step.key} was being built; run the command again")
+        changed_paths = ", ".join(path for path, digest in hashes.items() if self.reader.digest(path) != digest)
+        if changed_paths:
+            raise ThesisError(f"{changed_paths} changed while {step.key} was being built; run the command again")
         entry = self.state.steps.get(step.key, {"outputs": {}})
         outputs = {}
         for path, content in contents.items():
-            before, recorded = self.reader.digest(path), entry["outputs"].get(path, "")
+            old_digest, built_digest = self.reader.digest(path), entry["outputs"].get(path, "")
             is_written = write(self.root / path, content.encode() if isinstance(content, str) else content)
-            if is_written and before and recorded and before != recorded:  # no edit is lost if the content is the same
-                self.report("rewritten", step.key, path)
+            if is_written and old_digest and built_digest and old_digest != built_digest:
+                self.report("rewritten", step.key, path)  # an edit by hand is lost
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)
         for path in entry["outputs"].keys() - outputs.keys():
@@ -269,8 +269,8 @@ class Engine:
         """Remove outputs of steps that no longer exist, unless the graph has faults, which may hide steps."""
         removed_keys = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
         for key in removed_keys:
-            for path, recorded in self.state.steps[key]["outputs"].items():
-                if self.reader.digest(path) == recorded:
+            for path, built_digest in self.state.steps[key]["outputs"].items():
+                if self.reader.digest(path) == built_digest:
                     (self.root / path).unlink()
                     self.reader.forget(path)
             self.report("note", key, "no longer exists; its outputs were removed")

@@ -80,7 +80,7 @@ class Job:
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""
-        put_steps_first(self.root)  # in worker processes too
+        put_steps_first(self.root)  # needed again in each worker process
         module = importlib.import_module(self.file.removesuffix(".py").replace("/", "."))
         try:
             function = getattr(module, self.function)

@@ -56,7 +56,7 @@ class Session:
     def build(self, targets: Sequence[str]) -> BuildOutcome:
         """Build `targets`; if a step failed, print every failure and raise ThesisError."""
         keys = set(self.graph.order(targets))
-        step_faults = {line for key in keys for line in self.graph.steps[key].fault.splitlines()}  # become errors
+        step_faults = {line for key in keys for line in self.graph.steps[key].fault.splitlines()}  # errors below
         for fault in self.graph.faults:
             if fault not in step_faults:
                 say(f"warning: {fault}")

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -160,16 +161,14 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     single cells are changed in the same ways. Finally, single rows are removed.
     """
     repairs = {verdict.reported: verdict.recomputed for verdict in verdicts if verdict.reported and verdict.recomputed}
-    for name, frame in frames.items():
-        for mutation, changed_frame in _repaired_frames(frame, repairs):
-            yield f"{name}: {mutation}", {**frames, name: changed_frame}
-    for changed_copies in (_changed_tests, _changed_columns, _changed_cells, _without_rows):
+    repaired_frames = partial(_repaired_frames, repairs)
+    for changed_copies in (repaired_frames, _changed_tests, _changed_columns, _changed_cells, _without_rows):
         for name, frame in frames.items():
             for mutation, changed_frame in changed_copies(frame):
                 yield f"{name}: {mutation}", {**frames, name: changed_frame}
 
 
-def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
+def _repaired_frames(repairs: Mapping[str, str], frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the frame with recomputed values in place of all printed values that have one in `repairs`."""
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
