@@ -45,10 +45,10 @@ def find(package: str, name: str) -> object:
 
         suggestion = "" if name.startswith("_") else suggest(name, names(package)).rstrip()
         raise AttributeError(f"module {package!r} has no attribute {name!r}" + (suggestion and f"; {suggestion}"))
-    module, original = _origins_of(package)[name]
+    module, original_name = _origins_of(package)[name]
     if module in (package, ""):
-        value: object = importlib.import_module(f"{package}.{original}")
+        value: object = importlib.import_module(f"{package}.{original_name}")
     else:
-        value = getattr(importlib.import_module(module), original)
+        value = getattr(importlib.import_module(module), original_name)
     setattr(sys.modules[package], name, value)
     return value

@@ -57,10 +57,10 @@ class Data:
         """Return the cell at an address; raise SpecError, with the nearest address, if there is no such cell."""
         if address in self.cells:
             return self.cells[address]
-        table = address.partition("/")[0]
-        if table not in self.addresses:
-            raise SpecError(f"no table {table!r} in the data{or_known(table, self.addresses)}")
-        raise SpecError(f"no cell {address}{_nearest_address(address, self.addresses[table])}")
+        table_name = address.partition("/")[0]
+        if table_name not in self.addresses:
+            raise SpecError(f"no table {table_name!r} in the data{or_known(table_name, self.addresses)}")
+        raise SpecError(f"no cell {address}{_nearest_address(address, self.addresses[table_name])}")
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:

@@ -39,29 +39,29 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
     from boundpaper.tables.width import PageWidths, fit_table, text_width
 
     grid: Grid = read(_exhibit_of(folder, data, "table", name), name)
-    column, text = folder.page.column, folder.page.text
-    narrow_width = min(250.0, column)
-    fit = fit_table(grid, PageWidths(column, text, narrow_width))
-    spans_both = fit.width > column + WIDTH_ERROR and text > column and part == "float"
+    column_pt, text_pt = folder.page.column, folder.page.text
+    narrow_width = min(250.0, column_pt)
+    fit = fit_table(grid, PageWidths(column_pt, text_pt, narrow_width))
+    spans_both = fit.width > column_pt + WIDTH_ERROR and text_pt > column_pt and part == "float"
     if spans_both:
-        fit = fit_table(grid, PageWidths(text, text, narrow_width))
-    width = text if spans_both or grid.table.landscape else column
+        fit = fit_table(grid, PageWidths(text_pt, text_pt, narrow_width))
+    width = text_pt if spans_both or grid.table.landscape else column_pt
     if fit.width > width + WIDTH_ERROR and part == "float":
         raise SpecError(
             f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, but the {'text' if spans_both else 'column'} is "
             f'{width:.0f} pt wide: use size="scriptsize", landscape=True, or fewer columns'
         )
     lines_per_float = 0.0
-    if grid.table.long and text > column:
+    if grid.table.long and text_pt > column_pt:
         if fit.paragraphs:
             raise SpecError(
                 f"tables/{name}.py: long=True splits the rows into floats on two-column pages, where cells cannot "
                 "wrap: remove width=, or use fewer columns"
             )
         text_lines = text_width(" ".join([grid.table.caption, *grid.table.notes])) * folder.page.size / width
-        height = text if grid.table.landscape else folder.page.height
+        height = text_pt if grid.table.landscape else folder.page.height
         lines_per_float = max(4.0, 0.85 * height / (1.2 * folder.page.size) - 8.0 - text_lines)
-    placement = TablePlacement(PageWidths(width, text, narrow_width), spans_both, lines_per_float, part)
+    placement = TablePlacement(PageWidths(width, text_pt, narrow_width), spans_both, lines_per_float, part)
     return _with_cite_command(latex(grid, placement), folder)
 
 
@@ -99,13 +99,13 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
     from boundpaper.figures.style import TEXT_WIDTH_MM
 
     figure: Figure = _exhibit_of(folder, data, "figure", name)
-    column, text = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
+    column_mm, text_mm = folder.page.column * MM_PER_POINT, folder.page.text * MM_PER_POINT
     if figure.width is TEXT_WIDTH_MM:  # the default object, not an equal number given by the author
-        figure = replace(figure, width=column)
-    if figure.width > text + 0.1:
+        figure = replace(figure, width=column_mm)
+    if figure.width > text_mm + 0.1:
         raise SpecError(
-            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text:.0f}: use "
-            f"width={text:.0f}, or omit width to fill one column"
+            f"figures/{name}.py: fig:{name} is {figure.width:.0f} mm wide, but the text is {text_mm:.0f}: use "
+            f"width={text_mm:.0f}, or omit width to fill one column"
         )
     preamble = default_preamble().replace(PALATINO_FONTS, _font_commands(folder.page.font))
     if folder.page.size <= 10:
@@ -113,7 +113,7 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
     digest = hashlib.blake2b(tex(figure, name, preamble).encode(), digest_size=16)
     for file, picture in sorted(picture_files(figure, name).items()):
         digest.update(file.encode() + picture)
-    float_text = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
+    float_text = float_tex(figure, name, path=path, both=figure.width > column_mm + 0.1)
     return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(float_text, folder)}", figure, preamble)
 
 

@@ -296,11 +296,11 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
         contents[f"figures/{name}.pdf"] = _figure_pdf(folder, name, figures[name], old_digests, check)
     for name, content in contents.items():
         path = folder.generated / name
-        current = path.read_bytes() if path.is_file() else None
-        if current == content:
+        old_content = path.read_bytes() if path.is_file() else None
+        if old_content == content:
             continue
-        if current is not None and not force and old_digests.get(name) not in (None, _digest(current)):
-            line = _first_changed_line(current, content)
+        if old_content is not None and not force and old_digests.get(name) not in (None, _digest(old_content)):
+            line = _first_changed_line(old_content, content)
             raise SpecError(
                 f"{folder.shown(path)}: edited by hand since the last build (at line {line} or before): edit the data "
                 "or the text instead, or run `boundpaper build --force`"

@@ -190,13 +190,13 @@ def _body_text(text: str) -> str:
 
 def _last_group(preamble: str, offset: int, closing: dict[int, int]) -> tuple[int, int] | None:
     r"""Return the span of the text that a command such as `\title` or `\newcommand` defines; None if there is none."""
-    group = None
+    span = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:
         match = gap.match(preamble, offset)
         offset = match.end() if match else offset
-        if offset in closing and (group is None or preamble[group[0] + 1 : group[1] - 1].strip().startswith("\\")):
-            group = (offset, closing[offset])
+        if offset in closing and (span is None or preamble[span[0] + 1 : span[1] - 1].strip().startswith("\\")):
+            span = (offset, closing[offset])
             offset = closing[offset]
         elif match is None or match.end() == match.start():
-            return group
+            return span

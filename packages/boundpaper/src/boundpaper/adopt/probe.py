@@ -54,8 +54,8 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     if process.missing(program):
         raise DataError(f"{program} is not installed")
     begin = main.code.find(BEGIN) + len(BEGIN)
-    title = _TITLE.search(main.code, begin)
-    head = main.text[: title.end() if title else begin] + "\n"
+    title_match = _TITLE.search(main.code, begin)
+    head = main.text[: title_match.end() if title_match else begin] + "\n"
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _QUESTIONS))
     environment = latex.environment()
     author_path = os.environ.get("TEXINPUTS", "").strip(":")  # folders of an author's document classes

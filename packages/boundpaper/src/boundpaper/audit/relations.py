@@ -84,11 +84,11 @@ def accepted(table: ReadTable) -> tuple[ColumnRelation, ...]:
     """Return the accepted relations of a table, between its columns and between its rows."""
     fits: list[ColumnRelation] = []
     split_table = table.split_counts()
-    for side in (split_table, split_table.transposed()) if table.kind == "table" else ():
-        totals = [*_totals(side), *_count_shares(side)]
+    for view in (split_table, split_table.transposed()) if table.kind == "table" else ():
+        totals = [*_totals(view), *_count_shares(view)]
         counts = {fit.columns[0].index: len(fit.agreeing_rows) for fit in totals}
         fits += totals
-        fits += [fit for fit in _pair_relations(side) if len(fit.agreeing_rows) > counts.get(fit.columns[0].index, 0)]
+        fits += [fit for fit in _pair_relations(view) if len(fit.agreeing_rows) > counts.get(fit.columns[0].index, 0)]
     return tuple(fits)
 
 

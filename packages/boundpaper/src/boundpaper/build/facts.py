@@ -186,8 +186,8 @@ class FactReader:
 
     def _cached_facts(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
         entry = self._facts.get(path)
-        stamp = f"{self.digest(path)} {reader}"
-        if not entry or entry["stamp"] != stamp:
+        digest_and_reader = f"{self.digest(path)} {reader}"
+        if not entry or entry["stamp"] != digest_and_reader:
             try:
                 facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
             except UnicodeDecodeError as error:
@@ -195,7 +195,7 @@ class FactReader:
                 location = str(line) if reader else f"line {line}"
                 fault = f"{location}: not UTF-8 (byte {error.start}); save the file in that encoding"
                 facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": fault}
-            entry = self._facts[path] = {"stamp": stamp, **facts}
+            entry = self._facts[path] = {"stamp": digest_and_reader, **facts}
             self._changed = True
         return entry
 

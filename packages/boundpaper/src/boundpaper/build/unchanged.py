@@ -71,14 +71,14 @@ class FileStamps:
 
     def _stamps_after_build(self, paths: list[str], hashes: Mapping[str, str]) -> dict[str, Stamp | None] | None:
         """Return the stamps of files that the build wrote or read elsewhere; None if a file changed meanwhile."""
-        mark, stamps = self._mark_time, _stamps_of(self.root, paths)
+        mark_time, stamps = self._mark_time, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
-            if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
+            if all(stamp is None or max(stamp[:2]) < mark_time for stamp in stamps.values()):
                 recent_paths = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._mark_time]
                 return stamps if all(digest(self.root / path) == hashes.get(path) for path in recent_paths) else None
             time.sleep(_TICK)
             os.utime(self.mark)
-            mark, stamps = self.mark.stat().st_mtime_ns, _stamps_of(self.root, paths)
+            mark_time, stamps = self.mark.stat().st_mtime_ns, _stamps_of(self.root, paths)
         return None
 
 
