@@ -176,8 +176,8 @@ def read_content(path: Path, file: str) -> bytes:
 def parse_content(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
     """Return the header and the rows of a data file, or a JSON document that has no rows.
 
-    JSON has rows if it is a list of flat objects. Raises DataError when the
-    content does not match the file's ending, or a row has more or fewer cells than the header.
+    JSON has rows if it is a list of flat objects. Raises DataError when the content does not match the file's ending,
+    or a row has more or fewer cells than the header.
     """
     suffix = PurePosixPath(file).suffix.lower()
     if suffix == ".parquet":

@@ -211,9 +211,8 @@ def _without_boxes(text: str) -> str:
 
 def lost_numbers(paper: Folder, output: bytes, format: str, program: str, first_line: int) -> list[str]:
     """Return messages on drawings, and on numbers that occur less often in `output` than in the flattened paper."""
-    tex_files = [
-        replace(file, first_line=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)
-    ]
+    files = source.sources(paper)
+    tex_files = [replace(file, first_line=first_line) if file.shown in paper.mains else file for file in files]
     output_counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, format))))
     paper_counts: Counter[str] = Counter()
     first_places: dict[str, str] = {}

@@ -59,8 +59,8 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _QUESTIONS))
     environment = latex.environment()
     author_path = os.environ.get("TEXINPUTS", "").strip(":")  # folders of an author's document classes
-    search_path = (".", str(main.path.parent.resolve()), author_path, "")
-    environment["TEXINPUTS"] = ":".join(search_path if author_path else (*search_path[:2], ""))
+    search_path = filter(None, (".", str(main.path.parent.resolve()), author_path))
+    environment["TEXINPUTS"] = ":".join([*search_path, ""])
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     result = process.run(argv, scratch, TIMEOUT, environment)
     measures = dict(_MEASURE.findall(result.output))

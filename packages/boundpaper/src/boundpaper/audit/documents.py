@@ -37,7 +37,7 @@ class Sentence:
 
     place: FileLine
     text: str
-    headings: tuple[str, ...] = ()  # the headings above it
+    headings_above: tuple[str, ...] = ()
     level: int = 0  # the level of a heading; 0 for a sentence
     is_aside: bool = False  # whether it is in a list or quotation
 
@@ -87,7 +87,7 @@ class ReadTable:
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]  # the line of each row, or of each column if the table is transposed
     caption: str = ""  # the caption, or the sentence that introduces the table
-    headings: tuple[str, ...] = ()  # the headings above it
+    headings_above: tuple[str, ...] = ()
     kind: str = "table"  # `table` or `figure`
     is_transposed: bool = False
 

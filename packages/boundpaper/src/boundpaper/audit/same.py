@@ -62,7 +62,7 @@ class WordedTable:
     def __init__(self, table: ReadTable) -> None:
         self.kind = table.kind
         self.name = f"the {table.kind} at line {table.line}"
-        self.context = words(" ".join((table.caption, *table.headings[-2:])))
+        self.context = words(" ".join((table.caption, *table.headings_above[-2:])))
         row_words = list(map(ordered_words, table.row_keys))
         self.cells = [
             WordedNumber(
@@ -130,8 +130,8 @@ def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
         relation = CellRelation(formula, distinct([second.name, first.name]), tuple(rows))
         for left, right in differing_pairs:
             name, left_text, right_text = values = left.name, left.number.text, right.number.text
-            prints = f"the {first.kind} at line {left.place.line} prints {left_text}"
-            reason = f"{prints}; {len(agreeing_pairs)} other cells agree"
+            source = f"the {first.kind} at line {left.place.line}"
+            reason = f"{source} prints {left_text}; {len(agreeing_pairs)} other cells agree"
             printed = f"{name} = {right_text}"
             yield Finding(
                 "same-quantity", "warning", right.place, printed, reason, left_text, values, left.place, relation

@@ -34,9 +34,9 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
     used_numbers = {prefix for number in numbers for prefix in accumulate(number.split("."), "{}.{}".format)}
     for heading in headings:
         match = _NUMBERED.match(heading.text)
-        if match and match["titled"] and not any(map(_VERSIONS.search, heading.headings)):
+        if match and match["titled"] and not any(map(_VERSIONS.search, heading.headings_above)):
             *outer_numbers, number = map(int, match["number"].split("."))
-            sections_by_parent.setdefault((heading.headings, tuple(outer_numbers)), []).append((number, heading))
+            sections_by_parent.setdefault((heading.headings_above, tuple(outer_numbers)), []).append((number, heading))
     parent_counts = Counter((path, len(parent)) for path, parent in sections_by_parent)
     for (path, parent), sections in sections_by_parent.items():
         falls = [number for (previous_number, _), (number, _) in pairwise(sections) if previous_number > number]
