@@ -82,7 +82,7 @@ def factors(*cells):
     ],
 )
 def test_stated_factor_is_compared_with_the_ratio_over_its_span(claim, statement, text, span, metric, key):
-    """A factor of 4 in words may mean 3.5 to 4.5; 3.45 is within that range when its own rounding is included."""
+    """A factor of 4 in words means 3.5 to 4.5; a ratio of 3.45 may still be 3.5, since its two numbers are rounded."""
     five_fold = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
     stated = states(**{**five_fold, statement: (text, 4)})
     for fold, expected in ((4.0, "holds"), (3.45, "holds after rounding"), (3.35, "contradicted")):

@@ -70,9 +70,9 @@ def test_misprints_fail_their_own_rows_only(claim):
 def test_repeated_settings_are_compared_with_their_first_statement():
     first = {"deeper_layers": "32", "s11_1_training_length": "4096", "s11_4_near_miss_digits": "1"}
     first |= {"s11_4_passkey_digits": "5"}
-    again: dict[str, object] = {"meaning_rope_layers": "32", "s2_1_layers": "32", "s11_1_limit_context": "4K"}
-    again |= {"s11_5_rope_within_context": "4096", "s11_5_near_miss_digits": "1", "s11_6_near_miss_digits": "1"}
-    again |= {"s11_6_passkey_digits": "5", "s11_5_rope_within_exact": "80%", "s4_5_drope_degradation": ("zero", None)}
+    repeats: dict[str, object] = {"meaning_rope_layers": "32", "s2_1_layers": "32", "s11_1_limit_context": "4K"}
+    repeats |= {"s11_5_rope_within_context": "4096", "s11_5_near_miss_digits": "1", "s11_6_near_miss_digits": "1"}
+    repeats |= {"s11_6_passkey_digits": "5", "s11_5_rope_within_exact": "80%", "s4_5_drope_degradation": ("zero", None)}
     tables = (
         prints("positional context printed", ("RoPE", 4096, "80%"), ("RoPE", 2048, "60%"), ("DroPE", 4096, "10%")),
         prints(
@@ -83,13 +83,15 @@ def test_repeated_settings_are_compared_with_their_first_statement():
     )
 
     def judge_repeats(**other):
-        stated = states(**{**first, **again, **other}).rename(columns={"model": "positional"}).assign(source="004 11.1")
+        stated = (
+            states(**{**first, **repeats, **other}).rename(columns={"model": "positional"}).assign(source="004 11.1")
+        )
         return verdicts("c004_repeated_settings", stated, *tables)
 
     # the first value is printed as 4K, which means 3,500 to 4,500 and includes the table's 4096
-    assert judge_repeats() == dict.fromkeys(again, "holds")
+    assert judge_repeats() == dict.fromkeys(repeats, "holds")
     for key, other in (("s2_1_layers", "33"), ("s11_5_rope_within_exact", "60%"), ("s11_6_passkey_digits", "7")):
-        assert judge_repeats(**{key: other}) == {**dict.fromkeys(again, "holds"), key: "contradicted"}
+        assert judge_repeats(**{key: other}) == {**dict.fromkeys(repeats, "holds"), key: "contradicted"}
     assert judge_repeats(s4_5_drope_degradation=("one", None))["s4_5_drope_degradation"] == "contradicted"
 
 

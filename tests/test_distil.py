@@ -150,7 +150,7 @@ def test_training_documents_are_disjoint_from_held_out_ones(project, monkeypatch
     batches = [read.batch(TINY, 0, step).tolist() for step in range(len(read.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for batch in batches for row in batch)))
     assert rows == sorted(map(tuple, read.train.tolist())), "each window is read once"
-    assert not set(rows) & {tuple(row) for cut in read.held_out.values() for row in cut.tolist()}
+    assert not set(rows) & {tuple(row) for held_out in read.held_out.values() for row in held_out.tolist()}
     assert read.batch(TINY, 1, 0).tolist() != batches[0]
 
 

@@ -43,10 +43,10 @@ def test_every_error_kind_is_documented_with_cause_and_remedy():
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
 def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
     """Functions after `**The document**` are only looked up in their files, since running LaTeX takes minutes."""
-    text, _, compiled = walk.read_text(encoding="utf-8").partition("**The document**")
+    text, _, document_part = walk.read_text(encoding="utf-8").partition("**The document**")
     root = copy_project(tmp_path / "project")
     stops = [(match.start(), match[1], match[2]) for match in hooks.STOP.finditer(text)]
-    for _, name, file in (*stops, *((0, match[1], match[2]) for match in hooks.STOP.finditer(compiled))):
+    for _, name, file in (*stops, *((0, match[1], match[2]) for match in hooks.STOP.finditer(document_part))):
         function = name.rpartition(".")[2]
         assert re.search(rf"^\s*def {function}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), name
     commands = [(match.start(), match[1]) for match in RUN.finditer(text)]

@@ -290,10 +290,10 @@ def test_changed_capture_content_is_analysed_again(planted, target, tmp_path):
 def test_manifest_records_the_command_without_times_and_paths(planted, target):
     measure(target, planted)
     text = (target / "artifacts/measurements/model_metrics/planted-model.json").read_text()
-    note = json.loads(text)
-    assert note["command"].startswith("python build.py heads Planted Model --estimator bucket_full")
-    assert {"numpy", "scipy", "numba"} <= set(note["versions"])
-    assert len(note["capture"]["vectors"]) == 32
+    manifest = json.loads(text)
+    assert manifest["command"].startswith("python build.py heads Planted Model --estimator bucket_full")
+    assert {"numpy", "scipy", "numba"} <= set(manifest["versions"])
+    assert len(manifest["capture"]["vectors"]) == 32
     assert str(planted.parent) not in text
 
 

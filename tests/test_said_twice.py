@@ -27,7 +27,7 @@ def statements(*rows):
         (("1", "Green", "green", "a"), ("2", "Red", "red", "c"), True, False),
     ],
 )
-def test_differing_words_are_a_conflict_and_both_sides_cannot_hold(first, second, conflict, unjudged):
+def test_statements_in_different_words_conflict_if_they_cannot_both_hold(first, second, conflict, unjudged):
     row = worded_conflicts(statements(first, second), CLAIMS).iloc[0]
     assert (bool(row["conflict"]), bool(row["unjudged"])) == (conflict, unjudged)
     assert thesis_worded_conflicts(statements(first, second)).recomputed == str(int(conflict))

@@ -59,9 +59,9 @@ def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
     assert set(result["display_name"]) == {"Big"}
     assert "The report's pair, measured" in str(render(heads_table.table(result), "h"))
     rows = [
-        (model, "", None, None, f"text{text}", "first_attention", 0.5 + sign * (0.1 + text / 100), 2, "")
+        (model, "", None, None, f"text{number}", "first_attention", 0.5 + sign * (0.1 + number / 100), 2, "")
         for model, sign in (("big-rope", 0), ("big-drope", 1))
-        for text in TEXTS
+        for number in TEXTS
     ]
     tests = pretrained_text_tests(frame([]), frame(rows), frame([]), MODELS, SUBJECTS, FAMILIES)
     assert tests["comparison"].tolist() == ["reported pair: attention to the first token"]

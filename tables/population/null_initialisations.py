@@ -10,7 +10,7 @@ CASES |= {"silent": ("silenced", "all"), "early": ("early queries", "all")}
 
 
 def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
-    """Return one row per size and positional encoding, at one position, with changes by layer and by part removed."""
+    """Return one row per size and positional encoding: plasticity at one position, and its change by cause."""
     at_one_position = (null_levels["width"] == 1) & (null_levels["estimator"] == "aligned_full")
     cells = ["size", "positional"]
     plasticity = null_levels[at_one_position & (null_levels["quantity"] == "plasticity")].set_index(cells)

@@ -1,4 +1,4 @@
-"""Experiments 1-9 of the DroPE report on pretrained models, beside the report's rotary model and the small models."""
+"""Experiments 1-9 of the DroPE report, repeated on pretrained models, beside its rotary model and the small models."""
 
 import pandas as pd
 

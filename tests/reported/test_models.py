@@ -113,7 +113,7 @@ def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], message
 
 @pytest.mark.reported("transformers#35891", outcome="refused")
 def test_a_bias_that_depends_on_the_values() -> None:
-    """Capture Doge, whose mask adds numbers computed from its values to the scores."""
+    """Capture Doge, whose mask adds to the scores a bias computed from the value vectors."""
     with pytest.raises(ModelError, match=r"position bias.* queries and keys do not contain"):
         survey(causal_model(transformers.DogeConfig(**SIZES)))
 

@@ -34,14 +34,14 @@ PIECES = (
 
 
 def damaged(content: bytes, chance: random.Random) -> bytes:
-    """Return content with one random change: an end or line cut, a line doubled, or bytes added, removed or flipped."""
+    """Return content with one random change: cut off, without a line, with a line repeated, or with other bytes."""
     at = chance.randrange(len(content) + 1)
     match chance.randrange(7):
         case 0:
             return content[:at]
         case 1:
             lines = content.splitlines(keepends=True)
-            del lines[chance.randrange(len(lines)) :][:1]
+            del lines[chance.randrange(len(lines))]
             return b"".join(lines)
         case 2:
             lines = content.splitlines(keepends=True)

@@ -128,7 +128,7 @@ c001_restated = Cells(
 
 @claim("001, Connecting to Benchmarks: RULER")
 def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> Iterator[Verdict]:
-    """The narrative gives dip and recovery of Llama-3.1-8B, and the windows, as the second study does."""
+    """The narrative gives the same dip and recovery of Llama-3.1-8B, and the same windows, as the second study."""
     statements = {
         "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
         "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",

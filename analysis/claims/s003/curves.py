@@ -67,12 +67,12 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The question-anchored curves have the shape of a U or V."""
     for size, model in SIZES.items():
         lowest = landmark_cell(delta_p_landmarks, size, "lowest", "delta_p").number
-        start, _ = start_range(delta_p_landmarks, size)
+        lowest_start, _ = start_range(delta_p_landmarks, size)
         highest_end = landmark_cell(delta_p_landmarks, size, "end", "delta_p_high")
-        share = (highest_end.number - lowest) / (start - lowest)
+        share = (highest_end.number - lowest) / (lowest_start - lowest)
         yield judge(
             share >= HALFWAY,
-            f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to "
+            f"From a lowest_start of {lowest_start:.0f} at the lowest they fall to {lowest:.0f} and come back to "
             f"{highest_end.printed} at best, {100 * share:.0f} % of the way; a U or V is taken to come back "
             f"{100 * HALFWAY:.0f} % of it or more.",
             otherwise="not supported",

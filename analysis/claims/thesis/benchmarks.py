@@ -13,7 +13,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 @claim("thesis, Plasticity and benchmarks")
 def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
-    """No metric correlates with LongBench Pro as strongly as seven models need to show it four times in five."""
+    """No metric correlates with LongBench Pro so strongly that seven models would show it four times in five."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson"]
     needed_r = smallest_correlation(int(rows["n"].iloc[0]))
     top_row = rows.sort_values("estimate", key=abs).iloc[-1]

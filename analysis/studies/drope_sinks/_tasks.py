@@ -1,4 +1,4 @@
-"""Compute the accuracy on the four tasks under each condition, with its denominator, and tests if counts are known."""
+"""Compute the accuracy on the four tasks under each condition, with its denominator; if counts are known, test it."""
 
 import re
 

@@ -91,7 +91,10 @@ def _pearson(heads: pd.DataFrame) -> float | None:
 
 
 def _kappa_interval(counts: NDArray[np.float64]) -> dict[str, float]:
-    """Return the percentile interval of kappa from resampled layers; `counts` has same, expected and heads by layer."""
+    """Return the percentile interval of kappa from resampled layers; `counts` has three numbers by layer.
+
+    These are the heads of the same class, the number expected by chance, and all heads.
+    """
     same, expected, heads = np.concatenate([counts[index].sum(axis=1) for index in resamples(len(counts), DRAWS)]).T
     kappas = (same - expected)[expected < heads] / (heads - expected)[expected < heads]
     return dict(zip(("low", "high"), percentile_interval(kappas), strict=True)) if len(kappas) else {}

@@ -32,7 +32,7 @@ FEWEST = 6  # number of seeds below which no test of the plan can decide
 
 @claim("thesis, A population of small models")
 def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
-    """Dropping the rotation changes how many passkeys near the question are found in long prompts, at any distance.
+    """Dropping the rotation changes how many passkeys near the question are found in long prompts.
 
     Post hoc at the primary base, where it was seen; at the other base the same direction was asked before its
     reported models were measured.

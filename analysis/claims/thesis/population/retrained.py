@@ -88,7 +88,7 @@ def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """The same, with heads weighted by the nats of a key that their removal costs: secondary items of the amendment."""
+    """The items with each head weighted by the loss that its removal adds to a passkey: secondary, of the amendment."""
     return _judge_items(retrained_tests, WEIGHTED)
 
 

@@ -15,7 +15,7 @@ ENCODINGS = {"own": "", "temperature": " with a temperature"}
 
 @claim("thesis, A population of small models")
 def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
-    """The order of dropping the rotation and stretching it by YaRN turns with the length of the prompt.
+    """Whether more far passkeys are found without rotation or with YaRN depends on the length of the prompt.
 
     Post hoc except at four lengths; exact sign flips, Holm over lengths, by base and temperature.
     """

@@ -131,5 +131,5 @@ def test_within_family_correlation_needs_a_family_of_two_units():
     assert "no family has two units" in within_family([1, 2], [3, 4], ["a", "b"], **META).note
     row = within_family([1, 1, 2, 2], [1, 2, 3, 5], list("aabb"), **META)
     assert "x does not vary inside families" in row.note
-    with pytest.raises(ValueError, match="4 values but 3 families"):
+    with pytest.raises(ValueError, match="4 values but 3 family labels"):
         within_family([1, 1, 2, 2], [1, 2, 3, 5], list("aab"), **META)

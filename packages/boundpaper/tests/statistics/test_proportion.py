@@ -208,7 +208,7 @@ def test_fractional_counts_are_refused():
         lambda: mcnemar_from_counts(2.5, 1, 1, 1, **META),
         lambda: fisher(1, 4.2, 1, 5, **META),
     ):
-        with pytest.raises(ValueError, match="give whole counts"):
+        with pytest.raises(ValueError, match="are no whole counts; convert"):
             refused()
     # a count read from a column of floats is still an integer
     assert wilson_interval(2.0, 10) == wilson_interval(np.int64(2), 10)

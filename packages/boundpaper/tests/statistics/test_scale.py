@@ -144,7 +144,7 @@ def test_fractional_unit_counts_are_refused():
         lambda: smallest_d_s(4.5, 5),
         lambda: smallest_correlation(5.5),
     ):
-        with pytest.raises(ValueError, match=r"counts of \[\d\.5\]; give whole counts"):
+        with pytest.raises(ValueError, match=r"\[\d\.5\] are no whole counts; convert"):
             call()
 
 

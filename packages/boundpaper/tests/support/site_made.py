@@ -48,7 +48,7 @@ def parsed(path: Path):
 
 
 def elements(tree, name: str) -> list:
-    """Return all elements of a name."""
+    """Return all elements with the tag `name`."""
     return list(tree.iter(f"{SPACE}{name}"))
 
 

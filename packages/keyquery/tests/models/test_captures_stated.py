@@ -1,4 +1,4 @@
-"""Rotations that the user of a capture states: applied as stated, or refused with what to write."""
+"""Rotations that a user states for a capture are applied, or refused with an error that says what to write."""
 
 import json
 from collections.abc import Callable

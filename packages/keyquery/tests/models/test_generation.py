@@ -69,7 +69,7 @@ def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> N
 
 @pytest.mark.parametrize("kind", ["axk2", "dots3_note_text", "rwkv", "minimax"])
 def test_cache_that_changes_answers_is_refused_at_each_try(kind: str) -> None:
-    """Keys chosen anew for each token, a state for which the model takes no key cache, and a cache of its own."""
+    """Refuse caches of models that choose keys anew for each token, keep a state instead, or bring their own cache."""
     model = architectures.built(kind, vocab_size=VOCABULARY)
     for _ in range(2):
         with pytest.raises(ModelError, match="uses cache of its own" if kind == "minimax" else "gets other logits"):

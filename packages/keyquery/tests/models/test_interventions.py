@@ -296,7 +296,7 @@ def test_knockout_refuses_invalid_masks(model: Any) -> None:
     lost[0, 0] = True
     with pytest.raises(ModelError, match="without any token"):
         knockout(model, lost)
-    with knockout(model, np.zeros((5, 5), bool)), pytest.raises(ModelError, match="5 tokens got a forward pass of 9"):
+    with knockout(model, np.zeros((5, 5), bool)), pytest.raises(ModelError, match="5 tokens, but a forward pass has 9"):
         logits(model, tokens())
 
 

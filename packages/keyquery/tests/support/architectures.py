@@ -228,11 +228,11 @@ def _turning(rotation: Rotary | str) -> str:
 def _check_whole(model: PreTrainedModel, layers: Any) -> None:
     by_index = {layer.index: layer for layer in layers if layer.kind != "cross"}
 
-    def hold(call: Call, output: Tensor) -> None:
+    def check_unchanged(call: Call, output: Tensor) -> None:
         if call.layer in by_index and not call.cross:
             check_call(model, by_index[call.layer], call, output)
 
-    forward(model, _text(model), lambda call: None, hold)
+    forward(model, _text(model), lambda call: None, check_unchanged)
 
 
 def _text(model: PreTrainedModel) -> Tensor:

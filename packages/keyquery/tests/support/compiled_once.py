@@ -12,7 +12,7 @@ def compile_alone(folder: Path) -> None:
     """Let this process compile only while no other process that shares the cache `folder` compiles."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = (folder / "one-compiles.lock").open("w")
-    compiled, depth = numba_dispatcher.Dispatcher.compile, 0
+    original_compile, depth = numba_dispatcher.Dispatcher.compile, 0
 
     def alone(dispatcher: Any, signature: Any) -> Any:
         nonlocal depth
@@ -21,7 +21,7 @@ def compile_alone(folder: Path) -> None:
                 fcntl.flock(stream, fcntl.LOCK_EX)
             depth += 1
             try:
-                return compiled(dispatcher, signature)
+                return original_compile(dispatcher, signature)
             finally:
                 depth -= 1
                 if not depth:

@@ -67,7 +67,7 @@ class Engine:
         sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in order})
         sorter.prepare()
         chain_seconds = self._longest_chains(order)
-        serial_keys: deque[str] = deque()
+        waiting_keys: deque[str] = deque()
         thread_keys: list[str] = []
         process_keys: list[str] = []
         running: dict[Future[StepOutput], str] = {}
@@ -80,7 +80,7 @@ class Engine:
             self._remove_old_outputs()
             while sorter.is_active():
                 for key in sorter.get_ready():
-                    (thread_keys if self.graph.steps[key].kind.in_thread else serial_keys).append(key)
+                    (thread_keys if self.graph.steps[key].kind.in_thread else waiting_keys).append(key)
                 thread_keys.sort(key=chain_seconds.__getitem__)
                 while thread_keys and len(running) < self.jobs and not (workers.begun and process_keys):
                     key = thread_keys.pop()
@@ -90,8 +90,8 @@ class Engine:
                     else:
                         input_hashes[key] = hashes
                         running[pool.submit(self._run, self.graph.steps[key])] = key
-                if serial_keys:
-                    key = serial_keys.popleft()
+                if waiting_keys:
+                    key = waiting_keys.popleft()
                     step = self.graph.steps[key]
                     hashes = self._hashes_if_due(step)
                     if hashes is not None and step.kind.in_process and not step.fault:
@@ -102,7 +102,7 @@ class Engine:
                             self._finish_step(step, partial(self._run, step), hashes)
                         sorter.done(key)
                 process_keys.sort(key=chain_seconds.__getitem__, reverse=True)
-                may_begin = self.jobs > 1 and not (serial_keys or workers.begun or workers.broken)
+                may_begin = self.jobs > 1 and not (waiting_keys or workers.begun or workers.broken)
                 if may_begin and sum(map(self._expected_seconds, process_keys)) >= POOL_SECONDS:
                     workers.begin()
                 most_running = workers.number + (1 if preparation.done() else -1)  # one step waits, or one CPU runs TeX
@@ -110,12 +110,12 @@ class Engine:
                     step = self.graph.steps[process_keys[0]]
                     if future := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
                         running[future] = process_keys.pop(0)
-                if process_keys and not workers.begun and not serial_keys:
+                if process_keys and not workers.begun and not waiting_keys:
                     key = process_keys.pop(0)
                     step = self.graph.steps[key]
                     self._finish_step(step, partial(self._run, step), input_hashes.pop(key))
                     sorter.done(key)
-                is_busy = serial_keys or (process_keys and not workers.begun)
+                is_busy = waiting_keys or (process_keys and not workers.begun)
                 for future in wait(running, 0 if is_busy else 0.2, FIRST_COMPLETED).done if running else ():
                     key = running.pop(future)
                     self._finish_step(self.graph.steps[key], partial(workers.result, future), input_hashes.pop(key))

@@ -48,7 +48,7 @@ class Repeats(DeclarationPart):
     words: bool = False
 
     def reads(self) -> Iterator[Artifact]:
-        """Yield the artifact of the values, and those of the cells that they repeat."""
+        """Yield the artifact with the values, then the artifacts with the cells that these values repeat."""
         yield self.of
         yield from (cell.artifact for cell in self.origins.values())
 

@@ -22,7 +22,9 @@ def adopted_folder() -> Folder:
 
     root = nearest_adopted()
     if root is None:
-        raise DataError(f"{Path.cwd()}: no {ADOPTED} here or above; go to the folder of a LaTeX paper: boundpaper init")
+        raise DataError(
+            f"{Path.cwd()}: no {ADOPTED} here or above; go to the folder of a LaTeX paper and run `boundpaper init`"
+        )
     return read(root)
 
 

@@ -170,8 +170,9 @@ def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
 
 @lru_cache(maxsize=8)
 def _looks_of(
-    root: Path | None, vocabulary: Vocabulary, stamp: tuple[Stamp, ...]
+    root: Path | None, vocabulary: Vocabulary, stamps: tuple[Stamp, ...]
 ) -> tuple[Mapping[str, Style], Mapping[str, str]]:
+    # `stamps` is part of the cache key: a changed file is read again
     entity_looks = {entity: Style(**fields) for entity, fields in vocabulary.entities.items()}
     all_looks: dict[str, Style] = {}
     for family in families(root) if root else ():

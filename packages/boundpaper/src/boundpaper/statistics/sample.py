@@ -92,7 +92,7 @@ def check_whole(counts: Sequence[float], caller: str) -> None:
     """Raise ValueError that names `caller` unless every count is a whole number, of any type."""
     fractions = [count for count in counts if not float(count).is_integer()]
     if fractions:
-        raise ValueError(f"{caller}: counts of {fractions}; give whole counts; convert a fraction to its count first")
+        raise ValueError(f"{caller}: {fractions} are no whole counts; convert each fraction to its count first")
 
 
 def check_confidence(confidence: float) -> float:

@@ -30,9 +30,9 @@ class Spanner:
 
 
 def body(grid: Grid, format: Markup, hanging_marks: list[list[str]] | None = None) -> list[list[str]]:
-    """Return the body of a table: the texts of its cells, row by row, with numbers aligned, without marks and stars.
+    """Return the body of a table: the texts of its cells, row by row, with numbers aligned.
 
-    In LaTeX, `hanging_marks` are the marks and stars of each cell, row by row; texts of numbers include them.
+    Marks and stars are left out unless `hanging_marks` has those of each cell, row by row, as for LaTeX.
     """
     columns = []
     for index, column in enumerate(grid.columns):

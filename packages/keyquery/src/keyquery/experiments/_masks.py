@@ -75,7 +75,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
 
 
 def mask_above(dims: Dimensions, factor: float) -> Mask:
-    """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's queries or keys.
+    """Return the mask of dimensions whose norm is above `factor` times the mean norm of the layer's dimensions.
 
     Raises DataError if the factor is below 2: more than half of the dimensions could exceed it, leaving no control.
     """

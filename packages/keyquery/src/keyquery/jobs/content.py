@@ -41,9 +41,11 @@ def dotted_name(function: Callable[..., Any]) -> str:
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None)
     if not module or not name:
-        raise SpecError(f"{function!r} cannot be imported by another process: give a function at the top of a module")
+        raise SpecError(f"{function!r} cannot be imported by another process: define it at the top level of a module")
     if "<" in name or module == "__main__":
-        raise SpecError(f"{module}.{name} cannot be imported by another process: move it to the top of a module")
+        raise SpecError(
+            f"{module}.{name} cannot be imported by another process: define it at the top level of a module"
+        )
     return f"{module}.{name}"
 
 

@@ -119,7 +119,7 @@ def run_jobs(
     Parameters
     ----------
     function : callable
-        A function at the top of a module, whose return value can be pickled.
+        A function at the top level of a module, whose return value can be pickled.
     arguments : sequence of mapping
         The keyword arguments of each job; equal sets are one job. `keyquery.jobs.content.key` says what they may hold.
     executor : Executor

@@ -24,7 +24,7 @@ KINDS = ("mixed", "filler")  # the first is the default: texts as in training
 
 @dataclass(frozen=True)
 class Draft:
-    """An item without its number and filler: the words that end its prompt, its answer, and its facts.
+    """An item without its number and filler; its prompt ends with `words`.
 
     `key_sentence` states the key and is put into the filler at the requested depth; it is empty for prompts without a
     key.

@@ -99,7 +99,7 @@ def effect_rows(
     *,
     layer: int | None = None,
 ) -> list[Row]:
-    """Return the rows of `loss_rows` and, for each of `tasks_of`, of `answer_rows`, under one condition.
+    """Return all rows measured under one condition: those of the loss, then the answers to each task of the subject.
 
     If `options.items` is 0, only the loss is measured.
     """

@@ -268,8 +268,8 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
         tokens, keys = call.query.shape[2], call.key.shape[2]
         if (tokens, keys) != blocked_pairs.shape[1:]:
             raise ModelError(
-                f"a knockout of {blocked_pairs.shape[1]} tokens got a forward pass of {tokens} on {keys}; use "
-                "no key cache"
+                f"the knockout is for {blocked_pairs.shape[1]} tokens, but a forward pass has {tokens} queries and "
+                f"{keys} keys; use no key cache"
             )
         knocked_out = torch.as_tensor(blocked_pairs, device=call.query.device)[:, None]
         if call.mask is not None and call.mask.dtype == torch.bool:

@@ -176,7 +176,7 @@ class SiteProject:
         return titles[node.name] if node.kind == "chapter" else node.name
 
     def file(self, node: Node) -> str:
-        """Return the file of a node, as readers see it."""
+        """Return the path of a node's file in the form that readers see."""
         return shown_file(self.root, node.file)
 
     def address(self, key: str) -> str:

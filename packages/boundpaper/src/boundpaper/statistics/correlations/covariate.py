@@ -186,7 +186,9 @@ def within_family(
     """
     xs, ys = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
     if len(families) != xs.size:
-        raise ValueError(f"within_family {study}/{comparison}: {xs.size} values but {len(families)} families")
+        raise ValueError(
+            f"within_family {study}/{comparison}: {xs.size} values but {len(families)} family labels; give one for each"
+        )
     members: dict[Hashable, list[int]] = {}
     for position, family in enumerate(families):
         members.setdefault(family, []).append(position)

@@ -84,7 +84,7 @@ def exact_relabelings(blocks: Sequence[IntArray]) -> IntArray:
 
 
 def _extremity(values: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return numbers that are larger for more extreme statistics: absolute values, the statistics or negatives."""
+    """Return numbers that grow with extremity: absolute values if two-sided, else the values or their negatives."""
     return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
 
 

@@ -47,7 +47,7 @@ def is_plain_causal(call: Call) -> bool:
 
 
 def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
-    """Return the sums over keys for every query of a call.
+    """Return what every query of a call attends to: measures of its softmax, summed over keys.
 
     `token_count` must accept the call, and `is_plain_causal` be true of it; `limits` are the edges of the bins of
     distances.
