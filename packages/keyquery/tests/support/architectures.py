@@ -288,13 +288,13 @@ def page(found: list[Found]) -> str:
         f"Causal architectures of transformers {libraries.version('transformers')}, as small models with random "
         f"weights: {len(captured)} are captured correctly, {len(refused)} are refused,",
         f"and {len(not_built)} were not built as small models. A capture is correct if, for a text of {TOKENS} tokens,",
-        "softmax(scaling q.k) v equals the output of every attention layer. Every capture makes this check for its first "
-        "document.",
+        "softmax(scaling q.k) v equals the output of every attention layer. Every capture makes this check for its "
+        "first document.",
         "",
-        "`layers` gives the kinds of attention layers (window or chunk in tokens), and `rotation` the pairing of dimensions "
-        "and the number of rotated ones.",
-        "`before` says whether vectors before the rotation can be computed, and `parts` whether attention and MLP of each "
-        "block are found, as ablations need.",
+        "`layers` gives the kinds of attention layers (window or chunk in tokens), and `rotation` the pairing of "
+        "dimensions and the number of rotated ones.",
+        "`before` says whether vectors before the rotation can be computed, and `parts` whether attention and MLP of "
+        "each block are found, as ablations need.",
         "",
         "## Captured correctly",
         "",
