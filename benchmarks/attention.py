@@ -100,7 +100,7 @@ def main() -> None:
         return
     model = tiny_model()
     read_with_statistics(model, random_text(64))
-    print("| tokens | forward CPU s | with statistics CPU s | ratio | memory above the forward's MB |")
+    print("| tokens | plain pass, CPU s | with statistics, CPU s | ratio | additional memory, MB |")
     print("|--:|--:|--:|--:|--:|")
     for tokens in (int(number) for number in chosen.tokens.split(",") if number):
         actions = {kind: partial(read, model, random_text(tokens)) for kind, read in KINDS.items()}

@@ -215,7 +215,7 @@ def main() -> None:
         outcome = "met" if wall <= goal else "met on an idle machine" if cpu <= goal and "seconds" in what else "missed"
         print(f"| {what} | {wall:.3f} | {cpu:.3f} | {goal:.3f} | {outcome} |")
     print()
-    print("| where the seconds of a whole build are | steps | s | the longest | s |")
+    print("| kind of step in a whole build | steps | s | longest step | s |")
     print("|---|--:|--:|---|--:|")
     kinds: dict[str, list[tuple[float, str]]] = {}
     for key, duration in profile.items():

@@ -285,16 +285,16 @@ def page(found: list[Found]) -> str:
         "",
         f"Written by `{COMMAND}`; do not edit it by hand.",
         "",
-        f"Causal architectures of transformers {libraries.version('transformers')}, built small with random weights: "
-        f"{len(captured)} are captured correctly, {len(refused)} are refused by name,",
-        f"and {len(not_built)} were not built small here. A capture is correct if in every layer, over a text of "
-        f"{TOKENS} tokens, softmax(scaling q.k) v equals",
-        "the layer's output. Every capture of any model makes this check for its first document.",
+        f"Causal architectures of transformers {libraries.version('transformers')}, as small models with random "
+        f"weights: {len(captured)} are captured correctly, {len(refused)} are refused,",
+        f"and {len(not_built)} were not built as small models. A capture is correct if, for a text of {TOKENS} tokens,",
+        "softmax(scaling q.k) v equals the output of every attention layer. Every capture makes this check for its "
+        "first document.",
         "",
-        "`layers` says what attention layers see (window or chunk in tokens), and `rotation` how dimensions are paired "
-        "and how many of a head are rotated.",
-        "`before` says whether unrotated vectors can be computed, and `parts` whether attention and MLP of each block "
-        "are found, as ablations need.",
+        "`layers` gives the kinds of attention layers (window or chunk in tokens), and `rotation` the pairing of "
+        "dimensions and the number of rotated ones.",
+        "`before` says whether vectors before the rotation can be computed, and `parts` whether attention and MLP of "
+        "each block are found, as ablations need.",
         "",
         "## Captured correctly",
         "",
