@@ -73,8 +73,8 @@ def test_missing_values_require_a_reason() -> None:
     with pytest.raises(ValueError, match="give None for a missing value"):
         Scalar(float("nan"), 0)
     row = BinnedValues(np.array([1.0, np.nan, 4.0]), np.array([3, 0, 2]), ("", "few", ""))
-    everything = np.ones(3, dtype=np.bool_)
-    assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), everything, "none").value == pytest.approx(3.0)
+    all_bins = np.ones(3, dtype=np.bool_)
+    assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), all_bins, "none").value == pytest.approx(3.0)
     assert weighted_mean(row, np.array([1.0, 5.0, 2.0]), ~row.present, "none").reason == "none"
 
 
@@ -93,12 +93,12 @@ def test_means_over_heads_leave_missing_heads_out_and_count_them() -> None:
 
 def test_bootstrap_resamples_key_heads_not_query_heads() -> None:
     rng = np.random.default_rng(0)
-    of_cluster = rng.normal(size=60)
-    values = np.repeat(of_cluster, 5)[:, None] + 0.01 * rng.normal(size=(300, 1))
-    clusters = [(place // 40, place // 5) for place in range(300)]
+    cluster_means = rng.normal(size=60)
+    values = np.repeat(cluster_means, 5)[:, None] + 0.01 * rng.normal(size=(300, 1))
+    clusters = [(row // 40, row // 5) for row in range(300)]
     means = over_heads(values, clusters)
     width = means.high.values[0] - means.low.values[0]
-    assert width == pytest.approx(2 * 1.96 * of_cluster.std(ddof=1) / np.sqrt(60), rel=0.1)
+    assert width == pytest.approx(2 * 1.96 * cluster_means.std(ddof=1) / np.sqrt(60), rel=0.1)
     single = over_heads(values, list(range(300)))
     assert width > 1.8 * (single.high.values[0] - single.low.values[0])
     repeated = over_heads(values, clusters)

@@ -13,14 +13,14 @@ from keyquery.heads.laws import ESTIMATORS
 from keyquery.heads.pairs import PAIR_MODES
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 
-SEEN = [(150, False), (37, False), (200, True), (130, True), (799, False)]
+WINDOWS = [(150, False), (37, False), (200, True), (130, True), (799, False)]
 
 
 def options(**changes) -> PlasticityOptions:
     return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
 
 
-@pytest.mark.parametrize(("window", "chunks"), SEEN)
+@pytest.mark.parametrize(("window", "chunks"), WINDOWS)
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
@@ -93,11 +93,11 @@ def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> N
     model = saved("ministral", tmp_path / "model")
     capture = captured(model, tmp_path / "made", lambda seed: text(70, seed), texts=12, rate=16.0, sliding=True)
     assert [capture.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
-    chosen = PlasticityOptions(bins=4, min_queries=10)
-    pairs = {head.layer: sum(row["pairs"] for row in analyse(capture, head, chosen).bins) for head in capture.heads}
+    settings = PlasticityOptions(bins=4, min_queries=10)
+    pairs = {head.layer: sum(row["pairs"] for row in analyse(capture, head, settings).bins) for head in capture.heads}
     # 12 texts, 4 bins centred at 7.5, 23.5, 39.5 and 55.5; all 5 tokens of the window are before the centre
     assert pairs[0] == pairs[2] == 12 * 4 * (5 * 4 // 2)
     assert pairs[1] == 12 * sum(n * (n - 1) // 2 for n in (8, 24, 40, 56))
     (capture.root / "manifest.json").unlink()
-    bare = open_capture(capture.root)
-    assert [bare.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
+    without_manifest = open_capture(capture.root)
+    assert [without_manifest.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
