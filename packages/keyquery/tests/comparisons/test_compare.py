@@ -99,9 +99,9 @@ def test_items_are_tested_by_mcnemar_with_shares_in_percent(tmp_path: Path) -> N
 
 
 def test_query_heads_that_read_the_same_keys_are_one_unit(tmp_path: Path) -> None:
-    places = list(itertools.product(range(4), range(2)))
-    save_heads(tmp_path, "a", {place: [0.5, 0.7] for place in places})
-    save_heads(tmp_path, "b", {place: [0.6 + 0.01 * layer, 0.9] for place in places for layer in place[:1]})
+    key_heads = list(itertools.product(range(4), range(2)))
+    save_heads(tmp_path, "a", {key_head: [0.5, 0.7] for key_head in key_heads})
+    save_heads(tmp_path, "b", {key_head: [0.6 + 0.01 * layer, 0.9] for key_head in key_heads for layer in key_head[:1]})
     [tested] = compared(tmp_path, "a", "b").tests
     assert (tested.row.unit, tested.row.n, tested.row.test) == ("key head", 8, "sign_flips")
     assert tested.row.estimate == pytest.approx(0.15 + 0.0075)
@@ -131,9 +131,9 @@ def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_p
     [tested] = compared(tmp_path, "a", "b").tests
     assert tested.row.n == 7
     assert "1 of 8 units left out for lack of a value: too short" in tested.row.note
-    parts = [row("first_attention", value, 1, unit_id=f"book#{place}") for place, value in enumerate(A)]
-    save_rows(tmp_path, "c", PATTERNS, parts)
-    save_rows(tmp_path, "d", PATTERNS, parts)
+    chunks = [row("first_attention", value, 1, unit_id=f"book#{index}") for index, value in enumerate(A)]
+    save_rows(tmp_path, "c", PATTERNS, chunks)
+    save_rows(tmp_path, "d", PATTERNS, chunks)
     assert "8 units are 1 independent one." in str(compared(tmp_path, "c", "d"))
 
 

@@ -28,7 +28,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kq.Model:
 
 
 def opened(folder: Path) -> kq.Model:
-    """Return the model, which caches its answers in a separate folder."""
+    """Return the model tiny-rope, which caches its answers in `folder`."""
     loaded = kq.load("tiny-rope")
     return replace(loaded, subject=replace(loaded.subject, folder=folder))
 
@@ -36,7 +36,7 @@ def opened(folder: Path) -> kq.Model:
 def counted(model: kq.Model) -> list[int]:
     """Return a list that grows by one with every forward pass of the model."""
     forwards: list[int] = []
-    blocks(model.network)[-1].module.register_forward_hook(lambda *given: forwards.append(1))
+    blocks(model.network)[-1].module.register_forward_hook(lambda *arguments: forwards.append(1))
     return forwards
 
 

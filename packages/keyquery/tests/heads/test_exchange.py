@@ -71,11 +71,11 @@ def test_crowding_grows_with_the_planted_position_effect(width, position):
 
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
-    """The position part is exactly zero; a drift with position is found by the line over the keys' distances."""
-    steady = exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
-    assert not steady.sway.any()
-    np.testing.assert_array_equal(steady.gap, steady.gap_exchanged)
-    actual = exchange(steady)
+    """Without rotation the position part is 0, and a planted drift is the slope over the keys' distances."""
+    pairs = exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
+    assert not pairs.sway.any()
+    np.testing.assert_array_equal(pairs.gap, pairs.gap_exchanged)
+    actual = exchange(pairs)
     assert (actual.position_part, actual.probability_change) == (0, 0)
     assert actual.linear_slope == pytest.approx(0.03, rel=0.05)
     assert actual.linear_share > 0.9
@@ -87,7 +87,7 @@ def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
 
 
 def test_the_law_agrees_with_counting_queries():
-    """Count the queries of a one-position bin whose winner changes when the keys change places."""
+    """Compare with the share of queries whose winner changes when the two keys change places."""
     head = planted_head(ROTARY, 1, position=1.5, content=0.6)
     pairs = exchanged_pairs(head, OPTIONS, 50)
     for bin_ in (3, 6):
@@ -130,8 +130,8 @@ def test_pairs_across_texts_give_the_null_distribution():
     for name in ("sway", "plasticity", "position_part", "gap"):
         assert getattr(within, name) == pytest.approx(getattr(across, name), abs=0.01)
     assert within.pairs > across.pairs > 0.9 * within.pairs
-    alone = replace(head, key_documents=np.zeros_like(head.key_documents))
-    assert exchange(exchanged_pairs(alone, OPTIONS, 100, across_documents=True)).pairs == 0
+    one_text = replace(head, key_documents=np.zeros_like(head.key_documents))
+    assert exchange(exchanged_pairs(one_text, OPTIONS, 100, across_documents=True)).pairs == 0
 
 
 def test_cells_without_pairs_have_no_values():
@@ -173,7 +173,7 @@ def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(positi
 
 @pytest.mark.parametrize(("factor", "has_pairs"), [(0.0, False), (1e-8, False), (1.0, True)])
 def test_pairs_with_hardly_any_query_variance_are_left_out(factor, has_pairs):
-    """Keys differ only in dimensions constant over queries: the variation is rounding noise."""
+    """Keys differ only in dimensions in which queries are constant, so the variance is rounding noise."""
     head = planted_head(ROTARY, 4, position=1.0, content=1e3)
     keys = head.keys.copy()
     keys[:, 6:] *= factor

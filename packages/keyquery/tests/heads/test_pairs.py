@@ -67,17 +67,17 @@ def test_chunks_cover_each_group_once_and_exceed_their_size_only_for_a_long_grou
 class FixedDraws:
     """A random generator that draws given values."""
 
-    def __init__(self, *drawn):
+    def __init__(self, *values):
         """Set the values to draw."""
-        self.drawn = np.array(drawn, dtype=np.int64)
+        self.values = np.array(values, dtype=np.int64)
 
     def choice(self, total, cap, *, replace, shuffle):
         """Return the given values, which must be valid pair numbers."""
         assert not replace
         assert not shuffle
-        assert self.drawn.max() < total
-        assert len(self.drawn) == cap
-        return self.drawn[::-1]
+        assert self.values.max() < total
+        assert len(self.values) == cap
+        return self.values[::-1]
 
 
 def test_all_pairs_of_the_eligible_keys_are_listed_once():

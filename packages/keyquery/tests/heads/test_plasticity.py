@@ -326,17 +326,6 @@ def test_ties_count_as_half_in_the_distribution_free_estimator() -> None:
     np.testing.assert_allclose(plasticity(tied, options).profile.values, expected["profile"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_cap_above_the_number_of_pairs_evaluates_all(estimator: str) -> None:
-    head = head_with(seed=15)
-    expected = plasticity(head, exact(estimator=estimator))
-    capped = plasticity(head, exact(estimator=estimator, cap=10**6))
-    np.testing.assert_allclose(capped.profile.values, expected.profile.values, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(capped.sums.count, expected.sums.count)
-    np.testing.assert_allclose(capped.sums.spread, expected.sums.spread, rtol=1e-9)
-    assert capped.error[capped.profile.present].tolist() == [0.0] * int(capped.profile.present.sum())
-
-
 def test_error_of_a_capped_sample_is_its_spread_over_seeds() -> None:
     head = head_with(seed=16, keys=300, queries=400)
     expected = plasticity(head, exact()).profile.values[7]
@@ -419,7 +408,7 @@ def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[
 
 
 def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
-    """A document of 131,072 keys has 7,960 keys competing in the first bin: 250 MB for each array of pairs."""
+    """Of 131,072 keys, 7,960 compete in the first bin; an array with all of their pairs would take 250 MB."""
     n, rng = 131_072, np.random.default_rng(0)
     head = Head(
         queries=rng.normal(size=(200, 4)).astype(np.float32), query_positions=np.arange(200) * 80,

@@ -1,4 +1,4 @@
-"""Queries rotated to one position: only content remains, for every bin width."""
+"""Aligned queries: rotated to one position of their bin, they differ only by content, for every bin width."""
 
 import tracemalloc
 from dataclasses import replace
@@ -99,7 +99,7 @@ def test_aligned_and_captured_queries_are_equal_without_rotation(width):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_single_positions_agree_with_brute_force(rotary):
-    """Queries at one position need no rotation, and the definition is a loop over pairs."""
+    """Queries at one position need no rotation, so a loop over pairs gives the expected values."""
     head = planted_head(rotary, 1)
     actual = profile(head)
     query_bins = head.query_bins(BINS)

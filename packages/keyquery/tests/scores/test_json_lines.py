@@ -1,4 +1,4 @@
-"""JSON lines from any program: values that cannot be kept are reported by file and line by every reader."""
+"""Every reader of JSON lines reports values that it cannot use by file and line."""
 
 import json
 import subprocess
@@ -91,10 +91,10 @@ def test_text_field_that_is_no_string_is_refused(value, tmp_path, monkeypatch):
             return iter([{"text": "a"}, {"text": value}])
 
     monkeypatch.setattr("keyquery.models.texts.need", lambda *names: Library)
-    parts = texts(TextSource("owner/name"))
-    assert next(parts) == ("0", "a")
+    rows = texts(TextSource("owner/name"))
+    assert next(rows) == ("0", "a")
     with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):
-        next(parts)
+        next(rows)
 
 
 def test_damaged_settings_file_is_reported(tmp_path):

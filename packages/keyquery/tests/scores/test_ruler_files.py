@@ -66,7 +66,7 @@ def test_result_files_per_length_form_one_table_and_are_replaced_only_with_repla
 
 
 def test_question_scores_count_any_accepted_wording(tmp_path):
-    """RULER's scoring of questions; the harness gives the share of accepted wordings, here a third and none."""
+    """RULER accepts any reference of a question, whereas the harness gives the share of references found."""
     path = tmp_path / "results_1.json"
     path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
     answers = [(["Broncos", "Denver Broncos", "The Denver team"], "the Broncos won"), (["Paris"], "in Rome")]
@@ -142,7 +142,7 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
     ],
 )  # fmt: skip
 def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
-    files = [written(tmp_path / f"results_{place}.json", content) for place, content in enumerate(contents)]
+    files = [written(tmp_path / f"results_{number}.json", content) for number, content in enumerate(contents)]
     result = bench("--results", *files)
     assert result.exit_code == 1, result.output
     assert words in result.output
