@@ -255,7 +255,7 @@ LAYER = {
     ],
 )
 def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
-    """A key unknown to this version is refused, since it cannot be obeyed."""
+    """A key that this version does not know may change the meaning of others, so it is refused."""
     manifest.save(tmp_path, {"complete": True, "settings": {**SETTINGS, "layers": [LAYER]}, "versions": {}})
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}, **change})
@@ -306,7 +306,7 @@ DAMAGES = {
     "emptied": lambda content: b"",
     "a page of HTML": lambda content: b"<html>" + content[6:],
     "a bit of an array": lambda content: content.replace(np.float32(7).tobytes(), np.float32(8).tobytes()),
-    "a lying directory": lambda content: content[:-6] + b"\xff\xff\xff\xff\0\0",
+    "a wrong directory offset": lambda content: content[:-6] + b"\xff\xff\xff\xff\0\0",
     "a name": lambda content: content.replace(b"document.json", b"document.jsom"),
 }
 

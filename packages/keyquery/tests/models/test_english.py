@@ -56,9 +56,9 @@ def of_words() -> Any:
 def of_pieces() -> Any:
     inner = Tokenizer(BPE())
     inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    texts = BOOK.texts("prose", 40, 300, 9, of_bytes())
+    corpus = BOOK.texts("prose", 40, 300, 9, of_bytes())
     inner.train_from_iterator(
-        texts, BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False)
+        corpus, BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False)
     )
     return wrapped(inner)
 
@@ -110,8 +110,8 @@ def test_fact_questions_are_numerous_distinct_and_balanced() -> None:
         items = BOOK.items(task, 4 * len(pairs), 0, None)
         assert len({item.id for item in items}) == len(items)
         assert collections.Counter(item.answer for item in items) == {"yes": len(items) // 2, "no": len(items) // 2}
-        right = [item.prompt for item in items if item.answer == "yes"]
-        assert len(set(right)) == len(right)
+        true_prompts = [item.prompt for item in items if item.answer == "yes"]
+        assert len(set(true_prompts)) == len(true_prompts)
         for item in items:
             assert (answers[item.facts["subject"]] == item.facts["shown"]) == (item.answer == "yes")
             last = item.prompt.splitlines()[-2]
@@ -133,9 +133,9 @@ def test_statements_have_known_truth_and_balanced_falsity_types(tokenizer: Any) 
         assert item.facts["subject"] in stem
         assert item.facts["true"] == answers[item.facts["subject"]]
         assert (shown == item.facts["true"]) == item.facts["truth"]
-        alone = not item.facts["truth"] and item.facts["group"] == "answer"
-        assert (shown in UNFITTING) == alone
-        assert (shown in item.facts["objects"]) != alone
+        unfitting = not item.facts["truth"] and item.facts["group"] == "answer"
+        assert (shown in UNFITTING) == unfitting
+        assert (shown in item.facts["objects"]) != unfitting
         assert len(tokenizer(item.prompt)["input_ids"]) >= 48
     assert not set(UNFITTING) & set(answers.values())
     with pytest.raises(DataError, match="only prompts with a key"):
@@ -193,10 +193,10 @@ def test_items_are_determined_by_their_seed() -> None:
 
 def test_texts_are_long_enough_and_of_the_requested_kind(tokenizer: Any) -> None:
     for kind in BOOK.kinds():
-        parts = BOOK.texts(kind, 3, 700, 0, tokenizer)
-        assert len(set(parts)) == 3
-        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in parts)
-        assert parts == BOOK.texts(kind, 3, 700, 0, tokenizer)
+        passages = BOOK.texts(kind, 3, 700, 0, tokenizer)
+        assert len(set(passages)) == 3
+        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in passages)
+        assert passages == BOOK.texts(kind, 3, 700, 0, tokenizer)
     ast.parse(BOOK.texts("code", 1, 2000, 0, tokenizer)[0])
     words = re.findall(r"[a-z]+", " ".join(BOOK.texts("prose", 4, 700, 0, of_bytes())).lower())
     assert len(set(words)) > 150, "a varied vocabulary"
