@@ -44,7 +44,7 @@ def test_polynomial_of_pair_plasticity_keeps_its_error_bound() -> None:
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_every_estimator_and_pair_mode_equals_scalar_loops(pairs: str) -> None:
     head = head_with(seed=3)
-    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
+    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, min_queries=10).items():
         profile = plasticity(head, exact(estimator=estimator, pairs=pairs))
         assert profile.profile.counts.tolist() == expected["counts"], estimator
         assert max(expected["counts"]) > 20
@@ -55,7 +55,7 @@ def test_every_estimator_and_pair_mode_equals_scalar_loops(pairs: str) -> None:
 def test_finer_query_bins_do_not_change_the_key_buckets(pairs: str) -> None:
     head = head_with(seed=4, queries=400, buckets=4)
     profile = plasticity(head, exact(pairs=pairs, bins=16))
-    expected = reference(head, "bucket_full", pairs, bins=16, least=10)
+    expected = reference(head, "bucket_full", pairs, bins=16, min_queries=10)
     assert profile.profile.counts.tolist() == expected["counts"]
     assert profile.queries.size == 16
     np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-10)
@@ -64,7 +64,7 @@ def test_finer_query_bins_do_not_change_the_key_buckets(pairs: str) -> None:
 def test_bins_with_fewer_queries_than_dimensions_keep_their_singular_covariance() -> None:
     head = head_with(seed=5, queries=60, dimension=12)
     profile = plasticity(head, exact(min_queries=2))
-    expected = reference(head, "bucket_full", "earlier", bins=8, least=2)
+    expected = reference(head, "bucket_full", "earlier", bins=8, min_queries=2)
     assert profile.queries.min() < 12
     np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-10)
 
@@ -75,7 +75,7 @@ def test_maps_equal_scalar_loops(estimator: str) -> None:
     profile = plasticity(head, exact(estimator=estimator, cells=(5, 4)))
     count, total = np.zeros((5, 4)), np.zeros((5, 4))
     gap, spread, pairs = np.zeros((8, 5)), np.zeros((8, 5)), np.zeros((8, 5))
-    for b, (tau, counted) in enumerate(reference(head, estimator, "earlier", bins=8, least=10)["records"]):
+    for b, (tau, counted) in enumerate(reference(head, estimator, "earlier", bins=8, min_queries=10)["records"]):
         for i, j, m, v, value in counted:
             one, other = int(head.key_positions[i]), int(head.key_positions[j])
             across, along = abs(one - other) * 5 // 800, int((tau - (one + other) / 2) * 4 / 800)
@@ -156,7 +156,7 @@ def test_distant_keys_are_computed_in_double_precision() -> None:
     keys[::2] += 1e4 * np.ones(16)
     far = replace(head, keys=keys)
     profile = plasticity(far, PlasticityOptions(min_queries=10))
-    expected = reference(far, "bucket_full", "earlier", bins=8, least=10)
+    expected = reference(far, "bucket_full", "earlier", bins=8, min_queries=10)
     assert profile.precision == "double"
     np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-9)
 
@@ -292,7 +292,7 @@ def test_equal_keys_and_directions_without_variance_are_excluded_and_counted() -
     keys[2::4, :4] = keys[2, :4]
     head = replace(head, queries=queries, keys=keys)
     for estimator in ("bucket_full", "bucket_diag", "pooled_full"):
-        expected = reference(head, estimator, "earlier", bins=8, least=10)
+        expected = reference(head, estimator, "earlier", bins=8, min_queries=10)
         for precision in ("single", "double"):
             profile = plasticity(head, exact(estimator=estimator, precision=precision))
             assert (
@@ -320,7 +320,7 @@ def test_ties_count_as_half_in_the_distribution_free_estimator() -> None:
     queries, keys = (rng.integers(-1, 2, rows.shape) * 1.0 for rows in (head.queries, head.keys))
     tied = replace(head, queries=queries, keys=keys)
     options = exact(estimator="empirical")
-    expected = reference(tied, "empirical", "earlier", bins=8, least=10)
+    expected = reference(tied, "empirical", "earlier", bins=8, min_queries=10)
     ties = np.mean(tied.queries @ (tied.keys[0] - tied.keys[1]) == 0)
     assert ties > 0.05
     np.testing.assert_allclose(plasticity(tied, options).profile.values, expected["profile"], rtol=0, atol=1e-12)
@@ -366,7 +366,7 @@ def test_householder_reflection_has_the_direction_as_its_first_axis() -> None:
 def test_dominant_drift_keeps_the_digits_of_the_residual() -> None:
     head = head_with(seed=18, drift=1e6)
     profile = plasticity(head, exact(estimator="pooled_full"))
-    expected = reference(head, "pooled_full", "earlier", bins=8, least=10)
+    expected = reference(head, "pooled_full", "earlier", bins=8, min_queries=10)
     np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=1e-6, atol=1e-9)
 
 
@@ -435,7 +435,7 @@ def test_counting_in_single_precision_is_exact() -> None:
     queries[::7] = 0.0
     head = replace(head, queries=queries, keys=keys, key_documents=documents)
     profile = plasticity(head, exact(estimator="empirical", precision="single"))
-    expected = reference(head, "empirical", "earlier", bins=8, least=10)
+    expected = reference(head, "empirical", "earlier", bins=8, min_queries=10)
     assert profile.profile.counts.tolist() == expected["counts"]
     np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-12)
 

@@ -24,7 +24,7 @@ def options(**changes) -> PlasticityOptions:
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
-    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
+    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, min_queries=10).items():
         actual = plasticity(head, options(estimator=estimator, pairs=pairs))
         assert actual.profile.counts.tolist() == expected["counts"], estimator
         assert (actual.eligible - actual.same_key - actual.no_variance).tolist() == expected["counts"]

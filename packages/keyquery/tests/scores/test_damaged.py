@@ -51,7 +51,7 @@ def test_deeply_nested_results_are_refused(tmp_path):
 
 
 def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
-    def fail(*asked):
+    def fail(*arguments):
         raise AssertionError("samples were fetched for unreadable predictions")
 
     monkeypatch.setattr(lbp_data, "load_samples", fail)

@@ -108,13 +108,13 @@ def test_samples_of_a_different_run_are_refused(tmp_path, lines, words):
 
 def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
     scores = {"vt": {4096: 0.5, 8192: 0.5}}
-    cut = results(scores, asked=[4096, 8192], original=1000, effective=600)
+    cut = results(scores, lengths=[4096, 8192], original=1000, effective=600)
     read = ruler_results.read([written(tmp_path / "cut.json", cut)])
     assert [(cell.length, cell.n) for cell in read.cells] == [("4k", 500), ("8k", 100)]
-    lost = results({"vt": {4096: 0.5, 8192: -1}}, asked=[4096, 8192], original=1000, effective=40)
+    lost = results({"vt": {4096: 0.5, 8192: -1}}, lengths=[4096, 8192], original=1000, effective=40)
     read = ruler_results.read([written(tmp_path / "lost.json", lost)])
     assert [(cell.length, cell.value, cell.n) for cell in read.cells] == [("4k", 50.0, 40), ("8k", None, 0)]
-    uneven = results(scores, asked=[4096, 8192], original=999)
+    uneven = results(scores, lengths=[4096, 8192], original=999)
     read = ruler_results.read([written(tmp_path / "uneven.json", uneven)])
     assert [cell.n for cell in read.cells] == [None, None]
     assert all("no number of samples" in cell.reason for cell in read.cells)

@@ -142,17 +142,15 @@ def _compare_choices(model: Model) -> None:
     answers = (str(tokenizer.decode(ids[:3])), str(tokenizer.decode(ids[3:5])))
     group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in endings)]
     [all_scores] = grouped_logprobs(net, tokenizer, [group])
-    for (asked, _), scores in zip(group, all_scores, strict=True):
+    for (question, _), scores in zip(group, all_scores, strict=True):
         for answer, score in zip(answers, scores.logprobs, strict=True):
-            [tokens] = tokenizer(f"{asked} {answer}", return_tensors="pt")["input_ids"]
+            [tokens] = tokenizer(f"{question} {answer}", return_tensors="pt")["input_ids"]
             with libraries.torch.inference_mode():
                 logprobs = net(input_ids=tokens[None], use_cache=False).logits[0, :-1].float().log_softmax(-1)
-            answer_positions = range(
-                len(tokens) - len(tokenizer(answer, add_special_tokens=False)["input_ids"]), len(tokens)
-            )
-            if abs(sum(float(logprobs[i - 1, tokens[i]]) for i in answer_positions) - score) > ROUNDING * len(
-                answer_positions
-            ):
+            answer_tokens = len(tokenizer(answer, add_special_tokens=False)["input_ids"])
+            positions = range(len(tokens) - answer_tokens, len(tokens))
+            logprob = sum(float(logprobs[i - 1, tokens[i]]) for i in positions)
+            if abs(logprob - score) > ROUNDING * answer_tokens:
                 raise ValueError("answers scored with the cache have other probabilities than in a whole pass")
 
 
@@ -167,9 +165,8 @@ def _outcome(kind: str, name: str, step: Callable[[], None]) -> Cell:
         return Cell(kind, name, REFUSED, _shortened(kind, str(error)))
     except Exception as error:  # code of any architecture runs here
         traceback.print_exc()
-        frame = next(
-            (f for f in reversed(traceback.extract_tb(error.__traceback__)) if "keyquery/src" in f.filename), None
-        )
+        frames = reversed(traceback.extract_tb(error.__traceback__))
+        frame = next((frame for frame in frames if "keyquery/src" in frame.filename), None)
         location = f" ({Path(frame.filename).name}:{frame.lineno})" if frame else ""
         return Cell(kind, name, FAILED, _shortened(kind, f"{type(error).__name__}: {error}{location}"))
     return Cell(kind, name, RUNS)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 TOKENS = 40  # longer than windows and chunks of the small models
 SECONDS = 300  # limit for one architecture
-MOST = 30_000_000  # most parameters of a small model
+MAX_PARAMETERS = 30_000_000
 COMMAND = "python packages/keyquery/tests/support/architectures.py"
 
 # Values of settings, for configurations that have them
@@ -84,7 +84,7 @@ QWEN4 = {
 DOTS3 = {**FULL, "per_layer_config": {"3": {"num_key_value_heads": 4}}, "head_dim": 24}
 DRAFTS = "drafts tokens for another model, from that model's states and keys; by itself it reads no text"
 SOUND = "reads and writes codes of sound, several in each step, and no text"
-APART = {  # why no configuration builds a type here
+EXCLUDED = {  # why no configuration builds a type here
     **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFTS),
     **dict.fromkeys(("musicgen", "musicgen_melody"), SOUND),
     "dots3_note": "its layers have separate sizes that cannot be made small; `dots3_note_text` is its part for text",
@@ -92,7 +92,7 @@ APART = {  # why no configuration builds a type here
     "gemma3n": "needs the library timm, for images; `gemma3n_text` is its part that reads text",
 }
 # More settings by type, where the sizes above are inconsistent
-OWN: dict[str, dict[str, Any]] = {
+EXTRA_SETTINGS: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1, 3]},
     **{name: {"layer_types": LOCAL} for name in BY_WINDOW},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
@@ -145,7 +145,7 @@ def small(kind: str, **more: Any) -> Any:
     """Return a small configuration of a model type, with only the settings that its default configuration has."""
     transformers = libraries.transformers
     default = transformers.AutoConfig.for_model(kind)
-    return transformers.AutoConfig.for_model(kind, **_sized(default, OWN.get(kind, {}) | more))
+    return transformers.AutoConfig.for_model(kind, **_sized(default, EXTRA_SETTINGS.get(kind, {}) | more))
 
 
 def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
@@ -163,14 +163,14 @@ def built(kind: str, **settings: Any) -> PreTrainedModel:
     """Return a small model of a type with fixed random weights; `settings` override `SIZES`."""
     torch, transformers = libraries.torch, libraries.transformers
     first: Exception | None = None
-    if kind in APART:
-        raise ModelError(APART[kind])
+    if kind in EXCLUDED:
+        raise ModelError(EXCLUDED[kind])
     for more in TRIES:
         try:
             config = small(kind, **settings, **more)
             with torch.device("meta"):
                 size = transformers.AutoModelForCausalLM.from_config(config).num_parameters()
-            if size > MOST:
+            if size > MAX_PARAMETERS:
                 raise ModelError(f"{size / 1e6:.0f} M parameters at small sizes")
             torch.manual_seed(0)
             model: PreTrainedModel = transformers.AutoModelForCausalLM.from_config(config).eval()

@@ -34,12 +34,14 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
     )  # fmt: skip
 
 
-def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> dict[str, Any]:
+def reference(head: Head, estimator: str, pairs: str, bins: int, min_queries: int) -> dict[str, Any]:
     """Return profile, pairs, exclusions and per-pair records of every bin, computed by scalar loops."""
-    return references(head, [estimator], pairs, bins, least)[estimator]
+    return references(head, [estimator], pairs, bins, min_queries)[estimator]
 
 
-def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, least: int) -> dict[str, dict[str, Any]]:
+def references(
+    head: Head, estimators: Iterable[str], pairs: str, bins: int, min_queries: int
+) -> dict[str, dict[str, Any]]:
     """Return the results of `reference` by estimator; the competing keys are found once for all estimators."""
     query_bin = [int(t) * bins // head.context for t in head.query_positions]
     bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
@@ -51,7 +53,7 @@ def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, lea
     for b in range(bins):
         members = [i for i, bin_ in enumerate(query_bin) if bin_ == b]
         tau = sum(int(head.query_positions[i]) for i in members) / len(members) if members else float("nan")
-        enough = len(members) >= least
+        enough = len(members) >= min_queries
         candidates = [
             (i, j) for i, j in same_document if enough and eligible(head, i, j, b, bins, tau, pairs, bucket, positions)
         ]

@@ -33,10 +33,10 @@ def value(rows, key, length="all"):
 NAMES = {ours: theirs for theirs, ours in ruler_results.NAMES.items()}
 
 
-def results(scores, *, asked=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
+def results(scores, *, lengths=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
     """Return results as the harness writes them, from scores between 0 and 1 by task and length."""
-    asked = asked or sorted({int(tokens) for score_by_length in scores.values() for tokens in score_by_length})
-    original = original or 500 * len(asked)
+    lengths = lengths or sorted({int(tokens) for score_by_length in scores.values() for tokens in score_by_length})
+    original = original or 500 * len(lengths)
     names = {NAMES[task]: score_by_length for task, score_by_length in scores.items()}
     content = json.loads(REAL.read_text(encoding="utf-8"))
     template = content["configs"]["niah_single_1"]
@@ -54,7 +54,7 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
             for name, score_by_length in names.items()
         },
         "configs": {
-            name: {**template, "task": name, "metadata": {**template["metadata"], "max_seq_lengths": asked}}
+            name: {**template, "task": name, "metadata": {**template["metadata"], "max_seq_lengths": lengths}}
             for name in names
         },
         "n-samples": {name: {"original": original, "effective": effective or original} for name in names},
