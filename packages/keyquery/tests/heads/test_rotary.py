@@ -161,14 +161,14 @@ def test_a_head_of_unknown_rotation_is_refused_by_name():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"frequencies": (np.nan,)}, "not finite"), ({"layout": "thirds"}, "give one of half, interleaved"),
         ({"start": -1}, "start -1"), ({"factor": 0.0}, "factor 0.0"),
     ],
 )  # fmt: skip
-def test_a_rotation_out_of_range_is_refused(changes, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_rotation_out_of_range_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
         replace(FAST, **changes)
 
 
@@ -222,8 +222,8 @@ def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
     assert rotary == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
     assert (rotary.end, rotary.is_identity, NO_ROTATION.is_identity) == (10, False, True)
     assert (from_theta(2.0, 2).frequencies, from_theta(0.25, 4).frequencies) == ((1.0,), (1.0, 2.0))
-    for base, d, words in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
-        with pytest.raises(ValueError, match=words):
+    for base, d, message in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
+        with pytest.raises(ValueError, match=message):
             from_theta(base, d)
 
 

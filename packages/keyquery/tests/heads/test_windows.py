@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heads_reference import head_with, reference, references
+from heads_reference import exact, head_with, reference, references
 from keyquery.heads.exchange import exchanged_pairs
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.laws import ESTIMATORS
@@ -16,16 +16,12 @@ from keyquery.heads.plasticity import PlasticityOptions, plasticity
 WINDOWS = [(150, False), (37, False), (200, True), (130, True), (799, False)]
 
 
-def options(**changes) -> PlasticityOptions:
-    return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
-
-
 @pytest.mark.parametrize(("window", "chunks"), WINDOWS)
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
     for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, min_queries=10).items():
-        actual = plasticity(head, options(estimator=estimator, pairs=pairs))
+        actual = plasticity(head, exact(estimator=estimator, pairs=pairs))
         assert actual.profile.counts.tolist() == expected["counts"], estimator
         assert (actual.eligible - actual.same_key - actual.no_variance).tolist() == expected["counts"]
         np.testing.assert_allclose(actual.profile.values, expected["profile"], rtol=0, atol=1e-10)
@@ -34,15 +30,15 @@ def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs
 def test_window_reduces_pairs_and_a_long_window_keeps_all() -> None:
     head = head_with(seed=3, keys=160)
     counts = {
-        window: plasticity(replace(head, window=window), options()).profile.counts.sum() for window in (37, 150, 800)
+        window: plasticity(replace(head, window=window), exact()).profile.counts.sum() for window in (37, 150, 800)
     }
     assert 0 < counts[37] < counts[150] < counts[800]
-    assert counts[800] == plasticity(head, options()).profile.counts.sum()
+    assert counts[800] == plasticity(head, exact()).profile.counts.sum()
 
 
 def test_maps_and_competition_hold_the_same_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    actual = plasticity(head, options(cells=(16, 16)))
+    actual = plasticity(head, exact(cells=(16, 16)))
     assert actual.sums.count.sum() == actual.sums.map_count.sum() == actual.profile.counts.sum()
     far = 150 * 16 // 800 + 1
     assert actual.sums.count[:, far:].sum() == 0
@@ -55,9 +51,9 @@ def test_maps_and_competition_hold_the_same_pairs() -> None:
 
 def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    all_pairs, complete = plasticity(head, options()), plasticity(head, options(cap=10**6))
+    all_pairs, complete = plasticity(head, exact()), plasticity(head, exact(cap=10**6))
     np.testing.assert_allclose(all_pairs.profile.values, complete.profile.values, atol=1e-9)
-    sampled = plasticity(head, options(cap=20))
+    sampled = plasticity(head, exact(cap=20))
     assert sampled.profile.counts.max() == 20
     assert sampled.eligible.tolist() == all_pairs.eligible.tolist()
 
@@ -65,19 +61,21 @@ def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
 def test_pairs_of_exchange_and_gap_estimates_lie_within_the_window() -> None:
     head = head_with(seed=6, keys=160, window=150)
     pairs = exchanged_pairs(head, PlasticityOptions(min_queries=10), 10**6)
-    assert pairs.gap.size == plasticity(head, options()).profile.counts.sum()
+    assert pairs.gap.size == plasticity(head, exact()).profile.counts.sum()
     assert (pairs.nearer - pairs.farther).max() < 150
-    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, options(), prepared=None))
+    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, exact(), prepared=None))
 
 
 def test_window_without_two_keys_gives_a_reason() -> None:
-    actual = plasticity(head_with(seed=6, keys=30, window=2), options())
+    actual = plasticity(head_with(seed=6, keys=30, window=2), exact())
     assert set(actual.profile.reasons) == {"no eligible pair of keys"}
 
 
-@pytest.mark.parametrize(("window", "chunks", "words"), [(0, False, "a window of 0"), (None, True, "without a window")])
-def test_invalid_windows_are_refused(window: int | None, chunks: bool, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize(
+    ("window", "chunks", "message"), [(0, False, "a window of 0"), (None, True, "without a window")]
+)
+def test_invalid_windows_are_refused(window: int | None, chunks: bool, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         head_with(window=window, chunks=chunks)
 
 

@@ -17,14 +17,14 @@ from waiting import gone, until
 
 def test_local_executor_returns_results_and_exceptions() -> None:
     with LocalExecutor(2) as executor:
-        good = executor.submit(jobs_work.square, 7)
-        bad = executor.submit(jobs_work.fail, number=3)
+        squared = executor.submit(jobs_work.square, 7)
+        failed = executor.submit(jobs_work.fail, number=3)
         refused = executor.submit(jobs_work.refuse, "m")
         unpicklable = executor.submit(jobs_work.stubborn)
         without_input = executor.submit(jobs_work.reads_input)
-        assert good.result() == 49
+        assert squared.result() == 49
         with pytest.raises(ZeroDivisionError):
-            bad.result()
+            failed.result()
         with pytest.raises(ModelError, match="m: has no tokenizer"):
             refused.result()
         with pytest.raises(JobDied, match="Stubborn: 1 is not 2"):

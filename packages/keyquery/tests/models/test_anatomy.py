@@ -105,8 +105,8 @@ HYBRIDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "words"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
-def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words: str) -> None:
+@pytest.mark.parametrize(("kind", "message"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
+def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, message: str) -> None:
     """An ablation of attention is accepted; one of the MLP is refused if it is in another block or beside a Mamba."""
     model = causal(kind, **HYBRIDS[kind], num_hidden_layers=4)
     layer = blocks(model)[0].layer
@@ -115,7 +115,7 @@ def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words:
         with applied(model, [Intervention("attention", "zero", layers=(layer,))]):
             changed = model(input_ids=TOKENS, use_cache=False).logits
     assert not torch.allclose(baseline, changed)
-    with pytest.raises(ModelError, match=words), applied(model, [Intervention("mlp", "zero", layers=(layer,))]):
+    with pytest.raises(ModelError, match=message), applied(model, [Intervention("mlp", "zero", layers=(layer,))]):
         pass
 
 

@@ -271,9 +271,9 @@ def test_non_finite_vectors_are_refused(models: Path, tmp_path: Path) -> None:
     assert not parts.complete_parts(request.out)
 
 
-@pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "disk is full"), (errno.EFBIG, "ulimit -f unlimited")])
+@pytest.mark.parametrize(("number", "message"), [(errno.ENOSPC, "disk is full"), (errno.EFBIG, "ulimit -f unlimited")])
 def test_a_full_disk_says_how_to_continue(
-    models: Path, full_capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+    models: Path, full_capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, message: str
 ) -> None:
     request = options(models, tmp_path)
 
@@ -282,12 +282,12 @@ def test_a_full_disk_says_how_to_continue(
 
     with monkeypatch.context() as patch:
         patch.setattr(np.lib.format, "write_array", full)
-        with pytest.raises(ThesisError, match=rf"{words}.*rerun the command to resume"):
+        with pytest.raises(ThesisError, match=rf"{message}.*rerun the command to resume"):
             capture(request)
     assert list((tmp_path / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:
         patch.setattr(layout._VectorFile, "flush", full)
-        with pytest.raises(ThesisError, match=words):
+        with pytest.raises(ThesisError, match=message):
             capture(request)
     assert len(parts.complete_parts(tmp_path)) == DOCUMENTS
     capture(request)

@@ -195,7 +195,7 @@ def test_layers_and_heads_are_selected_by_number(models: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"only_layers": (7,)}, "--layers 7: no attention layer of the model; it has 0 to 2"),
         ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
@@ -205,9 +205,9 @@ def test_layers_and_heads_are_selected_by_number(models: Path, tmp_path: Path) -
     ],
 )
 def test_unknown_selection_is_refused_by_name(
-    models: Path, tmp_path: Path, changes: dict[str, Any], words: str
+    models: Path, tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=message):
         captured(models, tmp_path / "out", **changes)
 
 

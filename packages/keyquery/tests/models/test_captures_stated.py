@@ -108,7 +108,7 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ({"theta": 1e4}, "no layout; say how dimensions are paired: half or interleaved"),
         ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not supported"),
@@ -129,9 +129,9 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
     ],
 )
 def test_incomplete_or_contradictory_rotation_statements_are_refused(
-    models: dict[str, Any], tmp_path: Path, content: Any, words: str
+    models: dict[str, Any], tmp_path: Path, content: Any, message: str
 ) -> None:
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         with_stated_rotation(models["llama"]["bare"], write_rotation(tmp_path, content))
 
 

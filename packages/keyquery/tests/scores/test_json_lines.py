@@ -56,12 +56,12 @@ DAMAGED = {
 )
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_damaged_json_line_is_reported_by_every_reader(kind, read, tmp_path):
-    content, words = DAMAGED[kind]
+    content, message = DAMAGED[kind]
     path = tmp_path / "given.jsonl"
     path.write_bytes(content if read is not records.saved_records or content.endswith(b"\n") else content + b"\n")
     with pytest.raises(DataError) as error:
         read(path)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert ".jsonl:" in str(error.value)
     assert len(str(error.value)) < 300
 

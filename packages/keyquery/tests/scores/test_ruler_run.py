@@ -214,14 +214,14 @@ def test_duplicate_or_damaged_records_are_refused(tmp_path):
     good = {"id": "noise_single-1k-0000", "task": "noise_single", "length": "1k"}
     good |= {"references": ["1"], "prediction": "1"}
     path = tmp_path / "needles.jsonl"
-    for lines, words in (
+    for lines, message in (
         ([good, good], "appears twice"),
         ([without(good, "references")], "not a record of a needle"),
         ([{**good, "task": "another"}], "is not the id of another at"),
         ([], "no answer to noise_single-1k-0000"),
     ):
         path.write_text("".join(json.dumps(with_hash(line)) + "\n" for line in lines))
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError, match=message):
             ruler_run.score_records(path, settings)
     path.write_text('{"id": 3}\n' + json.dumps(with_hash(good)) + "\n")
     with pytest.raises(DataError, match=r"needles\.jsonl:1: no record with an id"):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from keyquery.heads.head import Head
+from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.rotary import NO_ROTATION
 
 
@@ -32,6 +33,11 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
         buckets=settings["buckets"], rotary=NO_ROTATION, window=settings.get("window"),
         chunks=settings.get("chunks", False),
     )  # fmt: skip
+
+
+def exact(**changes: Any) -> PlasticityOptions:
+    """Return options for double precision and bins of few queries."""
+    return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
 
 
 def reference(head: Head, estimator: str, pairs: str, bins: int, min_queries: int) -> dict[str, Any]:
