@@ -120,7 +120,7 @@ def test_datasets_loads_a_head_by_its_name(full_capture: Path, tmp_path: Path) -
     assert f"{DOCUMENTS} documents of {CONTEXT} tokens" in (full_capture / "README.md").read_text()
 
 
-def interrupted(request: CaptureOptions, documents: int = 1) -> None:
+def interrupt_capture(request: CaptureOptions, documents: int = 1) -> None:
     """Interrupt a capture after some documents."""
 
     def stop(state: CaptureProgress) -> None:
@@ -134,7 +134,7 @@ def interrupted(request: CaptureOptions, documents: int = 1) -> None:
 def test_interrupted_capture_resumes_to_identical_files(models: Path, full_capture: Path, tmp_path: Path) -> None:
     """Progress states the rate and the time left."""
     request = options(models, tmp_path)
-    interrupted(request, 2)
+    interrupt_capture(request, 2)
     assert len(parts.complete_parts(tmp_path)) == 2
     with pytest.raises(DataError, match="unfinished"):
         open_capture(tmp_path)
@@ -197,7 +197,7 @@ def test_resuming_with_other_weights_of_the_same_name_is_refused(models: Path, t
     """The first run stops and the folder's weights change; the second run must not mix them."""
     saved("llama", tmp_path / "model")
     request = options(models, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
-    interrupted(request)
+    interrupt_capture(request)
     model = built("llama")
     with torch.no_grad():
         model.lm_head.weight.add_(1)
@@ -210,7 +210,7 @@ def test_resuming_with_other_weights_of_the_same_name_is_refused(models: Path, t
 def test_resuming_with_a_changed_text_is_refused(models: Path, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text(text(40, 1))
     request = options(models, tmp_path / "out", texts=TextSource(str(tmp_path / "book.txt")))
-    interrupted(request)
+    interrupt_capture(request)
     (tmp_path / "book.txt").write_text(text(40, 2))
     with pytest.raises(ModelError, match="text book changed"):
         capture(request)
@@ -277,16 +277,16 @@ def test_a_full_disk_says_how_to_continue(
 ) -> None:
     request = options(models, tmp_path)
 
-    def full(*arguments: Any, **more: Any) -> None:
+    def raise_disk_error(*arguments: Any, **more: Any) -> None:
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        patch.setattr(np.lib.format, "write_array", full)
+        patch.setattr(np.lib.format, "write_array", raise_disk_error)
         with pytest.raises(ThesisError, match=rf"{message}.*rerun the command to resume"):
             capture(request)
     assert list((tmp_path / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(layout._VectorFile, "flush", full)
+        patch.setattr(layout._VectorFile, "flush", raise_disk_error)
         with pytest.raises(ThesisError, match=message):
             capture(request)
     assert len(parts.complete_parts(tmp_path)) == DOCUMENTS

@@ -200,28 +200,28 @@ def test_stated_rotation_that_the_vectors_contradict_is_refused(tmp_path: Path) 
         with_stated_rotation(open_capture(tmp_path / "plain"), right)
 
 
-def linear(writer: Any) -> None:
+def write_linear(writer: Any) -> None:
     writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
     writer.add_rope_scaling_factor(4.0)
 
 
-def yarn(writer: Any) -> None:
+def write_yarn(writer: Any) -> None:
     writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
     writer.add_rope_scaling_factor(8.0)
     writer.add_rope_scaling_orig_ctx_len(32)
 
 
-def llama3(writer: Any) -> None:
+def write_llama3(writer: Any) -> None:
     turns = 8192 / (2 * np.pi * gguf_made.BASE ** (np.arange(8) / 8))
     smooth = np.clip((turns - 1) / 3, 0, 1)
     writer.add_tensor("rope_freqs.weight", (1 / ((1 - smooth) / 8 + smooth)).astype(np.float32))
 
 
-def plain(writer: Any) -> None:
+def write_plain(writer: Any) -> None:
     """Write no scaling of the rotation."""
 
 
-@pytest.mark.parametrize("scaling", [plain, linear, yarn, llama3])
+@pytest.mark.parametrize("scaling", [write_plain, write_linear, write_yarn, write_llama3])
 def test_aligned_queries_of_a_gguf_model_equal_unrotated_ones(scaling: Callable[[Any], None], tmp_path: Path) -> None:
     """For every scaling of the file's rotation, R(-t) q_t by the capture's manifest equals the projection's output."""
     gguf_made.made(tmp_path / "made.gguf", more=scaling)
@@ -244,9 +244,9 @@ def test_aligned_queries_of_a_gguf_model_equal_unrotated_ones(scaling: Callable[
     rotary = after.rotation(0)
     assert isinstance(rotary, Rotary)
     frequencies = np.array(rotary.frequencies)
-    if scaling is linear:
+    if scaling is write_linear:
         np.testing.assert_allclose(frequencies, unscaled / 4, rtol=1e-6)
-    if scaling is yarn:
+    if scaling is write_yarn:
         assert frequencies[0] == pytest.approx(1.0)
         assert frequencies[-1] == pytest.approx(unscaled[-1] / 8)
 

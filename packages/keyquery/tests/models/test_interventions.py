@@ -213,7 +213,7 @@ def test_interventions_are_undone_after_an_exception(model: Any) -> None:
     assert torch.equal(logits(model, tokens()), before)
 
 
-def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
+def continued_logits(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
     """Return logits of the last prompt token and of `steps` given tokens after it, with a key cache."""
     cache, collected = DynamicCache(config=model.config), []
     with torch.inference_mode():
@@ -228,9 +228,9 @@ def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -
 def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
     """Later tokens are computed by the unmodified model from changed keys and values."""
     ids, intervention = tokens(), Intervention("mlp", "zero")
-    plain = continued(model, ids, nullcontext, nullcontext)
-    in_all_passes = continued(model, ids, *phases(model, [intervention], decode=True))
-    in_prefill = continued(model, ids, *phases(model, [intervention], decode=False))
+    plain = continued_logits(model, ids, nullcontext, nullcontext)
+    in_all_passes = continued_logits(model, ids, *phases(model, [intervention], decode=True))
+    in_prefill = continued_logits(model, ids, *phases(model, [intervention], decode=False))
     full_logits = logits(model, ids, intervention)[:, -4:]
     for step in range(4):
         torch.testing.assert_close(in_all_passes[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
@@ -243,7 +243,7 @@ def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
 def test_intervention_at_position_0_does_not_affect_decode_steps(model: Any) -> None:
     """The only token of a decode step has index 0, but another position in the text."""
     intervention = Intervention("mlp", "zero", positions=(0,))
-    output = continued(model, tokens(), *phases(model, [intervention], decode=True))
+    output = continued_logits(model, tokens(), *phases(model, [intervention], decode=True))
     full_logits = logits(model, tokens(), intervention)[:, -4:]
     for step in range(4):
         torch.testing.assert_close(output[step], full_logits[:, step], atol=1e-4, rtol=1e-4)

@@ -67,7 +67,7 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
     assert torch.equal(logits(model, [], **inputs), baseline), "the model is unchanged"
 
 
-def continued(model: Any, interventions: list[Intervention], skipped: int) -> torch.Tensor:
+def continued_logits(model: Any, interventions: list[Intervention], skipped: int) -> torch.Tensor:
     """Return the logits of a prompt and of three tokens after it, which run under a key cache."""
     cache, logits_by_pass = key_cache(model), []
     with torch.inference_mode():
@@ -83,17 +83,17 @@ def continued(model: Any, interventions: list[Intervention], skipped: int) -> to
 def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits(name: str) -> None:
     model = any_model(name)
     runs, count = attention_runs(model), len(blocks(model))
-    baseline = continued(model, [], 0)
+    baseline = continued_logits(model, [], 0)
     assert count_untouched_blocks(model, [], cached=True) == count
-    assert torch.equal(continued(model, [], count), baseline)
+    assert torch.equal(continued_logits(model, [], count), baseline)
     for index, block in enumerate(blocks(model)):
         interventions = [Intervention("mlp", "zero", layers=(block.layer,))]
-        full_run = continued(model, interventions, 0)
+        full_run = continued_logits(model, interventions, 0)
         runs.clear()
         skipped = count_untouched_blocks(model, interventions, cached=True)
-        assert torch.equal(continued(model, interventions, skipped), full_run)
+        assert torch.equal(continued_logits(model, interventions, skipped), full_run)
         assert len(runs) == count - index + 3 * count
-    assert torch.equal(continued(model, [], count), baseline), "the stored states were not changed"
+    assert torch.equal(continued_logits(model, [], count), baseline), "the stored states were not changed"
 
 
 def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
