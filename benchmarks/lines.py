@@ -17,7 +17,7 @@ BUDGET = {
     "analysis": 29_580,
     "tables": 7_085,
     "figures": 3_660,
-    "tests": 60_990,
+    "tests": 60_895,
     "benchmarks": 2_170,
     "docs": 160,
     "the top": 20,

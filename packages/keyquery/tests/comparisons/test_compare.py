@@ -99,9 +99,9 @@ def test_items_are_tested_by_mcnemar_with_shares_in_percent(tmp_path: Path) -> N
 
 
 def test_query_heads_that_read_the_same_keys_are_one_unit(tmp_path: Path) -> None:
-    places = list(itertools.product(range(4), range(2)))
-    save_heads(tmp_path, "a", {place: [0.5, 0.7] for place in places})
-    save_heads(tmp_path, "b", {place: [0.6 + 0.01 * layer, 0.9] for place in places for layer in place[:1]})
+    key_heads = list(itertools.product(range(4), range(2)))
+    save_heads(tmp_path, "a", {key_head: [0.5, 0.7] for key_head in key_heads})
+    save_heads(tmp_path, "b", {(layer, head): [0.6 + 0.01 * layer, 0.9] for layer, head in key_heads})
     [tested] = compared(tmp_path, "a", "b").tests
     assert (tested.row.unit, tested.row.n, tested.row.test) == ("key head", 8, "sign_flips")
     assert tested.row.estimate == pytest.approx(0.15 + 0.0075)
@@ -131,14 +131,14 @@ def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_p
     [tested] = compared(tmp_path, "a", "b").tests
     assert tested.row.n == 7
     assert "1 of 8 units left out for lack of a value: too short" in tested.row.note
-    parts = [row("first_attention", value, 1, unit_id=f"book#{place}") for place, value in enumerate(A)]
-    save_rows(tmp_path, "c", PATTERNS, parts)
-    save_rows(tmp_path, "d", PATTERNS, parts)
+    chunks = [row("first_attention", value, 1, unit_id=f"book#{index}") for index, value in enumerate(A)]
+    save_rows(tmp_path, "c", PATTERNS, chunks)
+    save_rows(tmp_path, "d", PATTERNS, chunks)
     assert "8 units are 1 independent one." in str(compared(tmp_path, "c", "d"))
 
 
 @pytest.mark.parametrize(
-    ("facts", "words"),
+    ("facts", "message"),
     [
         ({"model": {"tokenizer": "others"}}, "have different tokenizers.*--by item"),
         ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "different texts of book; measure both"),
@@ -147,10 +147,10 @@ def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_p
         ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where not given, pre\)"),
     ],
 )
-def test_measurements_with_different_settings_are_refused(tmp_path: Path, facts: Facts, words: str) -> None:
+def test_measurements_with_different_settings_are_refused(tmp_path: Path, facts: Facts, message: str) -> None:
     save_rows(tmp_path, "a", PATTERNS, of_texts(A))
     save_rows(tmp_path, "b", PATTERNS, of_texts(B), **facts)
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         compared(tmp_path, "a", "b")
 
 
@@ -229,8 +229,8 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def command(*words: object) -> Result:
-    return CliRunner().invoke(command_line(), ["compare", *map(str, words)])
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(command_line(), ["compare", *map(str, arguments)])
 
 
 def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
@@ -257,7 +257,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("arguments", "code", "message"),
     [
         (("tiny-a",), 2, "name two models or more"),
         (("tiny-a", "tiny-a"), 1, "tiny-a is compared with itself"),
@@ -270,9 +270,9 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     ],
 )
 def test_invalid_arguments_of_compare_are_reported_without_traceback(
-    outside: Path, words: tuple[str, ...], code: int, message: str
+    outside: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    result = command(*words)
+    result = command(*arguments)
     assert result.exit_code == code
     assert message in result.stderr
     assert "Traceback" not in result.stderr

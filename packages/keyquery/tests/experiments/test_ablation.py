@@ -25,27 +25,20 @@ FEW = Options(texts=2, items=1)
 TASKS = ("cities", "sports", "sentiment", "passkey")
 
 
-def row_of(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Row:
-    """Return the only row without a unit and a head."""
-    key = (condition, metric, layer, "", None)
-    [only] = [row for row in rows if tuple(row[n] for n in ("condition", "metric", "layer", "unit_id", "head")) == key]
-    return only
-
-
 def value(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Any:
-    row = row_of(rows, condition, metric, layer)
+    row = planted.only_row(rows, metric, condition=condition, layer=layer)
     assert (row["value"] is None) == (row["n"] == 0)
     return row["value"]
 
 
 def reason(rows: list[Row], condition: str, metric: str = "perplexity", layer: int | None = None) -> str:
     assert value(rows, condition, metric, layer) is None
-    return str(row_of(rows, condition, metric, layer)["reason"])
+    return str(planted.only_row(rows, metric, condition=condition, layer=layer)["reason"])
 
 
 def nats(subject: Subject, *interventions: Intervention) -> float:
-    parts = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
-    return sum(loss.nats for loss in parts) / sum(loss.tokens for loss in parts)
+    text_losses = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
+    return sum(loss.nats for loss in text_losses) / sum(loss.tokens for loss in text_losses)
 
 
 @pytest.mark.parametrize("module", [layer_ablation, sinks, bos_value])
@@ -67,7 +60,7 @@ def planted_rows() -> tuple[Subject, list[Row]]:
 
 def test_ablating_a_part_that_writes_nothing_changes_nothing(planted_rows: tuple[Subject, list[Row]]) -> None:
     rows = planted_rows[1]
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert value(rows, "attention", "delta_nats", 1) == 0
     assert value(rows, "sweep_attention", "delta_nats", 1) == 0
     for task in TASKS:
@@ -123,7 +116,7 @@ def test_ablation_can_be_limited_to_the_beginning_token(planted_rows: tuple[Subj
 
 
 def test_sweep_uses_fewer_items(planted_rows: tuple[Subject, list[Row]]) -> None:
-    short = dataclasses.replace(planted_rows[0], book=planted.PlantedBook(given=("cities",)))
+    short = dataclasses.replace(planted_rows[0], book=planted.PlantedBook(task_names=("cities",)))
     rows = layer_ablation.measure(short, Options(texts=1, items=3), swept_items=2)
     assert {r["n"] for r in rows if r["metric"] == "cities_accuracy"} == {3, 2}
     assert all(r["n"] == 2 for r in rows if r["metric"] == "cities_accuracy" and r["condition"].startswith("sweep"))
@@ -131,7 +124,7 @@ def test_sweep_uses_fewer_items(planted_rows: tuple[Subject, list[Row]]) -> None
 
 def test_model_of_one_layer_is_ablated_with_reasons_for_missing_rows() -> None:
     rows = layer_ablation.measure(planted.subject(planted.model(layers=1)), FEW)
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert reason(rows, "mlp", layer=1) == "the model has 1 layer, none of number 1"
     assert reason(rows, "both", "passkey_accuracy", 1) == "the model has 1 layer, none of number 1"
     assert {r["layer"] for r in rows if r["condition"] == "sweep_mlp"} == {0}
@@ -149,7 +142,7 @@ def test_model_without_a_beginning_token_is_ablated() -> None:
         (bos.sink_rows(subject, FEW), ("bos_mlp_matching", "combined_best", "sweep_bos_mlp")),
         (bos.bos_value_rows(subject, FEW), ("bos_value_spike", "bos_value_all", "sweep_bos_value")),
     ):
-        planted.tidy(interventions)
+        planted.assert_unique_with_reasons(interventions)
         for name in names:
             assert reason(interventions, name, "cities_accuracy") == layer_ablation.NO_BOS
         assert value(interventions, "baseline", "perplexity") > 1
@@ -182,7 +175,7 @@ def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
     """The ablation at the spike's layer equals the model with that layer's MLP output removed."""
     subject = planted.subject(planted.spiking(planted.model(), 1))
     rows = sinks.measure(subject, OPTIONS)
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert value(rows, "bos_mlp_matching", "nats", 1) == value(rows, "sweep_bos_mlp", "nats", 1)
     assert value(rows, "sweep_bos_mlp", "bos_peak", 1) < 2 < 20 < value(rows, "baseline", "bos_peak")
     empty = planted.subject(planted.spiking(planted.model(), 1, size=0.0))
@@ -197,7 +190,7 @@ def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
 def test_model_without_spike_has_rows_with_a_reason() -> None:
     subject = planted.subject(planted.model())
     rows = bos.sink_rows(subject, OPTIONS)
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert reason(rows, "bos_mlp_matching").startswith("no spike: the beginning token's norm is at most")
     assert reason(rows, "combined_matching", "passkey_accuracy").startswith("no spike")
     texts = split_texts(subject, OPTIONS)[0]
@@ -206,7 +199,7 @@ def test_model_without_spike_has_rows_with_a_reason() -> None:
     assert best == int(np.argmax(sweep))
     assert value(rows, "bos_mlp_best", "nats", best) == value(rows, "sweep_bos_mlp", "nats", best)
     values = bos_value.measure(subject, OPTIONS)
-    planted.tidy(values)
+    planted.assert_unique_with_reasons(values)
     assert reason(values, "bos_value_spike").startswith("no spike")
     assert value(values, "bos_value_all", "perplexity") > 1
 
@@ -256,7 +249,7 @@ def test_ablation_runs_on_four_bit_weights(tmp_path: Path) -> None:
     subject = planted.subject(loaded, precision="nf4")
     few = dataclasses.replace(FEW, tokens=16)
     rows = bos.sink_rows(subject, few)
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert value(rows, "bos_mlp_matching", "nats", 1) == value(rows, "sweep_bos_mlp", "nats", 1)
     assert value(rows, "sweep_bos_mlp", "bos_peak", 1) < 2 < value(rows, "baseline", "bos_peak")
-    planted.tidy(layer_ablation.measure(subject, few))
+    planted.assert_unique_with_reasons(layer_ablation.measure(subject, few))

@@ -135,8 +135,8 @@ def test_states_equal_a_plain_forward_for_any_batch() -> None:
 
 def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
     subject = planting.subject()
-    blind = Intervention("attention", "zero")
-    with applied(subject.model, [blind]):
+    without_attention = Intervention("attention", "zero")
+    with applied(subject.model, [without_attention]):
         results = table(anchoring.measure(subject, Options(), **SMALL))
     for split in ("all/all", "layer/answer", "design/question", "design/answer"):
         assert (values(results, f"planted/{split}", "delta_p") == 0).all()
@@ -148,9 +148,9 @@ def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
     # a truth that the answer shows is still found, and one that needs the question is not
     assert (values(results, "planted/probe/all", "auroc") > 0.6).all()
     assert (values(results, "planted/probe/question", "auroc") < 0.95).all()
-    ends = results[(results["condition"] == "planted/probe/question") & (results["metric"] == "auroc_low")]
+    lower_bounds = results[(results["condition"] == "planted/probe/question") & (results["metric"] == "auroc_low")]
     reason = re.compile(r"a bootstrap over 1\d units covers less than it says")
-    assert all(map(reason.fullmatch, ends["reason"]))
+    assert all(map(reason.fullmatch, lower_bounds["reason"]))
 
 
 @pytest.fixture(scope="module")
@@ -179,8 +179,8 @@ def test_truth_that_needs_question_and_answer_is_lost_without_the_question(produ
 def test_groups_partition_the_samples_and_units_count_once(product: pd.DataFrame) -> None:
     total = 2 * SMALL["test"]
     for split in ("layer", "reference", "half", "design"):
-        parts = [values(product, f"planted/{split}/{kind}", "samples") for kind in ("question", "answer")]
-        assert (np.add(*parts) == total).all()
+        counts = [values(product, f"planted/{split}/{kind}", "samples") for kind in ("question", "answer")]
+        assert (np.add(*counts) == total).all()
     everything = product[(product["condition"] == "planted/all/all") & (product["metric"] == "delta_p")]
     assert (everything["n"] <= planting.SUBJECTS).all()
     flipped = values(product, "planted/layer/question", "delta_p_high")
@@ -207,9 +207,9 @@ def test_planted_statements_never_share_a_name_between_training_and_test() -> No
     assert len(split.test) == 30
     assert all(len(sample.text.split()) == LENGTH - 1 for sample in split.test)
     assert {sample.unit for sample in split.train}.isdisjoint(sample.unit for sample in split.test)
-    alone = [sample for sample in split.test if sample.kind == "answer"]
-    assert alone
-    assert not any(sample.right for sample in alone)
+    false_by_answer = [sample for sample in split.test if sample.kind == "answer"]
+    assert false_by_answer
+    assert not any(sample.right for sample in false_by_answer)
     for sample in split.test:
         [(start, end)] = sample.question
         assert sample.text[start:end] == f"{sample.unit} is"

@@ -108,8 +108,8 @@ def test_subject_and_property_of_a_question_are_found() -> None:
 
 def test_exact_answer_is_cut_from_a_reply() -> None:
     def answer(text: str) -> str | None:
-        place = answer_span(text)
-        return None if place is None else text[place[0] : place[1]]
+        span = answer_span(text)
+        return None if span is None else text[span[0] : span[1]]
 
     assert answer(' "Paris". It is large') == "Paris"
     assert answer(" J. R. R. Tolkien, who\nmore") == "J. R. R. Tolkien, who"
@@ -165,7 +165,7 @@ def test_answers_of_a_model_are_judged(english: Subject, tmp_path: Path, monkeyp
     split = answer_questions(english, "nq", file, 30, 15, seed=0)
     for sample in (*split.train, *split.test):
         question = sample.text.removeprefix(PROMPT[0]).partition(PROMPT[1])[0]
-        number = next(span for span in range(60) if colour_question(span) == question)
+        number = next(index for index in range(60) if colour_question(index) == question)
         assert sample.right == (rows[number]["answer"] != ["nothing"])
     assert answer_questions(english, "nq", file, 30, 15, seed=0) == split
     measured = anchoring.measure(english, Options(seeds=(0,)), data="nq", data_file=file, train=30, test=15)

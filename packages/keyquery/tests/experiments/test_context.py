@@ -42,7 +42,7 @@ SLOTS = "abcd"
 DIGITS = {f"{slot}{digit}": str(digit) for slot in SLOTS for digit in range(10)}
 FILLER = tuple(f"f{number}" for number in range(8))
 WORDS = ("<pad>", "<s>", "</s>", "<unk>", "ask", "key", "is", "?", ".", YES, NO, *DIGITS, *FILLER)
-IDS = {word: place for place, word in enumerate(WORDS)}
+IDS = {word: index for index, word in enumerate(WORDS)}
 WIDTH, PAIR, HEAD = 64, 4, 16
 TRAINED, QUARTER = 64, 80  # positions: the training length, and a quarter of the wavelength
 
@@ -110,14 +110,14 @@ class Planted:
         for number in range(count):
             key, depth = "".join(str(rng.randrange(10)) for _ in SLOTS), (number + 0.5) / count
             filler = rng.choices(FILLER, k=length - 1 - 4 - 1)
-            at = round(depth * len(filler))
+            index = round(depth * len(filler))
             facts: dict[str, Any] = {"depth": depth, "length": length, "form": "ab"[number % 2], "digits": DIGITS}
-            facts["at"] = 1 + at  # after the beginning token
-            front = " ".join([*filler[:at], spelled(key), *filler[at:]])
+            facts["at"] = 1 + index  # after the beginning token
+            front = " ".join([*filler[:index], spelled(key), *filler[index:]])
             shown = [key, *(key[:3] + str((int(key[3]) + step) % 10) for step in (1, 2, 3))]
             rng.shuffle(shown)
-            facts["candidates"] = [spelled(one) for one in shown]
-            facts["prompts"] = [f"{front} key is {spelled(one)} ?" for one in shown]
+            facts["candidates"] = [spelled(candidate) for candidate in shown]
+            facts["prompts"] = [f"{front} key is {spelled(candidate)} ?" for candidate in shown]
             yield Item(f"{task}-{number:04d}", task, f"{front} ask", spelled(key), (), facts)
 
 
@@ -166,9 +166,9 @@ def test_position_interpolation_recovers_the_keys(rotated: list[dict[str, Any]])
     assert not [row for row in rotated if row["condition"].startswith(("pi/1x", "yarn/1x", "pi/0.5x"))]
 
 
-def test_without_rotation_every_length_is_read() -> None:
-    blind = subject(planted(drope=True), positional="drope")
-    rows = measure(blind, Options(items=10))
+def test_model_without_rotation_finds_keys_at_every_length() -> None:
+    without_rotation = subject(planted(drope=True), positional="drope")
+    rows = measure(without_rotation, Options(items=10))
     for ratio in ("0.5x", "1x", "1.5x", "2x", "3x", "4x"):
         assert value(rows, "passkey_exact", f"own/{ratio}") == 1.0
         assert value(rows, "class_exact", f"own/{ratio}") == 10
@@ -181,11 +181,11 @@ def test_every_answer_counts_once_by_class_form_and_depth(rotated: list[dict[str
         counts = [value(rotated, f"class_{kind}", condition) for kind in CLASSES]
         assert sum(counts) == 20
         assert counts[0] == pytest.approx(20 * value(rotated, "passkey_exact", condition))
-        for parts in ("form", "depth"):
-            exact = [row for row in rotated if row["metric"] == "passkey_exact"]
-            answers = [row for row in exact if row["condition"].startswith(f"{condition}/{parts}:")]
-            assert sum(row["n"] for row in answers) == 20
-            assert sum(row["n"] * row["value"] for row in answers) == pytest.approx(counts[0])
+        for grouping in ("form", "depth"):
+            exact_rows = [row for row in rotated if row["metric"] == "passkey_exact"]
+            group_rows = [row for row in exact_rows if row["condition"].startswith(f"{condition}/{grouping}:")]
+            assert sum(row["n"] for row in group_rows) == 20
+            assert sum(row["n"] * row["value"] for row in group_rows) == pytest.approx(counts[0])
     frame(rotated, "rope", "fp32")
 
 

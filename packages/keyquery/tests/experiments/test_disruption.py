@@ -60,8 +60,8 @@ def positions(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
     return {
         (side, layer, int(head), int(dim))
         for side, layers in mask.sides.items()
-        for layer, where in layers.items()
-        for head, dim in zip(*np.nonzero(where), strict=True)
+        for layer, selected in layers.items()
+        for head, dim in zip(*np.nonzero(selected), strict=True)
     }
 
 
@@ -71,24 +71,25 @@ def test_norms_equal_those_of_the_projection_output(subject: Subject) -> None:
     queries = blocks(subject.model)[1].attention.get_submodule("q_proj")
     with queries.register_forward_hook(lambda m, i, o: recorded.append(o[0])):
         norms = dimensions(subject.model, [text])
-    model = recorded[-1].reshape(24, 4, 8).double().numpy()
-    assert norms.norms["q"][1] == pytest.approx(np.sqrt((model**2).sum(axis=0)), rel=1e-5)
-    assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((model - model.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
+    vectors = recorded[-1].reshape(24, 4, 8).double().numpy()
+    assert norms.norms["q"][1] == pytest.approx(np.sqrt((vectors**2).sum(axis=0)), rel=1e-5)
+    deviations = vectors - vectors.mean(axis=0)
+    assert norms.spreads["q"][1] == pytest.approx(np.sqrt((deviations**2).sum(axis=0)), rel=1e-4)
     assert norms.norms["k"][2].shape == (2, 8), "one row per key head"
 
 
 def test_rotation_keeps_the_norm_of_each_dimension_pair(subject: Subject, measured_norms: Any) -> None:
     """A rotation mixes dimensions i and i + d/2 and keeps their joint norm."""
-    chosen = masks.split_texts(subject, OPTIONS)[0]
-    post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
+    selection_texts = masks.split_texts(subject, OPTIONS)[0]
+    post = masks.measure_norms(subject, selection_texts, "post").norms["q"][1]
     pre = measured_norms.norms["q"][1]
     assert not np.allclose(pre, post, rtol=1e-2)
-    before = dimensions(subject.model, [chosen[0].tokens], "pre").norms["q"][1]
-    after = dimensions(subject.model, [chosen[0].tokens], "post").norms["q"][1]
+    before = dimensions(subject.model, [selection_texts[0].tokens], "pre").norms["q"][1]
+    after = dimensions(subject.model, [selection_texts[0].tokens], "post").norms["q"][1]
     assert after[:, :4] ** 2 + after[:, 4:] ** 2 == pytest.approx(before[:, :4] ** 2 + before[:, 4:] ** 2, rel=1e-4)
     with encoding(subject.model, "drope"):
-        unrotated_post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
-        unrotated_pre = masks.measure_norms(subject, chosen, "pre").norms["q"][1]
+        unrotated_post = masks.measure_norms(subject, selection_texts, "post").norms["q"][1]
+        unrotated_pre = masks.measure_norms(subject, selection_texts, "pre").norms["q"][1]
     assert unrotated_post == pytest.approx(unrotated_pre, rel=1e-6)
 
 
@@ -111,10 +112,10 @@ def test_control_masks_have_equal_size_and_no_massive_dimension(measured_norms: 
             assert control.count == mask.count
             assert not positions(control) & positions(mask)
             for side, layers in mask.sides.items():
-                for layer, where in layers.items():
-                    assert control.sides[side][layer].sum() == where.sum()
+                for layer, selected in layers.items():
+                    assert control.sides[side][layer].sum() == selected.sum()
                     if mask.by_head:
-                        assert (control.sides[side][layer].sum(axis=1) == where.sum(axis=1)).all()
+                        assert (control.sides[side][layer].sum(axis=1) == selected.sum(axis=1)).all()
         assert positions(masks.random_mask(mask, 0)) == positions(masks.random_mask(mask, 0))
     top = masks.mask_top(measured_norms)
     assert len({frozenset(positions(masks.random_mask(top, seed))) for seed in range(20)}) == 20
@@ -193,20 +194,21 @@ def test_deltas_equal_those_of_masking_by_hand(subject: Subject, rows: list[Row]
 
 
 def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
-    chosen, texts = masks.split_texts(subject, OPTIONS)
-    assert len(chosen) == 3
+    selection_texts, texts = masks.split_texts(subject, OPTIONS)
+    assert len(selection_texts) == 3
     assert [text.id for text in texts] == [text.id for text in subject.texts(OPTIONS)]
-    assert not {tuple(text.tokens[0].tolist()) for text in chosen} & {tuple(text.tokens[0].tolist()) for text in texts}
+    selected, evaluated = ({tuple(text.tokens[0].tolist()) for text in of_set} for of_set in (selection_texts, texts))
+    assert not selected & evaluated
     with pytest.raises(DataError, match="is reserved for"):
         masks.split_texts(subject, Options(texts=1, seeds=(masks.SELECTION_SEED,)))
 
 
 def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, measured_norms: Any) -> None:
     """P counts the mask itself among the random masks, so it is never zero."""
-    few = dataclasses.replace(OPTIONS, seeds=(0,))
-    rows = disruption.measure(subject, few, draws=1, permutations=25)
-    mask = masks.mask_top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
-    texts = subject.texts(few)
+    one_seed = dataclasses.replace(OPTIONS, seeds=(0,))
+    rows = disruption.measure(subject, one_seed, draws=1, permutations=25)
+    mask = masks.mask_top(masks.measure_norms(subject, masks.split_texts(subject, one_seed)[0], "pre"))
+    texts = subject.texts(one_seed)
     before = np.mean([loss.nats / loss.tokens for loss in losses(subject, texts)])
     random_masks = [masks.random_mask(mask, 1000 + seed) for seed in range(25)]
     for fill in ("mean", "zero"):
@@ -275,42 +277,42 @@ def test_disruption_runs_on_four_bit_weights(tmp_path: Path) -> None:
     model = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
     subject = planted.subject(model, precision="nf4")
     rows = disruption.measure(subject, Options(texts=2, tokens=16), draws=1, permutations=2)
-    parts = masks.measure_norms(subject, subject.texts(Options(texts=2)), "pre")
-    assert ("q", 1, 2, 3) in positions(masks.mask_above(parts, 5.0))
-    assert value(rows, "threshold_massive_pre", "dims") == masks.mask_above(parts, 5.0).count
+    norms = masks.measure_norms(subject, subject.texts(Options(texts=2)), "pre")
+    assert ("q", 1, 2, 3) in positions(masks.mask_above(norms, 5.0))
+    assert value(rows, "threshold_massive_pre", "dims") == masks.mask_above(norms, 5.0).count
     assert np.isfinite(value(rows, "top1_massive_mean_pre", "delta_nats"))
-    known = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
-    assert value([r for r in known if not r["unit_id"]], "top1", "cities_accuracy") is not None
+    knowledge_rows = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
+    assert value([r for r in knowledge_rows if not r["unit_id"]], "top1", "cities_accuracy") is not None
 
 
 def test_knowledge_is_recorded_by_item_with_degradation(subject: Subject) -> None:
     rows = knowledge.measure(subject, OPTIONS, draws=2)
     tasks = ("cities", "sports", "sentiment", "passkey")
-    units = [r for r in rows if r["unit_id"]]
-    assert {(r["condition"], r["seed"]) for r in units} == {
+    item_rows = [r for r in rows if r["unit_id"]]
+    assert {(r["condition"], r["seed"]) for r in item_rows} == {
         (name, seed) for name in ("baseline", "top1", "random-0") for seed in (0, 1)
     }
     for task in tasks:
         for name in ("baseline", "top1", "random-0"):
-            right = [r["value"] for r in units if r["condition"] == name and r["metric"] == f"{task}_right"]
-            assert len(right) == 12
-            assert value(rows, name, f"{task}_accuracy") == pytest.approx(np.mean(right))
-        both = [value(rows, f"random-{draw}", f"{task}_accuracy") for draw in (0, 1)]
-        assert value(rows, "random", f"{task}_accuracy") == pytest.approx(np.mean(both))
+            item_values = [r["value"] for r in item_rows if r["condition"] == name and r["metric"] == f"{task}_right"]
+            assert len(item_values) == 12
+            assert value(rows, name, f"{task}_accuracy") == pytest.approx(np.mean(item_values))
+        accuracies = [value(rows, f"random-{draw}", f"{task}_accuracy") for draw in (0, 1)]
+        assert value(rows, "random", f"{task}_accuracy") == pytest.approx(np.mean(accuracies))
 
 
 def plant_answers(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
     """Make conditions answer a known share of items right, whatever the model says."""
 
-    def given(subject: Any, items: Any, condition: Any = None) -> list[JudgedAnswer]:
+    def planted_answers(subject: Any, items: Any, condition: Any = None) -> list[JudgedAnswer]:
         name = "random" if condition.name.startswith("random") else condition.name
         share = shares[name][items[0].task]
         return [
-            JudgedAnswer(item.id, "", "right" if place < share * len(items) else "wrong")
-            for place, item in enumerate(items)
+            JudgedAnswer(item.id, "", "right" if index < share * len(items) else "wrong")
+            for index, item in enumerate(items)
         ]
 
-    monkeypatch.setattr(scores, "answers", given)
+    monkeypatch.setattr(scores, "answers", planted_answers)
 
 
 def test_degradation_matches_known_answers(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,8 +333,8 @@ def test_degradation_matches_known_answers(subject: Subject, monkeypatch: pytest
 
 
 def test_book_that_lacks_tasks_gives_reasons(subject: Subject) -> None:
-    few = dataclasses.replace(subject, book=planted.PlantedBook(given=("cities", "passkey")))
-    rows = knowledge.measure(few, Options(texts=1, items=2), draws=0)
+    two_tasks = dataclasses.replace(subject, book=planted.PlantedBook(task_names=("cities", "passkey")))
+    rows = knowledge.measure(two_tasks, Options(texts=1, items=2), draws=0)
     assert "not all of its tasks" in reason(rows, "baseline", "parametric_accuracy")
     assert not [r for r in rows if r["condition"].startswith("random")]
 
@@ -341,8 +343,8 @@ def test_the_disruption_acts_in_the_prefill_only(subject: Subject, measured_norm
     """The first answer token is the disrupted model's; later tokens come from the cached keys and values."""
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
     interventions = masks.mask_top(measured_norms).interventions("mean", "pre")
-    given_answers = answers(subject, items, Condition("top1", interventions))
-    for item, outcome in zip(items, given_answers, strict=True):
+    actual_answers = answers(subject, items, Condition("top1", interventions))
+    for item, outcome in zip(items, actual_answers, strict=True):
         ids = subject.encode(item.prompt)
         with torch.inference_mode():
             with applied(subject.model, interventions):
@@ -359,11 +361,11 @@ def test_recipe_may_select_conditions(subject: Subject) -> None:
     rows = disruption.measure(
         subject, few, draws=1, permutations=2, selects=["threshold"], fills=["mean"], places=["pre"]
     )
-    every = disruption.measure(subject, few, draws=1, permutations=2)
+    all_rows = disruption.measure(subject, few, draws=1, permutations=2)
     assert {row["condition"] for row in rows} == {
         f"threshold_{target}_mean_pre" for target in ("massive", *disruption.CONTROLS)
     } | {"threshold_massive_pre"}
-    assert all(row in every for row in rows)
+    assert all(row in all_rows for row in rows)
     with pytest.raises(DataError, match="fills = \\['means'\\] is not among mean, zero"):
         disruption.measure(subject, few, fills=["means"])  # type: ignore[list-item]
 

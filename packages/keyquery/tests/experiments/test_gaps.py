@@ -1,4 +1,4 @@
-"""The three open questions of source 001, on models with planted answers."""
+"""Ablated heads, kinds of text and changes of the top key, measured on models with planted answers."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.surveys.forward import SurveyOptions, survey_text
-from models_planted import PlantedBook
+from models_planted import PlantedBook, only_row
 
 pytestmark = pytest.mark.models
 
@@ -45,7 +45,7 @@ def on_disk(model: Any, folder: Path, **changes: Any) -> Subject:
     return planted.subject(loaded.model, **(fields | changes))
 
 
-def retriever() -> Any:
+def one_writing_head() -> Any:
     """Return a two-layer model in which only one head, in layer 1, writes anything."""
     model = planted.model(layers=2)
     with torch.no_grad():
@@ -54,39 +54,33 @@ def retriever() -> Any:
     return model
 
 
-def only_row(rows: list[Row], metric: str, **where: Any) -> Row:
-    fields = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    [matches] = [row for row in rows if all(row[name] == value for name, value in fields.items())]
-    return matches
-
-
 # Ablated heads ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
-    """Return the rows with the writing head as the most plastic of four ranked heads (a quarter of them)."""
-    subject = planted.subject(retriever())
+    """Return a subject, rows of its ablations, and four heads by plasticity, the writing one last."""
+    subject = planted.subject(one_writing_head())
     order = [(0, 3), (0, 0), (1, 2), (1, 0)]
     return subject, head_ablation._ablation_rows(subject, OPTIONS, order), order
 
 
 def test_ablating_heads_has_an_effect_only_for_the_head_that_writes(ablated: Any) -> None:
     _, rows, _ = ablated
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert only_row(rows, "delta_nats", condition="lowest:1")["value"] == 0
     assert only_row(rows, "delta_nats", condition="lowest:2")["value"] == 0
     assert abs(only_row(rows, "delta_nats", condition="highest:1")["value"]) > 1e-3
-    alone, with_mute = (only_row(rows, "delta_nats", condition=f"highest:{count}")["value"] for count in (1, 2))
-    assert alone == pytest.approx(with_mute, abs=1e-9)
+    alone, with_silent_head = (only_row(rows, "delta_nats", condition=f"highest:{count}")["value"] for count in (1, 2))
+    assert alone == pytest.approx(with_silent_head, abs=1e-9)
     assert {r["value"] for r in rows if r["metric"] == "heads" and r["condition"] == "highest:2"} == {2}
     assert {r["seed"] for r in rows if r["metric"] == "passkey_accuracy"} == {0}
 
 
 def test_without_items_ablated_heads_are_judged_by_the_loss_alone(ablated: Any) -> None:
     subject, rows, order = ablated
-    alone = head_ablation._ablation_rows(subject, dataclasses.replace(OPTIONS, items=0), order)
-    assert alone == [row for row in rows if row["metric"] != "passkey_accuracy"]
+    loss_rows = head_ablation._ablation_rows(subject, dataclasses.replace(OPTIONS, items=0), order)
+    assert loss_rows == [row for row in rows if row["metric"] != "passkey_accuracy"]
 
 
 def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_head(ablated: Any) -> None:
@@ -103,7 +97,7 @@ def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_he
 
 
 def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any) -> None:
-    """Also with grouped queries: only one query head is removed, the other head of its key head stays."""
+    """With grouped queries, only one query head is removed; the other query head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
     condition = head_ablation._ablation(subject, "x", [(1, 2)])
     without_head = head_ablation._condition_rows(subject, OPTIONS, condition, "", 1)
@@ -128,7 +122,7 @@ def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any
 
 
 def test_plasticity_ranks_need_two_heads_with_a_plasticity() -> None:
-    subject = planted.subject(retriever())
+    subject = planted.subject(one_writing_head())
     heads = [HeadResult(0, number, 0, "") for number in range(3)]
     for number, head in enumerate(heads):
         head.set_value("ap_last_20", 0.5 - number / 10)
@@ -142,7 +136,7 @@ def test_plasticity_ranks_need_two_heads_with_a_plasticity() -> None:
 
 def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
     with pytest.raises(DataError, match="save it to a folder first"):
-        head_ablation.measure(planted.subject(retriever()), OPTIONS)
+        head_ablation.measure(planted.subject(one_writing_head()), OPTIONS)
 
 
 # Captures, shared by the tests below since they are slow --------------------------------------------------------
@@ -161,7 +155,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
 
 def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None:
     rows = text_kinds.measure(stored, OPTIONS)
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     kinds = [[r | {"condition": ""} for r in rows if r["condition"] == kind] for kind in ("one", "other")]
     assert kinds[0] == kinds[1]
     assert {(r["layer"], r["head"]) for r in kinds[0] if r["layer"] is not None} == {
@@ -175,7 +169,7 @@ def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None
 
 
 def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
-    """Zero queries prefer no key: no order of keys, so no drift and no separation."""
+    """Heads with zero queries prefer no key, so their plasticity is missing with a reason."""
     heads = {(finding.layer, finding.head): finding for finding in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
     for (layer, head), finding in heads.items():
@@ -184,8 +178,8 @@ def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
             assert row["value"] == (pytest.approx(finding.metrics[metric]) if metric in finding.metrics else None)
             assert row["reason"] == finding.reasons.get(metric, "")
     for head in range(4):
-        blind = only_row(rows, "ap_overall", condition="one", layer=1, head=head)
-        assert (blind["value"], blind["n"], blind["reason"]) == (None, 0, "no query bin has a value")
+        missing = only_row(rows, "ap_overall", condition="one", layer=1, head=head)
+        assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "no query bin has a value")
         assert only_row(rows, "bias_strength", condition="one", layer=1, head=head)["value"] == 0
         assert 0.5 < only_row(rows, "ap_overall", condition="one", layer=0, head=head)["value"] <= 1
     assert only_row(rows, "ap_overall", condition="one")["n"] == 4, "the mean covers heads with a value"
@@ -201,7 +195,7 @@ def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
 def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
     """Ties go to the first key; heads of the other layer change their top keys as their weights imply."""
     rows = softmax_globality.measure(stored, OPTIONS)
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     for head in range(4):
         assert only_row(rows, "top_changes", layer=1, head=head)["value"] == 0
         assert only_row(rows, "top_first", layer=1, head=head)["value"] == 1
@@ -236,7 +230,7 @@ def test_four_bit_model_is_captured_as_loaded(tmp_path: Path) -> None:
     fields = {"source": source, "folder": tmp_path / "out/answers", "facts": loaded.facts, "precision": "nf4"}
     subject = planted.subject(loaded.model, training_length=LENGTH, **fields)
     rows = softmax_globality.measure(subject, Options(texts=1))
-    planted.tidy(rows)
+    planted.assert_unique_with_reasons(rows)
     assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"
     survey = survey_text(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
     assert only_row(rows, "top_changes", layer=0, head=1)["value"] == survey.top_changes[0, 1]

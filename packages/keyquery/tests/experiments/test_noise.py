@@ -1,4 +1,4 @@
-"""Measurements on another processor: noise of a metric is written as zero, and is no change when compared."""
+"""Noise of a metric is written as 0, so measurements on another processor do not change the table."""
 
 import pandas as pd
 

@@ -30,7 +30,9 @@ def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
     model = planted.model(2, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     tokens = planted.subject(model).texts(Options(texts=1))[0].tokens
     calls: list[Any] = []
-    with model.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: calls.append(out[0])):
+    with model.model.layers[1].self_attn.k_proj.register_forward_hook(
+        lambda module, inputs, output: calls.append(output[0])
+    ):
         result = survey_text(model, tokens, SurveyOptions(where="pre", bos=None), text="one")
     norms = calls[-1].double().norm(dim=0).detach().numpy()
     assert result.norms_k[1].shape == (1, 8)
@@ -44,9 +46,9 @@ def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
     calls: list[Any] = []
     attention.k_norm = torch.nn.Identity()
 
-    def stretched(module: Any, given: Any, out: Any) -> None:
-        calls.append(out[0])
-        attention.k_norm(out * torch.linspace(1.0, 2.0, out.shape[1])[None, :, None])
+    def stretched(module: Any, inputs: Any, output: Any) -> None:
+        calls.append(output[0])
+        attention.k_norm(output * torch.linspace(1.0, 2.0, output.shape[1])[None, :, None])
 
     attention.k_proj.register_forward_hook(stretched)
     tokens = planted.subject(model).texts(Options(texts=1))[0].tokens

@@ -24,26 +24,26 @@ OPTIONS: dict[str, Any] = {"texts": 2, "items": 0}
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kq.Model:
     monkeypatch.setattr(cache, "_memory", {})
-    return opened(tmp_path)
+    return opened_model(tmp_path)
 
 
-def opened(folder: Path) -> kq.Model:
-    """Return the model, which caches its answers in a separate folder."""
+def opened_model(folder: Path) -> kq.Model:
+    """Return the model tiny-rope, which caches its answers in `folder`."""
     loaded = kq.load("tiny-rope")
     return replace(loaded, subject=replace(loaded.subject, folder=folder))
 
 
-def counted(model: kq.Model) -> list[int]:
+def forward_counts(model: kq.Model) -> list[int]:
     """Return a list that grows by one with every forward pass of the model."""
     forwards: list[int] = []
-    blocks(model.network)[-1].module.register_forward_hook(lambda *given: forwards.append(1))
+    blocks(model.network)[-1].module.register_forward_hook(lambda *arguments: forwards.append(1))
     return forwards
 
 
 def test_experiments_run_together_give_the_same_rows_as_alone(
     model: kq.Model, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    forwards = counted(model)
+    forwards = forward_counts(model)
     together, alone = {}, {}
     settings: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": SETTINGS["disruption"]}
     for name, options in settings.items():
@@ -51,8 +51,8 @@ def test_experiments_run_together_give_the_same_rows_as_alone(
     forwards_together, forwards_alone = len(forwards), 0
     for name, options in settings.items():
         monkeypatch.setattr(cache, "_memory", {})
-        fresh = opened(tmp_path_factory.mktemp(name))
-        counts = counted(fresh)
+        fresh = opened_model(tmp_path_factory.mktemp(name))
+        counts = forward_counts(fresh)
         alone[name] = kq.run(name, fresh, **OPTIONS, **options).to_csv()
         forwards_alone += len(counts)
     assert together == alone
@@ -62,7 +62,7 @@ def test_experiments_run_together_give_the_same_rows_as_alone(
 def test_layer_choice_takes_one_forward_per_text_and_layer(model: kq.Model) -> None:
     subject = model.subject
     chosen, _ = masks.split_texts(subject, Options(**OPTIONS))
-    forwards = counted(model)
+    forwards = forward_counts(model)
     layers = bos.choose_layers(subject, chosen)
     assert len(forwards) == len(chosen) * (subject.layers + 1)
     losses_by_layer = [losses(subject, chosen, bos.bos_mlp(layer, "x")) for layer in range(subject.layers)]
@@ -83,9 +83,9 @@ def test_an_experiment_asks_items_of_the_tasks_that_its_file_declares(
 
 
 def test_what_experiments_declare_of_texts_and_items_is_read_from_their_files() -> None:
-    def having(constant: str) -> list[str]:
+    def experiments_with(constant: str) -> list[str]:
         return [name for name in (*EXPERIMENTS, *BY_NAME) if declared_value(name, constant)]
 
-    assert having("REFUSES_TEXTS") == ["text_kinds"]
-    assert having("NEEDS_ITEMS") == ["context_length", "knowledge"]
-    assert set(having("CHOOSES_TEXTS")) == {"context_length", "geometry", "text_kinds", "anchoring"}
+    assert experiments_with("REFUSES_TEXTS") == ["text_kinds"]
+    assert experiments_with("NEEDS_ITEMS") == ["context_length", "knowledge"]
+    assert set(experiments_with("CHOOSES_TEXTS")) == {"context_length", "geometry", "text_kinds", "anchoring"}

@@ -21,6 +21,7 @@ from keyquery.measure.subject import Options, Subject
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.record import TextSurvey
+from models_planted import only_row
 from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models
@@ -51,14 +52,6 @@ def llama_surveys() -> list[TextSurvey]:
     return surveyed(built("llama"))
 
 
-def only_row(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
-    """Return the only row of a metric with exactly this condition, layer, head and text."""
-    fields = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    matches = [row for row in rows if all(row[name] == value for name, value in fields.items())]
-    assert len(matches) == 1, f"{len(matches)} rows of {fields}"
-    return matches[0]
-
-
 def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
     row = only_row(rows, metric, **where)
     assert row["n"] > 0
@@ -68,7 +61,7 @@ def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
-    """No row occurs twice or lacks both number and reason; a single text has no spread and says so."""
+    """A single text has no spread, and its rows say so."""
     for surveys in (llama_surveys(), llama_surveys()[:1]):
         table = frame(EXPERIMENTS[name](surveys), "rope", "fp32")
         keys = ["condition", "layer", "head", "unit_id", "metric"]
@@ -118,7 +111,6 @@ class Words:
 
 @pytest.mark.parametrize("module", [massive_values, attention_patterns, layer_content, crosslayer_balance])
 def test_experiment_measures_a_loaded_model(tmp_path: Path, module: Any) -> None:
-    """A loaded model with its tokenizer gives the rows for its texts."""
     loaded = load(ModelSource(str(saved("llama", tmp_path / "model")), dtype="fp32", device="cpu"))
     book: Any = Words()
     subject = Subject(
@@ -132,7 +124,7 @@ def test_experiment_measures_a_loaded_model(tmp_path: Path, module: Any) -> None
 
 @pytest.mark.parametrize("architecture", ["gpt_neox", "mistral", "gemma3"])
 def test_every_experiment_measures_other_architectures(architecture: str) -> None:
-    """Models with as many key as query heads, windows, and norms after the parts."""
+    """The models have as many key as query heads, windows, or norms after attention and MLP."""
     surveys = surveyed(built(architecture), texts=2)
     for rows in EXPERIMENTS.values():
         assert len(frame(rows(surveys), "rope", "fp32")) > 20
@@ -207,7 +199,7 @@ def attend_to_first(model: Any, layer: int) -> None:
 
 
 def test_planted_sinks_are_found() -> None:
-    """One layer attends only to the first token, another uniformly; the rates follow."""
+    """One layer attends only to the first token and another uniformly, so scores and rates are known."""
     model = built("llama")
     attend_to_first(model, 1)
     model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
@@ -275,7 +267,7 @@ def test_definitions_of_the_spike_can_differ() -> None:
 
 
 def test_without_a_spike_each_definition_gives_a_reason() -> None:
-    """The first token shrinks: three definitions, no layer, three reasons."""
+    """The first token's norm falls from layer to layer, so no definition finds a spike."""
     falling = [
         replace(survey, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0))
         for survey in llama_surveys()
@@ -326,7 +318,7 @@ def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
 
 
 def test_attention_patterns_are_classified() -> None:
-    """A sink layer and a uniform layer give their classes, as do heads with given measures."""
+    """Heads with given measures, a layer that attends to the first token and a uniform layer are classified."""
     assert attention_patterns.pattern_of(0.5, 0.2, 0.1) == "sink"
     assert attention_patterns.pattern_of(0.4, 0.5, 0.9) == "local"
     assert attention_patterns.pattern_of(0.1, 0.2, 0.7) == "distributed"
@@ -360,7 +352,7 @@ def test_distances_outside_a_window_have_no_attention() -> None:
 
 
 def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
-    """Attention that adds nothing has share 0; an MLP that adds nothing gives it share 1; both give no share."""
+    """Attention has share 0 if it adds nothing, share 1 if the MLP adds nothing, and no share if neither adds."""
     model = built("llama")
     model.model.layers[0].self_attn.o_proj.weight.data.zero_()
     model.model.layers[1].mlp.down_proj.weight.data.zero_()

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.models
 OPTIONS = Options(texts=2)
 
 
-def by_hand(model, tokens, layer):
+def attention_by_hand(model, tokens, layer):
     """Return mean attention of later rows to the first token and to the five before, from q.k of the layer's input."""
     with torch.no_grad():
         states = model(tokens, output_hidden_states=True).hidden_states[layer]
@@ -38,7 +38,7 @@ def test_unrotated_attention_equals_the_product_of_projections():
     assert rows[: len(baseline)] == baseline
     texts = subject.texts(OPTIONS)
     for layer in range(3):
-        expected = torch.tensor([by_hand(subject.model, text.tokens, layer) for text in texts]).mean(0)
+        expected = torch.tensor([attention_by_hand(subject.model, text.tokens, layer) for text in texts]).mean(0)
         for name, value in zip(("first_attention", "local_attention"), expected.tolist(), strict=True):
             of_layer = [row for row in rows if (row["metric"], row["layer"], row["head"]) == (name, layer, None)]
             [unrotated] = [row for row in of_layer if row["condition"] == patterns.UNROTATED]

@@ -40,8 +40,8 @@ def test_listed_pair_statistics_match_their_definition(inputs):
     actual = listed_pairs(keys, later, earlier, laws[2], queries, 2)
     rows = queries.of(2)
     assert total > 50
-    for pair, (one, other) in enumerate(zip(later, earlier, strict=True)):
-        scores = rows.astype(float) @ (keys.vectors[one].astype(float) - keys.vectors[other])
+    for pair, (i, j) in enumerate(zip(later, earlier, strict=True)):
+        scores = rows.astype(float) @ (keys.vectors[i].astype(float) - keys.vectors[j])
         assert actual.mean_gap[pair] == pytest.approx(scores.mean())
         assert actual.variance[pair] == pytest.approx(scores.var(ddof=1))
         p = stats.norm.cdf(scores.mean() / scores.std(ddof=1))
@@ -72,11 +72,11 @@ def test_pairs_fall_into_the_cells_of_their_distances(inputs):
     keys, counts, _, queries, head = inputs
     count, grid = np.zeros((BINS, CELLS[0])), np.zeros(CELLS)
     for bin_ in range(1, BINS):
-        for one, other in zip(*draw_pairs(keys, counts[bin_], None, np.random.default_rng(0))[:2], strict=True):
-            near, far = sorted((int(keys.positions[one]), int(keys.positions[other])))
-            across = (far - near) * CELLS[0] // head.context
-            count[bin_, across] += 1
-            grid[across, int((queries.taus[bin_] - (near + far) / 2) * CELLS[1] / head.context)] += 1
+        for i, j in zip(*draw_pairs(keys, counts[bin_], None, np.random.default_rng(0))[:2], strict=True):
+            near, far = sorted((int(keys.positions[i]), int(keys.positions[j])))
+            distance_cell = (far - near) * CELLS[0] // head.context
+            count[bin_, distance_cell] += 1
+            grid[distance_cell, int((queries.taus[bin_] - (near + far) / 2) * CELLS[1] / head.context)] += 1
     assert sums(inputs).count.tolist() == count.tolist()
     assert sums(inputs).map_count.tolist() == grid.tolist()
 
@@ -107,15 +107,15 @@ def test_standard_error_is_that_of_sampling_without_replacement(inputs):
     assert actual.plasticity[3] == pytest.approx(values.mean() * total)
 
 
-@pytest.mark.parametrize(("shrunk", "left_out"), [(0.5, True), (2.0, False)])
-def test_direction_below_a_share_of_the_mean_variance_counts_as_no_variance(shrunk, left_out):
-    """Queries vary by 1 along the first axis and by a share of the bound along the second, where keys differ."""
+@pytest.mark.parametrize(("factor", "left_out"), [(0.5, True), (2.0, False)])
+def test_direction_below_a_share_of_the_mean_variance_counts_as_no_variance(factor, left_out):
+    """Query variance is 1 along the first axis and `factor` times the bound along the second, where keys differ."""
     generator = np.random.default_rng(0)
     rows = generator.normal(size=(500, 2))
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
     # uncorrelated, so that the planted variance along the second axis is exact
     rows[:, 1] -= rows[:, 0] * (rows[:, 0] @ rows[:, 1]) / (rows[:, 0] @ rows[:, 0])
-    rows[:, 1] *= np.sqrt(shrunk * competition.NEGLIGIBLE / 2) / rows[:, 1].std(ddof=1)
+    rows[:, 1] *= np.sqrt(factor * competition.NEGLIGIBLE / 2) / rows[:, 1].std(ddof=1)
     head = head_with(seed=1, queries=500, dimension=2)
     queries = binned(head, 1)
     order = queries.order

@@ -27,17 +27,17 @@ def planted_head(
     """
     rng = np.random.default_rng(seed)
     middles = bin_centres(CONTEXT, BINS)
-    places = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
-    key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :KEYS])
+    query_positions = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
+    key_positions = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :KEYS])
     queries, keys = np.zeros((DOCUMENTS, BINS, D)), np.zeros((DOCUMENTS, KEYS, D))
     queries[..., 0], keys[..., 0] = position, 1.0
     queries[..., 4], keys[..., 4] = 1.0, content * rng.normal(size=keys.shape[:2])
-    queries[..., 5], keys[..., 5] = 1.0, drift * key_places
+    queries[..., 5], keys[..., 5] = 1.0, drift * key_positions
     queries[..., 6:], keys[..., 6:] = rng.normal(size=(DOCUMENTS, BINS, 4)), rng.normal(size=(DOCUMENTS, KEYS, 4))
     return Head(
-        queries=rotary.turned(queries.reshape(-1, D), places.ravel()), query_positions=places.ravel(),
+        queries=rotary.turned(queries.reshape(-1, D), query_positions.ravel()), query_positions=query_positions.ravel(),
         query_documents=np.repeat(np.arange(DOCUMENTS), BINS),
-        keys=rotary.turned(keys.reshape(-1, D), key_places.ravel()), key_positions=key_places.ravel(),
+        keys=rotary.turned(keys.reshape(-1, D), key_positions.ravel()), key_positions=key_positions.ravel(),
         key_documents=np.repeat(np.arange(DOCUMENTS), KEYS), context=CONTEXT, buckets=BINS, rotary=rotary,
     )  # fmt: skip
 
@@ -46,7 +46,7 @@ def planted_head(
 def test_exchange_recovers_planted_position_and_content_at_every_width(width):
     """The position part of each pair is the planted cosine; the content part is the planted preference."""
     pairs = exchanged_pairs(planted_head(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
-    distances = [pairs.centre - side for side in (pairs.nearer, pairs.farther)]
+    distances = [pairs.centre - positions for positions in (pairs.nearer, pairs.farther)]
     planted = 3.0 * (np.cos(0.02 * distances[0]) - np.cos(0.02 * distances[1]))
     # means over 300 queries, whose varying dimensions have means near 0
     np.testing.assert_allclose((pairs.gap - pairs.gap_exchanged) / 2, planted, atol=1e-9)
@@ -71,11 +71,11 @@ def test_crowding_grows_with_the_planted_position_effect(width, position):
 
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
-    """The position part is exactly zero; a drift with position is found by the line over the keys' distances."""
-    steady = exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
-    assert not steady.sway.any()
-    np.testing.assert_array_equal(steady.gap, steady.gap_exchanged)
-    actual = exchange(steady)
+    """Without rotation the position part is 0, and a planted drift is the slope over the keys' distances."""
+    pairs = exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
+    assert not pairs.sway.any()
+    np.testing.assert_array_equal(pairs.gap, pairs.gap_exchanged)
+    actual = exchange(pairs)
     assert (actual.position_part, actual.probability_change) == (0, 0)
     assert actual.linear_slope == pytest.approx(0.03, rel=0.05)
     assert actual.linear_share > 0.9
@@ -87,7 +87,7 @@ def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
 
 
 def test_the_law_agrees_with_counting_queries():
-    """Count the queries of a one-position bin whose winner changes when the keys change places."""
+    """Compare with the share of queries whose winner changes when the two keys change places."""
     head = planted_head(ROTARY, 1, position=1.5, content=0.6)
     pairs = exchanged_pairs(head, OPTIONS, 50)
     for bin_ in (3, 6):
@@ -105,8 +105,8 @@ def test_the_law_agrees_with_counting_queries():
                 )
                 if not np.isclose(np.mean(queries @ (near - far)), pairs.gap[row]):
                     continue
-                distances = np.array([pairs.nearer[row] - pairs.farther[row]])
-                moved = ROTARY.turned(near[None], -distances)[0] - ROTARY.turned(far[None], distances)[0]
+                shift = np.array([pairs.nearer[row] - pairs.farther[row]])
+                moved = ROTARY.turned(near[None], -shift)[0] - ROTARY.turned(far[None], shift)[0]
                 changed.append(np.mean((queries @ (near - far) > 0) != (queries @ moved > 0)))
                 break
         assert len(changed) == len(rows)
@@ -123,15 +123,15 @@ def test_plasticity_of_pairs_equals_that_of_the_head():
 
 
 def test_pairs_across_texts_give_the_null_distribution():
-    """Content does not depend on the text: pairs across and within texts agree, and no null pair is within one text."""
+    """Planted content does not depend on the text, so pairs across texts agree with pairs within texts."""
     head = planted_head(ROTARY, 32, position=1.5, content=0.6)
     within = exchange(exchanged_pairs(head, OPTIONS, 4000))
     across = exchange(exchanged_pairs(head, OPTIONS, 4000, across_documents=True))
     for name in ("sway", "plasticity", "position_part", "gap"):
         assert getattr(within, name) == pytest.approx(getattr(across, name), abs=0.01)
     assert within.pairs > across.pairs > 0.9 * within.pairs
-    alone = replace(head, key_documents=np.zeros_like(head.key_documents))
-    assert exchange(exchanged_pairs(alone, OPTIONS, 100, across_documents=True)).pairs == 0
+    one_text = replace(head, key_documents=np.zeros_like(head.key_documents))
+    assert exchange(exchanged_pairs(one_text, OPTIONS, 100, across_documents=True)).pairs == 0
 
 
 def test_cells_without_pairs_have_no_values():
@@ -152,8 +152,8 @@ def test_opposite_sign_expectation_agrees_with_numerical_integration():
         spread = np.sqrt(max(0.0, 1 - correlation**2))
         for a, b in ((0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)):
             actual = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
-            middle = b + correlation * x
-            above = ndtr(middle / spread) if spread > 1e-6 else (middle > 0).astype(float)
+            conditional_mean = b + correlation * x
+            above = ndtr(conditional_mean / spread) if spread > 1e-6 else (conditional_mean > 0).astype(float)
             density = np.where(a + x > 0, 1 - above, above) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
             assert actual == pytest.approx(np.trapezoid(density, x), abs=2e-4), (a, b, correlation)
 
@@ -165,18 +165,18 @@ def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(positi
     spread = np.sqrt(pairs.variance)
     assert np.median(spread) > 1.5
     actual = exchange(pairs)
-    half = 0.5 * np.abs(pairs.gap + pairs.gap_exchanged)
-    assert actual.content_part == pytest.approx(np.mean(half / spread), rel=1e-9)
+    content_gap = 0.5 * np.abs(pairs.gap + pairs.gap_exchanged)
+    assert actual.content_part == pytest.approx(np.mean(content_gap / spread), rel=1e-9)
     assert actual.position_part == pytest.approx(np.mean((pairs.gap - pairs.gap_exchanged) / 2 / spread), rel=1e-9)
     assert (actual.gap, actual.spread) == pytest.approx((np.mean(np.abs(pairs.gap)), np.mean(spread)), rel=1e-9)
 
 
-@pytest.mark.parametrize(("shrunk", "has_pairs"), [(0.0, False), (1e-8, False), (1.0, True)])
-def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, has_pairs):
-    """Keys differ only in dimensions constant over queries: the variation is rounding noise."""
+@pytest.mark.parametrize(("factor", "has_pairs"), [(0.0, False), (1e-8, False), (1.0, True)])
+def test_pairs_with_hardly_any_query_variance_are_left_out(factor, has_pairs):
+    """Keys differ only in dimensions in which queries are constant, so the variance is rounding noise."""
     head = planted_head(ROTARY, 4, position=1.0, content=1e3)
     keys = head.keys.copy()
-    keys[:, 6:] *= shrunk
+    keys[:, 6:] *= factor
     pairs = exchanged_pairs(replace(head, keys=keys), OPTIONS, 400)
     assert bool(pairs.gap.size) == has_pairs
     assert np.isfinite(pairs.gap).all()
@@ -197,11 +197,11 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
         for bin_, centre in enumerate(bin_centres(CONTEXT, BINS)):
             early = rows[head.key_positions[rows] < bin_ * CONTEXT // BINS]
             far, near = np.triu_indices(early.size, 1)
-            one, other = early[near], early[far]
-            distances = [centre - head.key_positions[side] for side in (one, other)]
+            first, second = early[near], early[far]
+            distances = [centre - head.key_positions[keys_of_pairs] for keys_of_pairs in (first, second)]
             expected = position * (np.cos(0.02 * distances[0]) - np.cos(0.02 * distances[1]))
-            preference = keys[one, 4:6].sum(axis=1) - keys[other, 4:6].sum(axis=1)
-            spread = np.linalg.norm(keys[one, 6:] - keys[other, 6:], axis=1)
+            preference = keys[first, 4:6].sum(axis=1) - keys[second, 4:6].sum(axis=1)
+            spread = np.linalg.norm(keys[first, 6:] - keys[second, 6:], axis=1)
             p, exchanged = ndtr((expected + preference) / spread), ndtr((preference - expected) / spread)
             values[bin_] += list(4 * p * (1 - p))
             sways += list(np.abs(p - exchanged))  # the spread is unchanged: winners change between the two means

@@ -1,4 +1,4 @@
-"""Keys that compete, and listing and drawing of their pairs: checked by hand and by loops."""
+"""Competing keys and their listed or drawn pairs, compared with values by hand and with loops."""
 
 import itertools
 
@@ -67,17 +67,17 @@ def test_chunks_cover_each_group_once_and_exceed_their_size_only_for_a_long_grou
 class FixedDraws:
     """A random generator that draws given values."""
 
-    def __init__(self, *drawn):
+    def __init__(self, *values):
         """Set the values to draw."""
-        self.drawn = np.array(drawn, dtype=np.int64)
+        self.values = np.array(values, dtype=np.int64)
 
     def choice(self, total, cap, *, replace, shuffle):
         """Return the given values, which must be valid pair numbers."""
         assert not replace
         assert not shuffle
-        assert self.drawn.max() < total
-        assert len(self.drawn) == cap
-        return self.drawn[::-1]
+        assert self.values.max() < total
+        assert len(self.values) == cap
+        return self.values[::-1]
 
 
 def test_all_pairs_of_the_eligible_keys_are_listed_once():
@@ -102,10 +102,11 @@ def test_pair_is_found_by_its_number_in_a_group_of_any_length(i):
 
 def test_pairs_are_drawn_without_replacement_and_evenly():
     keys = some_keys(positions=range(8), documents=(0,) * 8)
-    drawn = [draw_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
-    pairs = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in drawn]
-    assert all(len(set(pair)) == 7 and total == 28 for pair, (_, _, total) in zip(pairs, drawn, strict=True))
-    counts = {pair: sum(pair in picked for picked in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
+    draws = [draw_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
+    samples = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in draws]
+    assert all(len(set(sample)) == 7 for sample in samples)
+    assert {total for _, _, total in draws} == {28}
+    counts = {pair: sum(pair in sample for sample in samples) for pair in itertools.combinations(range(7, -1, -1), 2)}
     assert len(counts) == 28
     assert 65 < min(counts.values()) < max(counts.values()) < 140  # expected: 100, standard deviation: 9
 
@@ -119,15 +120,20 @@ def moments(vectors, times):
 
 def test_constant_projection_has_no_correlation_and_no_negative_variance():
     planted = moments([[1.0, 2.0], [1.0, 4.0], [1.0, 9.0]], [0, 10, 20])
-    one, other = np.eye(2)
-    assert planted.correlation_along(one) == 0
-    assert planted.variance_along(one) == 0
-    assert planted.variance_along(other) == pytest.approx(np.var([2, 4, 9]))
-    assert planted.correlation_along(other) == pytest.approx(np.corrcoef([2, 4, 9], [0, 10, 20])[0, 1])
+    first_axis, second_axis = np.eye(2)
+    assert planted.correlation_along(first_axis) == 0
+    assert planted.variance_along(first_axis) == 0
+    assert planted.variance_along(second_axis) == pytest.approx(np.var([2, 4, 9]))
+    assert planted.correlation_along(second_axis) == pytest.approx(np.corrcoef([2, 4, 9], [0, 10, 20])[0, 1])
     rounding = Moments(
-        n=3, mean=one, covariance=-1e-20 * np.eye(2), position_mean=0.0, position_variance=1.0, position_covariance=one
+        n=3,
+        mean=first_axis,
+        covariance=-1e-20 * np.eye(2),
+        position_mean=0.0,
+        position_variance=1.0,
+        position_covariance=first_axis,
     )
-    assert rounding.variance_along(one) == 0
+    assert rounding.variance_along(first_axis) == 0
 
 
 def test_correlation_is_clipped_at_one():
@@ -159,7 +165,7 @@ def test_moments_over_blocks_equal_moments_over_all_rows(n):
     np.testing.assert_allclose(differences + middle, rows.astype(np.float32), rtol=1e-12)
 
 
-def test_single_precision_is_used_only_for_vectors_without_more_digits():
+def test_single_precision_is_used_only_for_single_precision_vectors():
     rows = np.random.default_rng(0).normal(size=(700, 2))
     exact = class_moments(rows, np.arange(700)).covariance
     assert class_moments(rows, np.arange(700), "single").covariance.tolist() == exact.tolist()

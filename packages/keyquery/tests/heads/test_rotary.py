@@ -1,4 +1,4 @@
-"""Queries rotated to one position: only content remains, for every bin width."""
+"""Aligned queries: rotated to one position of their bin, they differ only by content, for every bin width."""
 
 import tracemalloc
 from dataclasses import replace
@@ -42,9 +42,9 @@ def planted_head(rotary: Rotary, width: int, shift: int = 0, kind: type = np.flo
     rng = np.random.default_rng(seed)
     mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
     middles = bin_centres(CONTEXT, BINS)
-    drawn = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
+    positions = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
     content = rng.normal(size=(DOCUMENTS, BINS, D)) @ mixing + mean
-    key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :12])
+    key_positions = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :12])
     keys = rng.normal(size=(DOCUMENTS, 12, D))
 
     def rotated(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
@@ -53,9 +53,9 @@ def planted_head(rotary: Rotary, width: int, shift: int = 0, kind: type = np.flo
         return flat.astype(kind)
 
     return Head(
-        queries=rotated(content, drawn), query_positions=drawn.ravel() + shift,
-        query_documents=np.repeat(np.arange(DOCUMENTS), BINS), keys=rotated(keys, key_places),
-        key_positions=key_places.ravel() + shift, key_documents=np.repeat(np.arange(DOCUMENTS), 12),
+        queries=rotated(content, positions), query_positions=positions.ravel() + shift,
+        query_documents=np.repeat(np.arange(DOCUMENTS), BINS), keys=rotated(keys, key_positions),
+        key_positions=key_positions.ravel() + shift, key_documents=np.repeat(np.arange(DOCUMENTS), 12),
         context=CONTEXT + shift, buckets=BINS if not shift else (CONTEXT + shift) * BINS // CONTEXT, rotary=rotary,
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def test_turn_matches_the_definition_of_the_rotation(rotary):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_plasticity_of_aligned_queries_does_not_depend_on_the_bin_width(rotary):
-    """Content is equal at every position, so that aligned widths agree up to rounding."""
+    """Content does not depend on position, so aligned bins of any width agree up to rounding."""
     exact = profile(planted_head(rotary, 1))
     for width in (2, 8, 64):
         np.testing.assert_allclose(profile(planted_head(rotary, width)), exact, atol=1e-9)
@@ -99,12 +99,12 @@ def test_aligned_and_captured_queries_are_equal_without_rotation(width):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_single_positions_agree_with_brute_force(rotary):
-    """Queries at one position need no rotation, and the definition is a loop over pairs."""
+    """Queries at one position need no rotation, so a loop over pairs gives the expected values."""
     head = planted_head(rotary, 1)
     actual = profile(head)
-    places = head.query_bins(BINS)
+    query_bins = head.query_bins(BINS)
     for bin_ in (3, 7):
-        rows = head.queries[places == bin_]
+        rows = head.queries[query_bins == bin_]
         mean, covariance = rows.mean(axis=0), np.cov(rows.T)
         start, values = bin_ * CONTEXT // BINS, []
         for document in range(DOCUMENTS):
@@ -119,7 +119,7 @@ def test_single_positions_agree_with_brute_force(rotary):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_shift_of_all_positions_leaves_plasticity_unchanged(rotary):
-    """Scores depend only on distances, as does plasticity: the bins become those of a longer context."""
+    """Plasticity depends only on distances, so a shift by three bins moves its profile by three bins."""
     shift = CONTEXT // BINS * 3
     base, shifted = profile(planted_head(rotary, 16)), profile(planted_head(rotary, 16, shift=shift))
     np.testing.assert_allclose(shifted[3:], base, atol=1e-9)
@@ -161,14 +161,14 @@ def test_a_head_of_unknown_rotation_is_refused_by_name():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"frequencies": (np.nan,)}, "not finite"), ({"layout": "thirds"}, "give one of half, interleaved"),
         ({"start": -1}, "start -1"), ({"factor": 0.0}, "factor 0.0"),
     ],
 )  # fmt: skip
-def test_a_rotation_out_of_range_is_refused(changes, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_rotation_out_of_range_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
         replace(FAST, **changes)
 
 
@@ -181,15 +181,15 @@ def test_a_rotation_of_more_dimensions_than_there_are_is_refused():
 def test_centres_lie_in_their_bins(context, bins):
     middles = bin_centres(context, bins)
     np.testing.assert_array_equal(middles * bins // context, np.arange(bins))
-    for place, middle in enumerate(middles):
-        members = np.flatnonzero(np.arange(context) * bins // context == place)
+    for bin_, middle in enumerate(middles):
+        members = np.flatnonzero(np.arange(context) * bins // context == bin_)
         assert middle == members[len(members) // 2]
 
 
 @pytest.mark.parametrize("rotary", KINDS[:5])
 @pytest.mark.parametrize("step", [1, 3])
 def test_turn_of_many_positions_matches_the_definition_with_and_without_the_compiler(rotary, step):
-    """More tokens than two short tables hold, all of a range or every third of it, both layouts and any start."""
+    """The positions exceed both tables of short ranges, and are consecutive or every third."""
     tokens = step * np.arange(-513, 897)  # the first token ends a row of the longer table, the last begins one
     rows = np.random.default_rng(4).normal(size=(len(tokens), D))
     expected = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
@@ -199,16 +199,16 @@ def test_turn_of_many_positions_matches_the_definition_with_and_without_the_comp
 
 
 def test_turning_a_whole_head_takes_no_more_than_a_second_copy_of_it():
-    """Angles are those of a bin's width, once: one for each of 131,072 queries would take four copies of them."""
+    """Angles are computed for the positions of one bin; those of all queries would take four times their memory."""
     n, d, bins = 131_072, 64, 64
-    rng, places = np.random.default_rng(0), np.arange(n)
+    rng, positions = np.random.default_rng(0), np.arange(n)
     head = Head(
-        queries=rng.normal(size=(n, d)).astype(np.float32), query_positions=places,
+        queries=rng.normal(size=(n, d)).astype(np.float32), query_positions=positions,
         query_documents=np.zeros(n, dtype=np.int64), keys=np.zeros((3, d), dtype=np.float32),
-        key_positions=places[:3], key_documents=np.zeros(3, dtype=np.int64), context=n, buckets=bins,
+        key_positions=positions[:3], key_documents=np.zeros(3, dtype=np.int64), context=n, buckets=bins,
         rotary=from_theta(10_000.0, d),
     )  # fmt: skip
-    binned(head, bins, aligned=True)  # what is compiled is no memory of the head
+    binned(head, bins, aligned=True)  # compiles the functions, whose memory is not counted
     tracemalloc.start()
     turned = binned(head, bins, aligned=True)
     peak = tracemalloc.get_traced_memory()[1]
@@ -222,13 +222,13 @@ def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
     assert rotary == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
     assert (rotary.end, rotary.is_identity, NO_ROTATION.is_identity) == (10, False, True)
     assert (from_theta(2.0, 2).frequencies, from_theta(0.25, 4).frequencies) == ((1.0,), (1.0, 2.0))
-    for base, d, words in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
-        with pytest.raises(ValueError, match=words):
+    for base, d, message in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
+        with pytest.raises(ValueError, match=message):
             from_theta(base, d)
 
 
 def test_layers_of_one_rotation_are_one_record():
     by_layer = {0: FAST, 1: "not known", 2: FAST, 3: NO_ROTATION}
-    one, refused, still = rotation_records(by_layer)
-    assert (one["layers"], refused, still["layers"]) == ([0, 2], {"layers": [1], "refused": "not known"}, [3])
-    assert from_record(one) == FAST
+    rotated, refused, unrotated = rotation_records(by_layer)
+    assert (rotated["layers"], refused, unrotated["layers"]) == ([0, 2], {"layers": [1], "refused": "not known"}, [3])
+    assert from_record(rotated) == FAST

@@ -6,26 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heads_reference import head_with, reference, references
+from heads_reference import exact, head_with, reference, references
 from keyquery.heads.exchange import exchanged_pairs
 from keyquery.heads.gap import gaps_to_empirical
 from keyquery.heads.laws import ESTIMATORS
 from keyquery.heads.pairs import PAIR_MODES
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 
-SEEN = [(150, False), (37, False), (200, True), (130, True), (799, False)]
+WINDOWS = [(150, False), (37, False), (200, True), (130, True), (799, False)]
 
 
-def options(**changes) -> PlasticityOptions:
-    return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
-
-
-@pytest.mark.parametrize(("window", "chunks"), SEEN)
+@pytest.mark.parametrize(("window", "chunks"), WINDOWS)
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
-    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
-        actual = plasticity(head, options(estimator=estimator, pairs=pairs))
+    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, min_queries=10).items():
+        actual = plasticity(head, exact(estimator=estimator, pairs=pairs))
         assert actual.profile.counts.tolist() == expected["counts"], estimator
         assert (actual.eligible - actual.same_key - actual.no_variance).tolist() == expected["counts"]
         np.testing.assert_allclose(actual.profile.values, expected["profile"], rtol=0, atol=1e-10)
@@ -34,15 +30,15 @@ def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs
 def test_window_reduces_pairs_and_a_long_window_keeps_all() -> None:
     head = head_with(seed=3, keys=160)
     counts = {
-        window: plasticity(replace(head, window=window), options()).profile.counts.sum() for window in (37, 150, 800)
+        window: plasticity(replace(head, window=window), exact()).profile.counts.sum() for window in (37, 150, 800)
     }
     assert 0 < counts[37] < counts[150] < counts[800]
-    assert counts[800] == plasticity(head, options()).profile.counts.sum()
+    assert counts[800] == plasticity(head, exact()).profile.counts.sum()
 
 
 def test_maps_and_competition_hold_the_same_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    actual = plasticity(head, options(cells=(16, 16)))
+    actual = plasticity(head, exact(cells=(16, 16)))
     assert actual.sums.count.sum() == actual.sums.map_count.sum() == actual.profile.counts.sum()
     far = 150 * 16 // 800 + 1
     assert actual.sums.count[:, far:].sum() == 0
@@ -55,9 +51,9 @@ def test_maps_and_competition_hold_the_same_pairs() -> None:
 
 def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    all_pairs, complete = plasticity(head, options()), plasticity(head, options(cap=10**6))
+    all_pairs, complete = plasticity(head, exact()), plasticity(head, exact(cap=10**6))
     np.testing.assert_allclose(all_pairs.profile.values, complete.profile.values, atol=1e-9)
-    sampled = plasticity(head, options(cap=20))
+    sampled = plasticity(head, exact(cap=20))
     assert sampled.profile.counts.max() == 20
     assert sampled.eligible.tolist() == all_pairs.eligible.tolist()
 
@@ -65,19 +61,21 @@ def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
 def test_pairs_of_exchange_and_gap_estimates_lie_within_the_window() -> None:
     head = head_with(seed=6, keys=160, window=150)
     pairs = exchanged_pairs(head, PlasticityOptions(min_queries=10), 10**6)
-    assert pairs.gap.size == plasticity(head, options()).profile.counts.sum()
+    assert pairs.gap.size == plasticity(head, exact()).profile.counts.sum()
     assert (pairs.nearer - pairs.farther).max() < 150
-    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, options(), prepared=None))
+    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, exact(), prepared=None))
 
 
 def test_window_without_two_keys_gives_a_reason() -> None:
-    actual = plasticity(head_with(seed=6, keys=30, window=2), options())
+    actual = plasticity(head_with(seed=6, keys=30, window=2), exact())
     assert set(actual.profile.reasons) == {"no eligible pair of keys"}
 
 
-@pytest.mark.parametrize(("window", "chunks", "words"), [(0, False, "a window of 0"), (None, True, "without a window")])
-def test_invalid_windows_are_refused(window: int | None, chunks: bool, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize(
+    ("window", "chunks", "message"), [(0, False, "a window of 0"), (None, True, "without a window")]
+)
+def test_invalid_windows_are_refused(window: int | None, chunks: bool, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         head_with(window=window, chunks=chunks)
 
 
@@ -93,11 +91,11 @@ def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> N
     model = saved("ministral", tmp_path / "model")
     capture = captured(model, tmp_path / "made", lambda seed: text(70, seed), texts=12, rate=16.0, sliding=True)
     assert [capture.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
-    chosen = PlasticityOptions(bins=4, min_queries=10)
-    pairs = {head.layer: sum(row["pairs"] for row in analyse(capture, head, chosen).bins) for head in capture.heads}
+    settings = PlasticityOptions(bins=4, min_queries=10)
+    pairs = {head.layer: sum(row["pairs"] for row in analyse(capture, head, settings).bins) for head in capture.heads}
     # 12 texts, 4 bins centred at 7.5, 23.5, 39.5 and 55.5; all 5 tokens of the window are before the centre
     assert pairs[0] == pairs[2] == 12 * 4 * (5 * 4 // 2)
     assert pairs[1] == 12 * sum(n * (n - 1) // 2 for n in (8, 24, 40, 56))
     (capture.root / "manifest.json").unlink()
-    bare = open_capture(capture.root)
-    assert [bare.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
+    without_manifest = open_capture(capture.root)
+    assert [without_manifest.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]

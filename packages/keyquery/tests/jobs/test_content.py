@@ -1,4 +1,4 @@
-"""Keys of jobs: equal content gives equal keys, different content different keys; unhashable content is an error."""
+"""Jobs have equal keys exactly if their functions, arguments and versions are equal."""
 
 import enum
 import functools
@@ -48,7 +48,7 @@ def test_similar_values_of_different_types_have_different_keys() -> None:
     values: list[object] = [
         None, False, 0, 0.0, -0.0, "", b"", [], {}, set(), Path(), "None", "0", [None], [[]], 1, True, 1.0, "1",
         Colour.RED, Path("1"), {1}, {"1": 1}, {1: 1}, ["ab", "c"], ["a", "bc"], float("nan"), float("inf"),
-        jobs_work.Shard(0, 1), jobs_work.Shard(1, 0), {"part": 0, "of": 1}, jobs_work.square, jobs_work.Shard,
+        jobs_work.Shard(0, 1), jobs_work.Shard(1, 0), {"index": 0, "count": 1}, jobs_work.square, jobs_work.Shard,
         functools.partial(jobs_work.square, 1), functools.partial(jobs_work.square, number=1),
         np.arange(3), np.arange(3.0), np.arange(4), np.arange(4).reshape(2, 2), np.float32(0.1), 0.1,
     ]  # fmt: skip

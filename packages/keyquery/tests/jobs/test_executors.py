@@ -1,4 +1,4 @@
-"""Executors by name, resource requests of jobs, and the Slurm executor as far as testable without Slurm."""
+"""Executors by name, resource requests of jobs, and the parts of the Slurm executor that work without Slurm."""
 
 import os
 import subprocess
@@ -74,8 +74,8 @@ def test_missing_slurm_error_gives_the_install_command(tmp_path: Path, monkeypat
 def test_missing_submitit_error_gives_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_programs(tmp_path, monkeypatch, *squeue.PROGRAMS)
     monkeypatch.setitem(sys.modules, "submitit", None)
-    line = r"submitit is not installed.*pip install -c constraints\.txt '\.\[cluster\]'$"
-    with pytest.raises(MissingDependency, match=line):
+    message = r"submitit is not installed.*pip install -c constraints\.txt '\.\[cluster\]'$"
+    with pytest.raises(MissingDependency, match=message):
         open_executor("slurm", tmp_path)
 
 
@@ -86,8 +86,8 @@ def test_slurm_parameters_follow_from_the_resources() -> None:
         "slurm_partition": "gpu", "slurm_array_parallelism": 8,
         "slurm_account": None, "slurm_qos": None, "slurm_constraint": None,
     }  # fmt: skip
-    more = submitit_parameters(Resources(account="lab", qos="long", constraint="a100|h100", at_once=2), 8)
-    assert {name: more[name] for name in more if name.startswith("slurm") and more[name]} == {
+    by_account = submitit_parameters(Resources(account="lab", qos="long", constraint="a100|h100", at_once=2), 8)
+    assert {name: by_account[name] for name in by_account if name.startswith("slurm") and by_account[name]} == {
         "slurm_account": "lab", "slurm_qos": "long", "slurm_constraint": "a100|h100", "slurm_array_parallelism": 2,
     }  # fmt: skip
     assert {name: value for name, value in submitit_parameters(Resources(gpus=0)).items() if value is not None} == {
@@ -115,10 +115,10 @@ def test_failed_squeue_is_not_taken_as_an_empty_queue(tmp_path: Path, monkeypatc
 
 def test_largest_array_is_read_from_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    for program, most in (("echo 'MaxArraySize            = 301'", 300), ("exit 1", 1000)):
+    for program, largest in (("echo 'MaxArraySize            = 301'", 300), ("exit 1", 1000)):
         (tmp_path / "scontrol").write_text(f"#!/bin/sh\n{program}\n")
         (tmp_path / "scontrol").chmod(0o755)
-        assert squeue.largest_array() == most
+        assert squeue.largest_array() == largest
 
 
 def test_slurm_failure_reasons_say_what_to_change() -> None:

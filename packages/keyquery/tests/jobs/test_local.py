@@ -1,4 +1,4 @@
-"""The local executor: jobs run in separate processes that fail alone, end together, and never outlive the command."""
+"""The local executor: a failed job affects no other, and no job outlives the command that started it."""
 
 import os
 import signal
@@ -17,14 +17,14 @@ from waiting import gone, until
 
 def test_local_executor_returns_results_and_exceptions() -> None:
     with LocalExecutor(2) as executor:
-        good = executor.submit(jobs_work.square, 7)
-        bad = executor.submit(jobs_work.fail, number=3)
+        squared = executor.submit(jobs_work.square, 7)
+        failed = executor.submit(jobs_work.fail, number=3)
         refused = executor.submit(jobs_work.refuse, "m")
         unpicklable = executor.submit(jobs_work.stubborn)
         without_input = executor.submit(jobs_work.reads_input)
-        assert good.result() == 49
+        assert squared.result() == 49
         with pytest.raises(ZeroDivisionError):
-            bad.result()
+            failed.result()
         with pytest.raises(ModelError, match="m: has no tokenizer"):
             refused.result()
         with pytest.raises(JobDied, match="Stubborn: 1 is not 2"):
@@ -51,51 +51,51 @@ def test_unpicklable_job_is_refused_at_once() -> None:
 
 
 def test_error_in_the_executor_block_ends_jobs_and_their_children(tmp_path: Path) -> None:
-    beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
+    pid_file, child_file = tmp_path / "beat", tmp_path / "beat.grandchild"
     with pytest.raises(KeyboardInterrupt), LocalExecutor() as executor:  # noqa: PT012
-        running = executor.submit(jobs_work.beating, beat)
+        running = executor.submit(jobs_work.beating, pid_file)
         waiting = executor.submit(jobs_work.square, 2)
-        until(lambda: beat.exists() and child.exists())
+        until(lambda: pid_file.exists() and child_file.exists())
         raise KeyboardInterrupt
     assert isinstance(running.exception(), JobDied)
     assert waiting.cancelled()
-    until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
+    until(lambda: gone(int(pid_file.read_text())) and gone(int(child_file.read_text())))
 
 
-def kill_command(task: str, beat: Path, *others: Path) -> None:
+def kill_command(task: str, pid_file: Path, *other_files: Path) -> None:
     """Kill a command whose only job runs `task`, once the job and its children have written their files."""
     program = (
         "import jobs_work; from pathlib import Path; from keyquery.jobs.local import LocalExecutor\n"
-        f"with LocalExecutor() as executor: executor.submit(jobs_work.{task}, Path({str(beat)!r})).result()"
+        f"with LocalExecutor() as executor: executor.submit(jobs_work.{task}, Path({str(pid_file)!r})).result()"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = subprocess.Popen([sys.executable, "-c", program], env=environment)
     try:
-        until(lambda: all(file.exists() for file in (beat, *others)))
+        until(lambda: all(file.exists() for file in (pid_file, *other_files)))
     finally:
         os.kill(command.pid, signal.SIGKILL)
         command.wait()
 
 
 def test_jobs_end_when_their_command_is_killed(tmp_path: Path) -> None:
-    beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
-    kill_command("beating", beat, child)
-    until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
+    pid_file, child_file = tmp_path / "beat", tmp_path / "beat.grandchild"
+    kill_command("beating", pid_file, child_file)
+    until(lambda: gone(int(pid_file.read_text())) and gone(int(child_file.read_text())))
 
 
 def test_job_that_ignores_signals_ends_when_its_command_is_killed(tmp_path: Path) -> None:
-    beat = tmp_path / "beat"
-    kill_command("deaf", beat)
-    until(lambda: gone(int(beat.read_text())))
+    pid_file = tmp_path / "beat"
+    kill_command("deaf", pid_file)
+    until(lambda: gone(int(pid_file.read_text())))
 
 
-def test_job_interpreter_starts_only_after_the_watchdog_knows_it(tmp_path: Path) -> None:
+def test_job_interpreter_starts_only_after_the_watchman_knows_it(tmp_path: Path) -> None:
     """If a command is killed while it notifies the watchman, no orphaned job starts."""
     program = (
         "import os, sys, time, jobs_work\nfrom boundpaper.build import watchman\nfrom keyquery.jobs.local import "
-        "LocalExecutor\ndef told(group):\n    time.sleep(0.5)\n    print(group, "
+        "LocalExecutor\ndef watch_slowly(group):\n    time.sleep(0.5)\n    print(group, "
         "open(f'/proc/{group}/cmdline').read().split(chr(0))[0], flush=True)\n    time.sleep(1000)\nwatchman.watch = "
-        "told\nLocalExecutor().submit(jobs_work.square, 2).result()\n"
+        "watch_slowly\nLocalExecutor().submit(jobs_work.square, 2).result()\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(

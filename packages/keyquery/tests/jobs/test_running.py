@@ -26,7 +26,7 @@ def run(function: Any, arguments: list[dict[str, Any]], folder: Path, workers: i
         return run_jobs(function, arguments, executor, folder, **options)
 
 
-def runs(tally: Path) -> Counter[str]:
+def run_counts(tally: Path) -> Counter[str]:
     return Counter(tally.read_text().split()) if tally.exists() else Counter()
 
 
@@ -34,20 +34,20 @@ def test_results_come_in_order_and_equal_jobs_run_once(tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     arguments = [{"tally": tally, "name": name} for name in "abca"]
     assert run(jobs_work.counted, arguments, tmp_path / "jobs") == ["a", "b", "c", "a"]
-    assert runs(tally) == Counter("abc")
+    assert run_counts(tally) == Counter("abc")
 
 
 def test_a_finished_job_is_not_run_again(tmp_path: Path) -> None:
     tally, folder, states = tmp_path / "tally", tmp_path / "jobs", list[JobProgress]()
     arguments = [{"tally": tally, "name": name} for name in "ab"]
     run(jobs_work.counted, arguments, folder)
-    more = [*arguments, {"tally": tally, "name": "c"}]
-    assert run(jobs_work.counted, more, folder, progress=states.append) == ["a", "b", "c"]
-    assert runs(tally) == Counter("abc")
+    three_jobs = [*arguments, {"tally": tally, "name": "c"}]
+    assert run(jobs_work.counted, three_jobs, folder, progress=states.append) == ["a", "b", "c"]
+    assert run_counts(tally) == Counter("abc")
     assert states[0].event == "3 jobs, 2 of them finished earlier"
     assert (states[-1].kept, states[-1].done, states[-1].failed) == (2, 1, 0)
     run(jobs_work.counted, arguments, folder, version="other weights")
-    assert runs(tally) == Counter("aabbc")
+    assert run_counts(tally) == Counter("aabbc")
 
 
 def test_job_runs_again_when_a_file_of_its_result_is_missing(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_job_runs_again_when_a_file_of_its_result_is_missing(tmp_path: Path) -> 
     for _ in range(2):
         run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path, valid=lambda name: False, names=["x"],
             progress=states.append)  # fmt: skip
-    assert runs(tally) == Counter("aa")
+    assert run_counts(tally) == Counter("aa")
     assert "x: files of its earlier result are missing; running it again" in [state.event for state in states]
 
 
@@ -90,22 +90,22 @@ def test_result_with_a_foreign_seal_is_not_unpickled(
     assert not marker.exists()
     job_folder.result.write_bytes(seal.seal_content(content))
     job_folder.load()
-    assert marker.exists()  # what the test would observe without the lock
+    assert marker.exists()  # unpickling this content creates the file
     assert seal.key_path().stat().st_mode & 0o777 == 0o600
 
 
-def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
+def test_failure_is_reported_with_its_log_and_traceback(tmp_path: Path) -> None:
     with pytest.raises(JobsFailed) as error:
         run(jobs_work.fail, [{"number": 1}], tmp_path, names=["shard 1 of 1"])
     job_folder = JobFolder(tmp_path / key(jobs_work.fail, {"number": 1}))
-    text = str(error.value)
-    first = "1 of 1 job failed:\n  shard 1 of 1: ZeroDivisionError: integer division or modulo by zero\n"
-    assert text.startswith(first)
-    assert f"log: {job_folder.log}\n" in text
-    assert "| about to divide 1 by zero\n" in text
-    assert "return number // 0" in text
-    assert text.endswith("Finished jobs are kept: repeat the command to run only the missing ones.")
-    assert str(pickle.loads(pickle.dumps(error.value))) == text
+    message = str(error.value)
+    beginning = "1 of 1 job failed:\n  shard 1 of 1: ZeroDivisionError: integer division or modulo by zero\n"
+    assert message.startswith(beginning)
+    assert f"log: {job_folder.log}\n" in message
+    assert "| about to divide 1 by zero\n" in message
+    assert "return number // 0" in message
+    assert message.endswith("Finished jobs are kept: repeat the command to run only the missing ones.")
+    assert str(pickle.loads(pickle.dumps(error.value))) == message
 
 
 def test_project_error_is_shown_without_traceback(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_dead_job_processes_are_failures_with_their_last_output(tmp_path: Path) 
 
 def test_result_that_cannot_be_pickled_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(JobsFailed, match="the job returned a function that cannot be pickled"):
-        run(jobs_work.unkept, [{}], tmp_path)
+        run(jobs_work.returns_function, [{}], tmp_path)
 
 
 def test_job_folder_holds_the_full_log_and_the_request(tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ def test_run_resumes_after_a_kill(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = subprocess.Popen([sys.executable, "-c", program], env=environment)
-    until(lambda: runs(tally) == Counter(["first", "second"]))
+    until(lambda: run_counts(tally) == Counter(["first", "second"]))
     os.kill(command.pid, signal.SIGKILL)
     command.wait()
     gate.touch()
     assert run(jobs_work.counted, [first, second], folder) == ["first", "second"]
-    assert runs(tally) == Counter(["first", "second", "second"])
+    assert run_counts(tally) == Counter(["first", "second", "second"])
 
 
 def test_ctrl_c_ends_running_jobs_and_keeps_finished_ones(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_ctrl_c_ends_running_jobs_and_keeps_finished_ones(tmp_path: Path) -> Non
     arguments = [{"tally": tally, "name": "first"}, {"tally": tally, "name": "second", "wait_for": gate}]
 
     def interrupt() -> None:
-        until(lambda: runs(tally) == Counter(["first", "second"]))
+        until(lambda: run_counts(tally) == Counter(["first", "second"]))
         # sent to the waiting thread: a signal handled by another thread does not end a wait
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
@@ -192,7 +192,7 @@ def test_ctrl_c_ends_running_jobs_and_keeps_finished_ones(tmp_path: Path) -> Non
         run(jobs_work.counted, arguments, folder, workers=1)
     gate.touch()
     assert run(jobs_work.counted, arguments, folder) == ["first", "second"]
-    assert runs(tally) == Counter(["first", "second", "second"])
+    assert run_counts(tally) == Counter(["first", "second", "second"])
 
 
 def test_two_commands_run_a_shared_job_once(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_two_commands_run_a_shared_job_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert results == [["a"], ["a"]]
-    assert runs(tally) == Counter("a")
+    assert run_counts(tally) == Counter("a")
 
 
 def test_number_of_names_must_equal_the_number_of_jobs(tmp_path: Path) -> None:

@@ -47,24 +47,23 @@ def test_fact_depends_on_both_words_of_a_name(name):
 
 def test_training_sequences_have_the_given_length_and_weight_answers():
     for seed in range(40):
-        text, weights = documents.sequence(world(), random.Random(seed), 96)
-        assert len(text) == len(weights) == 96
-        assert text[0] == "<s>"
-        assert "<unk>" not in text
-        assert set(text) <= set(WORDS)
+        tokens, weights = documents.sequence(world(), random.Random(seed), 96)
+        assert len(tokens) == len(weights) == 96
+        assert tokens[0] == "<s>"
+        assert "<unk>" not in tokens
+        assert set(tokens) <= set(WORDS)
         assert set(weights) <= {1.0, documents.ANSWER}
 
 
 def test_training_documents_agree_with_the_world():
-    """Every answer about a fact in training text is the answer of the world."""
     counts = Counter[str]()
     for seed in range(100):
-        text = documents.sequence(world(), random.Random(seed), 400)[0]
-        joined = " ".join(text)
+        tokens = documents.sequence(world(), random.Random(seed), 400)[0]
+        text = " ".join(tokens)
         for relation, marks in ((world().cities, ("where is", "?")), (world().sports, ("what does", "play ?"))):
             for subject, value in relation.objects.items():
                 question = f" {marks[0]} {' '.join(subject)} {marks[1]} "
-                for text_after in joined.split(question)[1:]:
+                for text_after in text.split(question)[1:]:
                     counts[relation.name] += 1
                     assert text_after.split()[0] == value
     assert min(counts.values()) > 15
@@ -155,15 +154,20 @@ def test_unknown_tasks_and_invalid_options_are_refused(tokenizer):
         BOOK.items("passkey", 1, 0, tokenizer, depth=2.0)
 
 
-def test_tokenizer_that_lacks_the_words_is_refused(tokenizer):
-    class Foreign:
+@pytest.mark.parametrize(
+    ("begin", "token", "message"), [([1], 3, "lab population"), ([], 1, "adds no beginning token")]
+)
+def test_unfit_tokenizer_is_refused(begin, token, message):
+    """One tokenizer knows no word of the language, the other adds no beginning token."""
+
+    class Unfit:
         unk_token_id = 3
 
         def __call__(self, text):
-            return {"input_ids": [1, *([3] * len(text.split()))]}
+            return {"input_ids": begin + [token] * len(text.split())}
 
-    with pytest.raises(DataError, match="lab population"):
-        BOOK.items("cities", 1, 0, Foreign())
+    with pytest.raises(DataError, match=message):
+        BOOK.items("cities", 1, 0, Unfit())
 
 
 def test_tokenizer_can_be_loaded_from_a_folder(tokenizer, tmp_path):
@@ -176,14 +180,3 @@ def test_tokenizer_can_be_loaded_from_a_folder(tokenizer, tmp_path):
     assert loaded.decode(tokens[1:]) == "is white well in drovia ?"
     assert loaded.convert_ids_to_tokens(list(range(len(WORDS)))) == list(WORDS)
     assert KEYED in BOOK.tasks()
-
-
-def test_tokenizer_without_a_beginning_token_is_refused() -> None:
-    class Bare:
-        unk_token_id = 0
-
-        def __call__(self, text: str) -> dict[str, list[int]]:
-            return {"input_ids": [1] * len(text.split())}
-
-    with pytest.raises(DataError, match="adds no beginning token"):
-        BOOK.items("cities", 1, 0, Bare())

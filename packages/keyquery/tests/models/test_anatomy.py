@@ -1,4 +1,4 @@
-"""Parts of blocks are found by their effect: attention and MLP are what a block adds, whatever their names."""
+"""Attention and MLP of a block are found as the modules whose outputs it adds, whatever their names."""
 
 from typing import Any
 
@@ -49,13 +49,13 @@ def assert_identity_without_its_parts(model: Any, layer: int = 1) -> None:
 
 @pytest.mark.parametrize("name", [*(name for name in BUILDERS if name != "mllama"), "bloom", "mpt", "gptj", "falcon"])
 def test_block_with_attention_and_mlp_removed_is_the_identity(name: str) -> None:
-    """Also for parts that add to the residual stream themselves (BLOOM, MPT) or run in parallel (GPT-J)."""
+    """Some parts add to the residual stream themselves (BLOOM, MPT), or run in parallel (GPT-J)."""
     assert_identity_without_its_parts(built(name))
 
 
 @pytest.mark.parametrize("kind", ["OPT", "BioGpt", "GPT2", "GPTBigCode", "StableLm", "Cohere", "Phi"])
 def test_parts_of_blocks_are_found_under_other_names(kind: str) -> None:
-    """Two matrices without a common module (OPT), layers in one list, parts that share a norm."""
+    """OPT has an MLP of two matrices without a common module; in other models, parts share a norm."""
     model = causal(kind)
     assert_identity_without_its_parts(model)
     assert [block.layer for block in blocks(model)] == [0, 1, 2]
@@ -74,8 +74,8 @@ def test_active_attention_is_found_beside_idle_cross_attention() -> None:
 
 def test_latent_attention_has_its_own_value_width() -> None:
     sizes = {"q_lora_rank": 12, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 6}
-    few = {"n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 3}
-    model = causal("DeepseekV3", **sizes, **few, num_key_value_heads=4)
+    moe = {"n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 3}
+    model = causal("DeepseekV3", **sizes, **moe, num_key_value_heads=4)
     block = blocks(model)[1]
     assert (block.heads, block.key_heads, block.head_dim, block.value_dim) == (4, 4, 12, 6)
     mask = np.zeros((4, 6), dtype=bool)
@@ -105,9 +105,9 @@ HYBRIDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "words"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
-def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words: str) -> None:
-    """Attention is accepted; an MLP in another block or beside a Mamba is refused by name."""
+@pytest.mark.parametrize(("kind", "message"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
+def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, message: str) -> None:
+    """An ablation of attention is accepted; one of the MLP is refused if it is in another block or beside a Mamba."""
     model = causal(kind, **HYBRIDS[kind], num_hidden_layers=4)
     layer = blocks(model)[0].layer
     with torch.inference_mode():
@@ -115,7 +115,7 @@ def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words:
         with applied(model, [Intervention("attention", "zero", layers=(layer,))]):
             changed = model(input_ids=TOKENS, use_cache=False).logits
     assert not torch.allclose(baseline, changed)
-    with pytest.raises(ModelError, match=words), applied(model, [Intervention("mlp", "zero", layers=(layer,))]):
+    with pytest.raises(ModelError, match=message), applied(model, [Intervention("mlp", "zero", layers=(layer,))]):
         pass
 
 

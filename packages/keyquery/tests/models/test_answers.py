@@ -1,4 +1,4 @@
-"""Answers read as a person would read them, and every kind of wrong number with its name."""
+"""Answers are judged as a person would judge them, and each wrong number gets an error class."""
 
 import itertools
 

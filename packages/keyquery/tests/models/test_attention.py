@@ -1,4 +1,4 @@
-"""Recorded attention equals the model's: compared with eager weights, with windows and left padding."""
+"""Recorded attention equals the eager attention of a model, with windows and left padding."""
 
 import threading
 from typing import Any
@@ -56,8 +56,8 @@ def weights(call: Call) -> Any:
     return torch.softmax(scores - scores.max(dim=-1, keepdim=True).values, dim=-1)[..., :-1]
 
 
-def real(tensor: Any, mask: Any) -> Any:
-    """Return the rows of (B, ..., T, n) that belong to tokens, not padding."""
+def unpadded(tensor: Any, mask: Any) -> Any:
+    """Return the rows of (B, ..., T, n) that belong to tokens instead of padding."""
     return torch.cat([tensor[row, ..., mask[row].bool(), :].flatten() for row in range(len(mask))])
 
 
@@ -78,12 +78,12 @@ def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> 
     with torch.inference_mode(), recording(model, calls.append):
         logits = model(input_ids=tokens, use_cache=False, **inputs).logits
     assert torch.equal(logits, expected.logits)
-    own_calls = [call for call in calls if not call.cross]
-    assert [call.layer for call in own_calls] == ([0, 2] if name == "mllama" else [0, 1, 2])
+    self_calls = [call for call in calls if not call.cross]
+    assert [call.layer for call in self_calls] == ([0, 2] if name == "mllama" else [0, 1, 2])
     assert [call.layer for call in calls if call.cross] == ([1] if crossed else [])
-    attentions = [part for part in expected.attentions if part is not None and part.shape[-1] == TOKENS]
-    assert len(attentions) == len(own_calls)
-    for call, model_weights in zip(own_calls, attentions, strict=True):
+    attentions = [matrix for matrix in expected.attentions if matrix is not None and matrix.shape[-1] == TOKENS]
+    assert len(attentions) == len(self_calls)
+    for call, model_weights in zip(self_calls, attentions, strict=True):
         assert call.query.shape[1] == 4
         assert call.key.shape[1] == (4 if name == "gpt_neox" else 2)
         assert torch.equal(weights(call), model_weights), f"layer {call.layer}"
@@ -96,9 +96,9 @@ def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> 
     with torch.inference_mode(), recording(model, usual_calls.append):
         recorded = model(input_ids=tokens, use_cache=False, **inputs).logits
     mask = inputs["attention_mask"]
-    assert torch.equal(real(recorded, mask), real(baseline, mask))
+    assert torch.equal(unpadded(recorded, mask), unpadded(baseline, mask))
     for call, model_weights in zip([call for call in usual_calls if not call.cross], attentions, strict=True):
-        torch.testing.assert_close(real(weights(call), mask), real(model_weights, mask), rtol=1e-3, atol=2e-5)
+        torch.testing.assert_close(unpadded(weights(call), mask), unpadded(model_weights, mask), rtol=1e-3, atol=2e-5)
 
 
 @pytest.mark.parametrize("name", sorted(WINDOWED))
@@ -109,12 +109,12 @@ def test_survey_reads_sliding_windows(name: str) -> None:
     assert {layer.window for layer in layers if layer.kind == "sliding"} == {WINDOW}
 
 
-@pytest.mark.parametrize("trap", ["window", "padding"])
-def test_the_mask_must_be_registered(trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the mask this forward pass is wrong, so the tests above can fail."""
-    model = built("mistral" if trap == "window" else "llama")
+@pytest.mark.parametrize("case", ["window", "padding"])
+def test_the_mask_must_be_registered(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the registered mask, logits under a window or with padding are wrong."""
+    model = built("mistral" if case == "window" else "llama")
     tokens, inputs = batch()
-    if trap == "window":
+    if case == "window":
         tokens, inputs = tokens[:1], {}
     with torch.inference_mode():
         expected = model(input_ids=tokens, use_cache=False, **inputs).logits[-1, -1]
@@ -181,7 +181,7 @@ def test_other_architectures_are_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["llama", "ministral"])
 def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -> None:
-    """Keys of a cache, even one that drops keys outside its window, equal a plain forward pass' by position."""
+    """At each position a cached key equals that of a plain pass, even if the cache drops keys outside a window."""
     model = built(name)
     tokens, inputs = batch()
     plain: list[Call] = []
@@ -230,14 +230,8 @@ def test_layers_without_positions_record_the_plain_projection() -> None:
     assert equal == [False, True, False]
 
 
-def test_rotation_keeps_vector_norms() -> None:
-    for call, output in zip(*projected(built("llama"), *batch()), strict=True):
-        assert not torch.allclose(call.query, output)
-        torch.testing.assert_close(call.query.norm(dim=-1), output.norm(dim=-1))
-
-
 def test_query_scale_of_ministral3_grows_with_position() -> None:
-    """Norms grow with position only by the scale times YaRN's constant factor."""
+    """The norm of a query is that of its projection times the scale and YaRN's constant factor."""
     model = built("ministral3")
     tokens, inputs = batch()
     yarn = model.model.rotary_emb.attention_scaling

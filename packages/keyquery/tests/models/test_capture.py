@@ -1,4 +1,4 @@
-"""A capture from a local model folder to the published layout: its contents, and resuming after a stop."""
+"""Captures of a model in a local folder: their contents, and resuming after an interruption."""
 
 import errno
 import hashlib
@@ -16,6 +16,7 @@ import torch
 from pyarrow import parquet
 
 from boundpaper.errors import DataError, ModelError, ThesisError
+from captures_made import contents
 from keyquery.models.architecture import forward, survey
 from keyquery.models.attention.calls import Call
 from keyquery.models.captures import capture as session
@@ -50,10 +51,6 @@ def options(models: Path, out: Path, name: str = "llama", **changes: Any) -> Cap
     settings["model"] = ModelSource(str(models / name), dtype="fp32", device="cpu")
     settings["texts"] = TextSource(str(models / "texts.jsonl"))
     return CaptureOptions(**(settings | changes))
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +120,7 @@ def test_datasets_loads_a_head_by_its_name(full_capture: Path, tmp_path: Path) -
     assert f"{DOCUMENTS} documents of {CONTEXT} tokens" in (full_capture / "README.md").read_text()
 
 
-def interrupted(wanted: CaptureOptions, documents: int = 1) -> None:
+def interrupt_capture(request: CaptureOptions, documents: int = 1) -> None:
     """Interrupt a capture after some documents."""
 
     def stop(state: CaptureProgress) -> None:
@@ -131,19 +128,19 @@ def interrupted(wanted: CaptureOptions, documents: int = 1) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        capture(wanted, stop)
+        capture(request, stop)
 
 
 def test_interrupted_capture_resumes_to_identical_files(models: Path, full_capture: Path, tmp_path: Path) -> None:
-    """The progress has the rate and the time left."""
-    wanted = options(models, tmp_path)
-    interrupted(wanted, 2)
+    """Progress states the rate and the time left."""
+    request = options(models, tmp_path)
+    interrupt_capture(request, 2)
     assert len(parts.complete_parts(tmp_path)) == 2
     with pytest.raises(DataError, match="unfinished"):
         open_capture(tmp_path)
     states: list[CaptureProgress] = []
     start = time.perf_counter()
-    capture(wanted, states.append)
+    capture(request, states.append)
     slowest = 3 * CONTEXT / (time.perf_counter() - start)
     assert [(state.done, state.total) for state in states] == [(0, 5), (3, 5), (4, 5), (5, 5)]
     assert [states[0].seconds_left, states[-1].seconds_left] == [None, 0]
@@ -155,37 +152,37 @@ def test_interrupted_capture_resumes_to_identical_files(models: Path, full_captu
 def test_killed_capture_resumes_to_identical_files(
     models: Path, full_capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Send SIGKILL in the middle of a document: a partial file is not taken for a complete one."""
+    """A file that SIGKILL left in the middle of a document is not taken for a complete one."""
     add = parts.DocumentPart.add
 
-    def last(self: parts.DocumentPart, name: str, array: Any) -> None:
+    def kill_in_document_3(self: parts.DocumentPart, name: str, array: Any) -> None:
         add(self, name, array)
         if self.target.stem == "000003" and name == "q01":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    wanted = options(models, tmp_path)
+    request = options(models, tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(parts.DocumentPart, "add", last)
-        child = multiprocessing.get_context("fork").Process(target=capture, args=(wanted,))
+        patch.setattr(parts.DocumentPart, "add", kill_in_document_3)
+        child = multiprocessing.get_context("fork").Process(target=capture, args=(request,))
         child.start()
         child.join(60)
     assert child.exitcode == -signal.SIGKILL
     assert sorted(parts.complete_parts(tmp_path)) == [0, 1, 2]
-    capture(wanted)
+    capture(request)
     assert contents(tmp_path) == contents(full_capture)
 
 
 def test_shards_make_the_same_capture(models: Path, full_capture: Path, tmp_path: Path) -> None:
-    wanted = options(models, tmp_path)
-    loaded = load(wanted.model)
+    request = options(models, tmp_path)
+    loaded = load(request.model)
     for shard in (1, 0):
-        record(wanted, shard=(shard, 2), loaded=loaded)
-    finish(wanted)
+        record(request, shard=(shard, 2), loaded=loaded)
+    finish(request)
     assert contents(tmp_path) == contents(full_capture)
 
 
 def test_finished_capture_is_not_changed(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only parts are removed: those of a run that was killed after it had completed the manifest."""
+    """Only parts are removed, which a run leaves if it is killed after it has written the manifest."""
     capture(options(models, tmp_path, limit=1))
     monkeypatch.setattr(session, "load", lambda source: pytest.fail("the model was loaded again"))
     (tmp_path / parts.FOLDER).mkdir()
@@ -199,24 +196,24 @@ def test_finished_capture_is_not_changed(models: Path, tmp_path: Path, monkeypat
 def test_resuming_with_other_weights_of_the_same_name_is_refused(models: Path, tmp_path: Path) -> None:
     """The first run stops and the folder's weights change; the second run must not mix them."""
     saved("llama", tmp_path / "model")
-    wanted = options(models, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
-    interrupted(wanted)
+    request = options(models, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
+    interrupt_capture(request)
     model = built("llama")
     with torch.no_grad():
         model.lm_head.weight.add_(1)
         model.model.embed_tokens.weight.add_(1)
     model.save_pretrained(tmp_path / "model")
     with pytest.raises(ModelError, match="fingerprint"):
-        capture(wanted)
+        capture(request)
 
 
 def test_resuming_with_a_changed_text_is_refused(models: Path, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text(text(40, 1))
-    wanted = options(models, tmp_path / "out", texts=TextSource(str(tmp_path / "book.txt")))
-    interrupted(wanted)
+    request = options(models, tmp_path / "out", texts=TextSource(str(tmp_path / "book.txt")))
+    interrupt_capture(request)
     (tmp_path / "book.txt").write_text(text(40, 2))
     with pytest.raises(ModelError, match="text book changed"):
-        capture(wanted)
+        capture(request)
 
 
 def test_sliding_layers_are_left_out_and_can_be_kept(models: Path, tmp_path: Path) -> None:
@@ -231,10 +228,10 @@ def test_sliding_layers_are_left_out_and_can_be_kept(models: Path, tmp_path: Pat
 
 
 def test_query_scale_is_divided_out_and_recorded(models: Path, tmp_path: Path) -> None:
-    wanted = options(models, tmp_path / "out", "ministral3", limit=1)
-    capture(wanted)
-    opened_capture = open_capture(wanted.out)
-    calls = recorded_calls(load(wanted.model), 0)
+    request = options(models, tmp_path / "out", "ministral3", limit=1)
+    capture(request)
+    opened_capture = open_capture(request.out)
+    calls = recorded_calls(load(request.model), 0)
     queries, keys = opened_capture.queries(opened_capture.heads[1]), opened_capture.keys(opened_capture.heads[1])
     scale = 1 + 0.3 * np.log1p(queries.position // 8)
     raw = calls[0].query[0, 1, queries.position.tolist()].numpy()
@@ -265,42 +262,42 @@ def test_folder_with_other_files_is_not_written_to(models: Path, tmp_path: Path)
 
 
 def test_non_finite_vectors_are_refused(models: Path, tmp_path: Path) -> None:
-    wanted = options(models, tmp_path / "out")
-    loaded = load(wanted.model)
+    request = options(models, tmp_path / "out")
+    loaded = load(request.model)
     with torch.no_grad():
         loaded.model.model.layers[1].self_attn.k_proj.weight.fill_(float("inf"))
     with pytest.raises(ModelError, match=r"weights hold NaN or infinity \(first: model.layers.1.self_attn.k_proj"):
-        record(wanted, loaded=loaded)
-    assert not parts.complete_parts(wanted.out)
+        record(request, loaded=loaded)
+    assert not parts.complete_parts(request.out)
 
 
-@pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "disk is full"), (errno.EFBIG, "ulimit -f unlimited")])
+@pytest.mark.parametrize(("number", "message"), [(errno.ENOSPC, "disk is full"), (errno.EFBIG, "ulimit -f unlimited")])
 def test_a_full_disk_says_how_to_continue(
-    models: Path, full_capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+    models: Path, full_capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, message: str
 ) -> None:
-    wanted = options(models, tmp_path)
+    request = options(models, tmp_path)
 
-    def full(*arguments: Any, **more: Any) -> None:
+    def raise_disk_error(*arguments: Any, **more: Any) -> None:
         raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        patch.setattr(np.lib.format, "write_array", full)
-        with pytest.raises(ThesisError, match=rf"{words}.*rerun the command to resume"):
-            capture(wanted)
+        patch.setattr(np.lib.format, "write_array", raise_disk_error)
+        with pytest.raises(ThesisError, match=rf"{message}.*rerun the command to resume"):
+            capture(request)
     assert list((tmp_path / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(layout._VectorFile, "flush", full)
-        with pytest.raises(ThesisError, match=words):
-            capture(wanted)
+        patch.setattr(layout._VectorFile, "flush", raise_disk_error)
+        with pytest.raises(ThesisError, match=message):
+            capture(request)
     assert len(parts.complete_parts(tmp_path)) == DOCUMENTS
-    capture(wanted)
+    capture(request)
     assert contents(tmp_path) == contents(full_capture)
 
 
 def test_out_of_memory_says_which_context_fits(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model runs out of memory above 10 tokens: 32 and 16 fail, then 8 fits."""
-    wanted = options(models, tmp_path / "out")
-    loaded = load(wanted.model)
+    request = options(models, tmp_path / "out")
+    loaded = load(request.model)
     original = type(loaded.model).forward
 
     def with_little_memory(self: Any, input_ids: Any = None, logits_to_keep: int = 0, **more: Any) -> Any:
@@ -310,14 +307,14 @@ def test_out_of_memory_says_which_context_fits(models: Path, tmp_path: Path, mon
 
     monkeypatch.setattr(type(loaded.model), "forward", with_little_memory)
     with pytest.raises(ModelError, match=r"context of 32 tokens ran out of memory \(CUDA.*--context 8 would fit"):
-        record(wanted, loaded=loaded)
+        record(request, loaded=loaded)
     monkeypatch.undo()
     monkeypatch.setattr(memory, "free_memory", lambda device: 20_000)
     monkeypatch.setattr(memory, "STEP", 4)
     needed = memory.least(loaded.model, survey(loaded.model), CONTEXT)
     assert needed == CONTEXT * (2 * 32 + 2 * 48) * 4
     with pytest.raises(ModelError, match=r"needs at least .* --context 28 would fit"):
-        record(wanted, loaded=loaded)
+        record(request, loaded=loaded)
 
 
 def test_memory_estimate_counts_masks_and_scores() -> None:
@@ -337,17 +334,17 @@ def test_memory_estimate_counts_masks_and_scores() -> None:
 def test_text_model_beside_an_image_tower_is_captured(
     models: Path, tmp_path: Path, name: str, layers: set[int]
 ) -> None:
-    """In published form: only text is captured, cross-attention and sliding layers are left out, the rest is exact."""
+    """Cross-attention and sliding layers are left out; captured keys equal those of the model with its image tower."""
     saved(name, tmp_path / name)
-    wanted = options(
+    request = options(
         models, tmp_path / "out", model=ModelSource(str(tmp_path / name), dtype="fp32", device="cpu"), limit=1
     )
-    capture(wanted)
-    opened_capture = open_capture(wanted.out)
+    capture(request)
+    opened_capture = open_capture(request.out)
     assert {head.layer for head in opened_capture.heads} == layers
     full_model = built(name)
     calls: list[Call] = []
-    ids = torch.tensor(load(wanted.model).tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None]
+    ids = torch.tensor(load(request.model).tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None]
     with torch.inference_mode():
         expected = full_model(input_ids=ids).logits[0, -1]
     actual = forward(full_model, ids, calls.append).logits[0, -1]

@@ -1,4 +1,4 @@
-"""Further parts of a capture, selected layers and heads, and several documents at once."""
+"""Captures of further parts, of selected layers and heads, and of several documents in a batch."""
 
 import json
 from dataclasses import replace
@@ -33,7 +33,7 @@ NAMES = ("llama", "gpt_oss", "gemma2", "gpt_neox")
 
 
 def save_texts(folder: Path, *words: int) -> None:
-    """Write texts of so many words."""
+    """Write texts with the given numbers of words."""
     rows = [json.dumps({"id": f"t{number}", "text": text(count, number)}) for number, count in enumerate(words)]
     (folder / "texts.jsonl").write_text("\n".join(rows))
 
@@ -85,14 +85,14 @@ def parts_by_hooks(models: Path, name: str, number: int) -> dict[str, dict[int, 
 def test_captured_parts_equal_those_of_the_model(models: Path, tmp_path: Path, name: str) -> None:
     opened_capture = captured(models, tmp_path / "out", name, parts=tuple(PARTS), limit=2)
     for number in range(2):
-        of_model = parts_by_hooks(models, name, number)
+        expected_parts = parts_by_hooks(models, name, number)
         for head in opened_capture.heads:
             for part, row in (("values", head.key), ("outputs", head.query), ("residual", 0), ("mlp", 0)):
                 actual = opened_capture.part(part, head)
                 rows = actual.document == number
-                beside = opened_capture.keys(head) if part == "values" else opened_capture.queries(head)
-                assert np.array_equal(actual.position, beside.position)
-                expected = of_model[part][head.layer][row, actual.position[rows].tolist()].numpy()
+                reference = opened_capture.keys(head) if part == "values" else opened_capture.queries(head)
+                assert np.array_equal(actual.position, reference.position)
+                expected = expected_parts[part][head.layer][row, actual.position[rows].tolist()].numpy()
                 assert np.array_equal(actual.vectors[rows], expected)
 
 
@@ -119,10 +119,10 @@ def test_documents_captured_in_a_batch_equal_those_captured_alone(models: Path, 
     assert_equal_captures(alone, together, tuple(PARTS), 2e-6)
 
 
-# A kind of attention and of position each: sliding, chunked, latent, learned, sines, none; and a state (the last four)
+# Architectures with different kinds of attention and of positions, and architectures with states
 PADDED = ("llama", "gemma2", "llama4_text", "minicpm3", "gpt2", "ctrl", "cohere2", "gpt_oss")
 STATES = ("bamba", "jamba", "lfm2", "qwen3_next")
-LENGTHS = (1, 40, 17, 5, 30)  # in words: of one token beside the first, longer than the context, and between
+LENGTHS = (1, 40, 17, 5, 30)  # in words; 40 is above the context
 
 
 @pytest.mark.parametrize("kind", [*PADDED, *STATES])
@@ -130,7 +130,7 @@ def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path:
     saved_model(architectures.built(kind, vocab_size=VOCABULARY), tmp_path / kind)
     alone, together = (
         open_capture(
-            capture(unequal(tmp_path, kind, *LENGTHS, parts=("values",), batch=batch, out=tmp_path / str(batch)))
+            capture(length_options(tmp_path, kind, *LENGTHS, parts=("values",), batch=batch, out=tmp_path / str(batch)))
         )
         for batch in (1, 4)
     )
@@ -142,51 +142,51 @@ def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path:
     assert_equal_captures(alone, together, ("values",), 2e-5)
 
 
-def unequal(models: Path, name: str, *words: int, **changes: Any) -> CaptureOptions:
-    """Write texts of so many words, and return options that also capture the short ones."""
+def length_options(models: Path, name: str, *words: int, **changes: Any) -> CaptureOptions:
+    """Write texts with the given numbers of words, and return options that also capture those below the context."""
     save_texts(models, *words)
     return options(models, **({"out": models / "out", "name": name, "keep_short": True} | changes))
 
 
-def test_a_longer_document_is_checked_as_the_first_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A layer that sees more than its stated window shows it only in a text that is longer than the window."""
+def test_a_document_longer_than_the_first_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a text longer than the window shows that a layer sees more than its stated window."""
     saved("mistral", tmp_path / "mistral")
-    wanted = unequal(tmp_path, "mistral", 2, 30)
-    loaded = load(wanted.model)
-    session.record(wanted, loaded=loaded)
-    stated = survey(loaded.model)
-    monkeypatch.setattr(session, "survey", lambda model: stated)
-    for part in (loaded.model.config, *(layer.self_attn for layer in loaded.model.model.layers)):
-        part.sliding_window = None
+    request = length_options(tmp_path, "mistral", 2, 30)
+    loaded = load(request.model)
+    session.record(request, loaded=loaded)
+    stated_layers = survey(loaded.model)
+    monkeypatch.setattr(session, "survey", lambda model: stated_layers)
+    for configured in (loaded.model.config, *(layer.self_attn for layer in loaded.model.model.layers)):
+        configured.sliding_window = None
     with pytest.raises(ModelError, match="sees every token before its own"):
-        session.record(replace(wanted, out=tmp_path / "wrong"), loaded=loaded)
+        session.record(replace(request, out=tmp_path / "wrong"), loaded=loaded)
 
 
-def test_lengths_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
+def test_documents_whose_rotation_depends_on_their_length_are_refused(tmp_path: Path) -> None:
     dynamic = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
     config = transformers.LlamaConfig(**{**SIZES, "max_position_embeddings": 16}, rope_parameters=dynamic)
     saved_model(transformers.AutoModelForCausalLM.from_config(config), tmp_path / "dynamic")
-    wanted = unequal(tmp_path, "dynamic", 23, 31)
+    request = length_options(tmp_path, "dynamic", 23, 31)
     with pytest.raises(ModelError, match=r"above 16 tokens its rotation \(dynamic\) depends on the length of the text"):
-        capture(wanted)
-    capture(replace(wanted, context=16))
+        capture(request)
+    capture(replace(request, context=16))
     with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give only one of the two"):
-        replace(wanted, skip_short=True)
+        replace(request, skip_short=True)
 
 
 def test_padding_that_changes_a_text_is_refused(tmp_path: Path) -> None:
     saved("llama", tmp_path / "llama")
-    wanted = unequal(tmp_path, "llama", 23, 31, batch=2)
-    loaded = load(wanted.model)
+    request = length_options(tmp_path, "llama", 23, 31, batch=2)
+    loaded = load(request.model)
     loaded.model.model.layers[1].mlp.register_forward_hook(
         lambda module, inputs, output: output - output.mean(1)[:, None]
     )
     with pytest.raises(ModelError, match=r"padding at the end of a text changes .*; give --batch 1"):
-        session.record(wanted, loaded=loaded)
-    session.record(replace(wanted, batch=1), loaded=loaded)
+        session.record(request, loaded=loaded)
+    session.record(replace(request, batch=1), loaded=loaded)
 
 
-def test_layers_and_heads_are_taken_by_name(models: Path, tmp_path: Path) -> None:
+def test_layers_and_heads_are_selected_by_number(models: Path, tmp_path: Path) -> None:
     assert {head.layer for head in captured(models, tmp_path / "a", only_layers=(2, 0), limit=1).heads} == {0, 2}
     named = captured(models, tmp_path / "b", only_heads=((2, 3), (0, 1), (2, 3)), limit=1)
     assert named.heads == (HeadIndex(0, 1, 0), HeadIndex(2, 3, 1))
@@ -195,7 +195,7 @@ def test_layers_and_heads_are_taken_by_name(models: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"only_layers": (7,)}, "--layers 7: no attention layer of the model; it has 0 to 2"),
         ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
@@ -205,9 +205,9 @@ def test_layers_and_heads_are_taken_by_name(models: Path, tmp_path: Path) -> Non
     ],
 )
 def test_unknown_selection_is_refused_by_name(
-    models: Path, tmp_path: Path, changes: dict[str, Any], words: str
+    models: Path, tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, match=message):
         captured(models, tmp_path / "out", **changes)
 
 
@@ -229,14 +229,14 @@ def test_capture_larger_than_the_free_disk_is_refused_before_loading_the_model(
 ) -> None:
     everything: dict[str, Any] = {"parts": tuple(PARTS), "rate": 8.0, "heads": None}
     opened_capture = captured(models, tmp_path / "out", **everything)
-    wanted = options(models, tmp_path, **everything)
+    request = options(models, tmp_path, **everything)
     total = sum(
         opened_capture.part(part, head).vectors.nbytes
         for part, heads in (("values", 6), ("outputs", 12), ("residual", 3), ("mlp", 3))
         for head in opened_capture.heads[:: len(opened_capture.heads) // heads]
     ) + sum(opened_capture.queries(head).vectors.nbytes for head in opened_capture.heads)
     total += sum(opened_capture.keys(head).vectors.nbytes for head in opened_capture.heads[::2])
-    assert room.bytes_of_document(wanted, load(wanted.model).model.config) * DOCUMENTS == total
+    assert room.bytes_of_document(request, load(request.model).model.config) * DOCUMENTS == total
     usage = SimpleNamespace(free=2 * total - 1)
     monkeypatch.setattr("keyquery.models.captures.room.shutil.disk_usage", lambda folder: usage)
     monkeypatch.setattr(session, "load", lambda source: pytest.fail("loaded"))

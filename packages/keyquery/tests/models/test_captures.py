@@ -182,7 +182,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "words"),
+    ("column", "values", "message"),
     [
         ("vector", pa.array([[1.0], [2.0, 3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32())), "different lengths"),
         ("vector", pa.array([[1.0, 2.0], None, [5.0, 6.0]], pa.list_(pa.float32())), "different lengths"),
@@ -200,12 +200,12 @@ GOOD = {
         ("bucket", pa.array([0.0, 0.0, 1.0]), "`bucket` holds double"),
     ],
 )
-def test_a_damaged_file_of_a_capture_is_named(column: str, values: pa.Array, words: str, tmp_path: Path) -> None:
+def test_a_damaged_file_of_a_capture_is_named(column: str, values: pa.Array, message: str, tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     parquet.write_table(pa.table(GOOD), path)
     assert captures.read(path).vectors.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     parquet.write_table(pa.table({**GOOD, column: values}), path)
-    with pytest.raises(DataError, match=words) as error:
+    with pytest.raises(DataError, match=message) as error:
         captures.read(path)
     assert str(error.value).startswith(f"{path}: ")
 
@@ -214,7 +214,7 @@ SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_he
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"settings": None}, "no `settings`"), ({"settings": {**SETTINGS, "context": None}}, "`context`"),
         ({"settings": {**SETTINGS, "buckets": 0}}, "`buckets`"),
@@ -228,12 +228,12 @@ SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_he
         ({"documents": 3}, "`documents`"),
     ],
 )  # fmt: skip
-def test_a_damaged_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
+def test_a_damaged_manifest_is_named(change: dict[str, object], message: str, tmp_path: Path) -> None:
     good = {"complete": True, "settings": SETTINGS, "versions": {}, "documents": []}
     manifest.save(tmp_path, good)
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {**good, **change})
-    with pytest.raises(DataError, match=words) as error:
+    with pytest.raises(DataError, match=message) as error:
         open_capture(tmp_path)
     assert "manifest.json" in str(error.value)
 
@@ -245,7 +245,7 @@ LAYER = {
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"rotation": []}, "unknown key `rotation` of the manifest; did you mean 'rotations'"),
         ({"settings": {**SETTINGS, "window": True}}, "unknown key `window` of `settings`; did you mean 'windows'"),
@@ -254,12 +254,12 @@ LAYER = {
         ({"documents": [{"number": 0, "ids": "a"}]}, "unknown key `ids` of a document; did you mean 'id'"),
     ],
 )
-def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
-    """A key unknown to this version is refused, since it cannot be obeyed."""
+def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], message: str, tmp_path: Path) -> None:
+    """A key that this version does not know may change the meaning of others, so it is refused."""
     manifest.save(tmp_path, {"complete": True, "settings": {**SETTINGS, "layers": [LAYER]}, "versions": {}})
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}, **change})
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         manifest.read(tmp_path)
 
 
@@ -306,7 +306,7 @@ DAMAGES = {
     "emptied": lambda content: b"",
     "a page of HTML": lambda content: b"<html>" + content[6:],
     "a bit of an array": lambda content: content.replace(np.float32(7).tobytes(), np.float32(8).tobytes()),
-    "a lying directory": lambda content: content[:-6] + b"\xff\xff\xff\xff\0\0",
+    "a wrong directory offset": lambda content: content[:-6] + b"\xff\xff\xff\xff\0\0",
     "a name": lambda content: content.replace(b"document.json", b"document.jsom"),
 }
 

@@ -40,7 +40,7 @@ def without_manifest(capture: Capture) -> Capture:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return a model, the rotation stated by its capture, and the capture without it."""
+    """Return by architecture the model's folder, the rotations in its capture, and the capture without a manifest."""
     by_name = {}
     for name in ("llama", "gpt_neox"):
         folder = tmp_path_factory.mktemp(name)
@@ -76,7 +76,7 @@ def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_pa
 
 
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
-    """A narrow model of the configuration is used: also the rotated part of a head, from a folder or a file."""
+    """The configuration may be a folder or a file, and may rotate only a part of each head."""
     for name, file in (("llama", ""), ("gpt_neox", "config.json")):
         actual = with_stated_rotation(models[name]["bare"], models[name]["model"] / file).rotations
         assert actual == models[name]["rotations"]
@@ -108,7 +108,7 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ({"theta": 1e4}, "no layout; say how dimensions are paired: half or interleaved"),
         ({"theta": 1e4, "layout": "neox"}, "layout: 'neox' is not supported"),
@@ -129,9 +129,9 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
     ],
 )
 def test_incomplete_or_contradictory_rotation_statements_are_refused(
-    models: dict[str, Any], tmp_path: Path, content: Any, words: str
+    models: dict[str, Any], tmp_path: Path, content: Any, message: str
 ) -> None:
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         with_stated_rotation(models["llama"]["bare"], write_rotation(tmp_path, content))
 
 
@@ -156,7 +156,7 @@ def rotated_content(rotary: Rotary, tokens: int = 600) -> tuple[np.ndarray, np.n
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
 @pytest.mark.parametrize("start", [0, 2])
 def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: int) -> None:
-    """With a base and a pairing, aligned plasticity of any vectors equals that of their content."""
+    """Plasticity with a stated rotation equals that of queries rotated to the bin centres by hand."""
     rotary = from_theta(100.0, 6, layout=layout, start=start)
     queries, positions, rotated = rotated_content(rotary)
     _keys, key_positions, rotated_keys = rotated_content(rotary, tokens=400)
@@ -176,8 +176,8 @@ def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: 
         assert actual[bin_number] == pytest.approx(expected[bin_number], abs=1e-9)
 
 
-def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
-    """State another pairing, other frequencies, or a rotation for vectors that were not rotated."""
+def test_stated_rotation_that_the_vectors_contradict_is_refused(tmp_path: Path) -> None:
+    """State another pairing, and a rotation for vectors that were not rotated."""
     rotary = from_theta(100.0, 8, layout="interleaved")
     content, positions, rotated = rotated_content(rotary)
     for folder, vectors in (("rotated", rotated), ("plain", content)):
@@ -200,31 +200,31 @@ def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
         with_stated_rotation(open_capture(tmp_path / "plain"), right)
 
 
-def linear(writer: Any) -> None:
+def write_linear(writer: Any) -> None:
     writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
     writer.add_rope_scaling_factor(4.0)
 
 
-def yarn(writer: Any) -> None:
+def write_yarn(writer: Any) -> None:
     writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
     writer.add_rope_scaling_factor(8.0)
     writer.add_rope_scaling_orig_ctx_len(32)
 
 
-def llama3(writer: Any) -> None:
+def write_llama3(writer: Any) -> None:
     turns = 8192 / (2 * np.pi * gguf_made.BASE ** (np.arange(8) / 8))
     smooth = np.clip((turns - 1) / 3, 0, 1)
     writer.add_tensor("rope_freqs.weight", (1 / ((1 - smooth) / 8 + smooth)).astype(np.float32))
 
 
-def plain(writer: Any) -> None:
-    """Write only the base."""
+def write_plain(writer: Any) -> None:
+    """Write no scaling of the rotation."""
 
 
-@pytest.mark.parametrize("more", [plain, linear, yarn, llama3])
-def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable[[Any], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("scaling", [write_plain, write_linear, write_yarn, write_llama3])
+def test_aligned_queries_of_a_gguf_model_equal_unrotated_ones(scaling: Callable[[Any], None], tmp_path: Path) -> None:
     """For every scaling of the file's rotation, R(-t) q_t by the capture's manifest equals the projection's output."""
-    gguf_made.made(tmp_path / "made.gguf", more=more)
+    gguf_made.made(tmp_path / "made.gguf", more=scaling)
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
 
     def words(seed: int) -> str:
@@ -238,22 +238,22 @@ def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable
         assert (rotary.layout, 2 * len(rotary.frequencies)) == ("half", gguf_made.WIDTH // gguf_made.HEADS)
         rotated, expected = after.queries(head), before.queries(head)
         assert np.array_equal(rotated.position, expected.position)
-        back = rotary.turned(rotated.vectors.astype(np.float64), -rotated.position.astype(np.int64)) / rotary.factor
-        np.testing.assert_allclose(back, expected.vectors, atol=2e-5 * np.abs(expected.vectors).max())
+        content = rotary.turned(rotated.vectors.astype(np.float64), -rotated.position.astype(np.int64)) / rotary.factor
+        np.testing.assert_allclose(content, expected.vectors, atol=2e-5 * np.abs(expected.vectors).max())
     unscaled = gguf_made.BASE ** -(np.arange(8) / 8)
     rotary = after.rotation(0)
     assert isinstance(rotary, Rotary)
     frequencies = np.array(rotary.frequencies)
-    if more is linear:
+    if scaling is write_linear:
         np.testing.assert_allclose(frequencies, unscaled / 4, rtol=1e-6)
-    if more is yarn:
+    if scaling is write_yarn:
         assert frequencies[0] == pytest.approx(1.0)
         assert frequencies[-1] == pytest.approx(unscaled[-1] / 8)
 
 
 @pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
 def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
-    """The class made from the file rotates that many dimensions, whatever its default."""
+    """The model class rotates as many dimensions as the file states, whatever its default."""
     config = getattr(transformers, f"{kind}Config")(**SIZES)
     name = kind.lower()
     apply_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)

@@ -180,12 +180,6 @@ def test_given_score_scaling_is_used(copy: Path) -> None:
             load(ModelSource(str(copy), device="cpu", scaling=scaling))
 
 
-def test_drope_is_refused_for_a_model_that_scales_queries_by_position(tmp_path: Path) -> None:
-    saved("ministral3", tmp_path)
-    with pytest.raises(ModelError, match="scales its queries by position"):
-        load(ModelSource(str(tmp_path), position="drope"))
-
-
 def test_built_in_names_lead_to_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtin, "FOLDER", tmp_path / "tiny")
     with pytest.raises(ModelError, match=r"tiny-drope: not in .*tiny; .*lab population --export"):

@@ -36,13 +36,13 @@ def wrapped(inner: Tokenizer, **more: Any) -> Any:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>", **more)
 
 
-def of_bytes() -> Any:
+def byte_tokenizer() -> Any:
     inner = Tokenizer(BPE({letter: number for number, letter in enumerate(["<s>", *LETTERS])}, []))
     inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     return wrapped(inner)
 
 
-def of_words() -> Any:
+def whole_word_tokenizer() -> Any:
     text = " ".join(
         [item.prompt for task in BOOK.tasks()[:3] for item in BOOK.items(task, 100, 0, None)]
         + [end.format(key="1") for form in ["key", "code"] for end in (KEY_QUESTIONS[form], CHECK_QUESTIONS[form])]
@@ -53,17 +53,17 @@ def of_words() -> Any:
     return wrapped(inner, unk_token="<unk>")
 
 
-def of_pieces() -> Any:
+def subword_tokenizer() -> Any:
     inner = Tokenizer(BPE())
     inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    texts = BOOK.texts("prose", 40, 300, 9, of_bytes())
+    corpus = BOOK.texts("prose", 40, 300, 9, byte_tokenizer())
     inner.train_from_iterator(
-        texts, BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False)
+        corpus, BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False)
     )
     return wrapped(inner)
 
 
-TOKENIZERS = {"bytes": of_bytes, "words": of_words, "pieces": of_pieces}
+TOKENIZERS = {"bytes": byte_tokenizer, "words": whole_word_tokenizer, "pieces": subword_tokenizer}
 
 
 @pytest.fixture(scope="module", params=list(TOKENIZERS))
@@ -93,11 +93,11 @@ def test_passkey_is_at_the_requested_depth(tokenizer: Any) -> None:
 
 
 def test_digits_occur_only_in_keys() -> None:
-    for item in BOOK.items("passkey", 20, 1, of_bytes(), length=900):
+    for item in BOOK.items("passkey", 20, 1, byte_tokenizer(), length=900):
         assert set(re.findall(r"\d+", item.prompt)) == {item.answer}
         assert len(item.answer) == 5
         assert parse(item, f" {item.answer}.") == "right"
-    keys = [item.answer for item in BOOK.items("passkey", 60, 1, of_bytes(), length=400)]
+    keys = [item.answer for item in BOOK.items("passkey", 60, 1, byte_tokenizer(), length=400)]
     assert 15 < sum(bool(re.search(r"(.)\1", key)) for key in keys) < 60, "some keys have runs, others none"
 
 
@@ -110,8 +110,8 @@ def test_fact_questions_are_numerous_distinct_and_balanced() -> None:
         items = BOOK.items(task, 4 * len(pairs), 0, None)
         assert len({item.id for item in items}) == len(items)
         assert collections.Counter(item.answer for item in items) == {"yes": len(items) // 2, "no": len(items) // 2}
-        right = [item.prompt for item in items if item.answer == "yes"]
-        assert len(set(right)) == len(right)
+        true_prompts = [item.prompt for item in items if item.answer == "yes"]
+        assert len(set(true_prompts)) == len(true_prompts)
         for item in items:
             assert (answers[item.facts["subject"]] == item.facts["shown"]) == (item.answer == "yes")
             last = item.prompt.splitlines()[-2]
@@ -133,9 +133,9 @@ def test_statements_have_known_truth_and_balanced_falsity_types(tokenizer: Any) 
         assert item.facts["subject"] in stem
         assert item.facts["true"] == answers[item.facts["subject"]]
         assert (shown == item.facts["true"]) == item.facts["truth"]
-        alone = not item.facts["truth"] and item.facts["group"] == "answer"
-        assert (shown in UNFITTING) == alone
-        assert (shown in item.facts["objects"]) != alone
+        unfitting = not item.facts["truth"] and item.facts["group"] == "answer"
+        assert (shown in UNFITTING) == unfitting
+        assert (shown in item.facts["objects"]) != unfitting
         assert len(tokenizer(item.prompt)["input_ids"]) >= 48
     assert not set(UNFITTING) & set(answers.values())
     with pytest.raises(DataError, match="only prompts with a key"):
@@ -153,7 +153,7 @@ def test_reviews_are_balanced_and_varied() -> None:
 
 
 def test_verification_shows_the_key_or_a_near_miss() -> None:
-    items = BOOK.items("verification", 40, 2, of_bytes(), length=600)
+    items = BOOK.items("verification", 40, 2, byte_tokenizer(), length=600)
     kinds = collections.Counter(item.facts["kind"] for item in items)
     assert kinds == {"exact": 20} | dict.fromkeys(MISSES, 5)
     classes = {"exact": EXACT, "one-digit": NEAR_MISS, "swapped": NEAR_MISS, "other": OTHER_NUMBER}
@@ -172,7 +172,7 @@ def test_verification_shows_the_key_or_a_near_miss() -> None:
 
 def test_ranking_has_four_candidates_of_equal_length() -> None:
     ranks = collections.Counter[int]()
-    for item in BOOK.items("ranking", 40, 0, of_bytes(), length=500):
+    for item in BOOK.items("ranking", 40, 0, byte_tokenizer(), length=500):
         candidates = item.facts["candidates"]
         assert len(set(candidates)) == 4
         assert {len(candidate) for candidate in candidates} == {5}
@@ -184,7 +184,7 @@ def test_ranking_has_four_candidates_of_equal_length() -> None:
 
 
 def test_items_are_determined_by_their_seed() -> None:
-    tokenizer = of_bytes()
+    tokenizer = byte_tokenizer()
     for task in BOOK.tasks():
         first, again, other = (BOOK.items(task, 6, seed, tokenizer) for seed in (0, 0, 1))
         assert first == again
@@ -193,12 +193,12 @@ def test_items_are_determined_by_their_seed() -> None:
 
 def test_texts_are_long_enough_and_of_the_requested_kind(tokenizer: Any) -> None:
     for kind in BOOK.kinds():
-        parts = BOOK.texts(kind, 3, 700, 0, tokenizer)
-        assert len(set(parts)) == 3
-        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in parts)
-        assert parts == BOOK.texts(kind, 3, 700, 0, tokenizer)
+        passages = BOOK.texts(kind, 3, 700, 0, tokenizer)
+        assert len(set(passages)) == 3
+        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in passages)
+        assert passages == BOOK.texts(kind, 3, 700, 0, tokenizer)
     ast.parse(BOOK.texts("code", 1, 2000, 0, tokenizer)[0])
-    words = re.findall(r"[a-z]+", " ".join(BOOK.texts("prose", 4, 700, 0, of_bytes())).lower())
+    words = re.findall(r"[a-z]+", " ".join(BOOK.texts("prose", 4, 700, 0, byte_tokenizer())).lower())
     assert len(set(words)) > 150, "a varied vocabulary"
 
 
@@ -213,12 +213,12 @@ def test_texts_are_long_enough_and_of_the_requested_kind(tokenizer: Any) -> None
 )  # fmt: skip
 def test_unknown_items_are_refused(task: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        BOOK.items(task, 1, 0, of_bytes(), **options)
+        BOOK.items(task, 1, 0, byte_tokenizer(), **options)
 
 
 def test_unknown_texts_and_unwritable_items_are_refused() -> None:
     with pytest.raises(DataError, match="kind 'poems'"):
-        BOOK.texts("poems", 1, 10, 0, of_bytes())
+        BOOK.texts("poems", 1, 10, 0, byte_tokenizer())
     foreign = Tokenizer(WordLevel({"<s>": 0, "<unk>": 1, "Answer:": 2}, unk_token="<unk>"))
     foreign.pre_tokenizer = WhitespaceSplit()
     with pytest.raises(DataError, match=r"cannot be asked in English.* --items 0$"):

@@ -28,9 +28,9 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_equal_the_loaded_ones(name: str) -> None:
     model = built(name)
-    need = of_config(model.config, name, context=32, dtype="fp32")
-    assert need.weights == model.get_memory_footprint()
-    assert need.parameters == sum(parameter.numel() for parameter in model.parameters())
+    memory = of_config(model.config, name, context=32, dtype="fp32")
+    assert memory.weights == model.get_memory_footprint()
+    assert memory.parameters == sum(parameter.numel() for parameter in model.parameters())
 
 
 @pytest.mark.parametrize(("quantize", "double"), [("nf4", False), ("fp4", False), ("nf4", True), ("int8", False)])
@@ -41,33 +41,33 @@ def test_quantized_weights_equal_the_loaded_ones(
     pytest.importorskip("bitsandbytes")
     monkeypatch.setattr(loading, "check_order", lambda model: None)  # a CPU forward pass packs 4-bit weights again
     source = ModelSource(str(wide), dtype="bf16", quantize=quantize, double=double, device="cpu")
-    need = estimate(source, context=32)
+    memory = estimate(source, context=32)
     model = load(source, tokenizer=False).model
     scales = 0
-    for part in model.modules():
-        weight: Any = getattr(part, "weight", None)
+    for layer in model.modules():
+        weight: Any = getattr(layer, "weight", None)
         state = getattr(weight, "quant_state", None)
         if state is not None:
             inner = state.state2.absmax.numel() * 4 if state.nested else 0
             scales += state.absmax.numel() * state.absmax.element_size() + inner
-        elif quantize == "int8" and hasattr(part, "state"):
+        elif quantize == "int8" and hasattr(layer, "state"):
             scales += weight.shape[0] * 4
     assert scales > 0
-    assert need.weights == pytest.approx(model.get_memory_footprint() + scales, rel=0.02)
+    assert memory.weights == pytest.approx(model.get_memory_footprint() + scales, rel=0.02)
     plain = of_config(model.config, "plain", context=32, dtype="bf16")
-    assert need.weights < 0.75 * plain.weights
-    assert need.parameters == plain.parameters
+    assert memory.weights < 0.75 * plain.weights
+    assert memory.parameters == plain.parameters
 
 
 def test_estimate_of_llama_2_7b_matches_known_counts() -> None:
     """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; the rest is computed by hand."""
     config = transformers.LlamaConfig(num_key_value_heads=32, max_position_embeddings=4096)
-    need = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
-    assert need.parameters == 6_738_415_616
+    memory = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
+    assert memory.parameters == 6_738_415_616
     linear = 6_738_415_616 - 2 * 32000 * 4096 - 65 * 4096
-    assert need.weights == pytest.approx(linear * 4.5 / 8 + 2 * (2 * 32000 + 65) * 4096, rel=1e-6)
-    assert need.cache == 2 * 32 * 4096 * 4096 * 2
-    assert need.total < 12e9, "fits a GPU of 24 GB"
+    assert memory.weights == pytest.approx(linear * 4.5 / 8 + 2 * (2 * 32000 + 65) * 4096, rel=1e-6)
+    assert memory.cache == 2 * 32 * 4096 * 4096 * 2
+    assert memory.total < 12e9, "fits a GPU of 24 GB"
     full = of_config(config, "seven", context=4096, dtype="fp16")
     assert full.weights == pytest.approx(2 * 6_738_415_616, rel=1e-6)
 
@@ -80,10 +80,10 @@ def test_estimated_cache_equals_that_of_the_library(tmp_path: Path) -> None:
             cache = model(input_ids=torch.arange(40)[None].repeat(2, 1), use_cache=True).past_key_values
         layers_with_keys = [layer for layer in cache.layers if getattr(layer, "keys", None) is not None]
         cache_bytes = sum(4 * (layer.keys.numel() + layer.values.numel()) for layer in layers_with_keys)
-        need = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
-        assert need.weights == model.get_memory_footprint(), "no image tower if only text is loaded"
+        memory = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
+        assert memory.weights == model.get_memory_footprint(), "no image tower if only text is loaded"
         # The library's sliding layers keep one token less than the window, before the next token is added.
-        assert cache_bytes <= need.cache <= 1.1 * cache_bytes, name
+        assert cache_bytes <= memory.cache <= 1.1 * cache_bytes, name
 
 
 def test_activations_grow_with_tokens_texts_and_logits() -> None:
@@ -91,30 +91,30 @@ def test_activations_grow_with_tokens_texts_and_logits() -> None:
     single_logit = of_config(config, "m", context=512, logits=1)
     assert of_config(config, "m", context=512, batch=3, logits=1).activations == 3 * single_logit.activations
     assert of_config(config, "m", context=1024, logits=1).activations > 1.9 * single_logit.activations
-    every = of_config(config, "m", context=512)
-    assert every.activations - single_logit.activations == 511 * 64 * 8
+    all_logits = of_config(config, "m", context=512)
+    assert all_logits.activations - single_logit.activations == 511 * 64 * 8
 
 
 def test_estimate_line_states_the_need_and_the_free_memory() -> None:
-    need = MemoryEstimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
-    assert check_memory(need, 24 * 10**9) == (
+    memory = MemoryEstimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    assert check_memory(memory, 24 * 10**9) == (
         "owner/m: 7.00 B parameters; at least 7.00 GB of 24.0 GB free: weights 4.00 GB (nf4 and bfloat16), key cache "
         "2.00 GB and activations 1.00 GB for 4,096 tokens"
     )
-    assert " free" not in check_memory(need, None)
+    assert " free" not in check_memory(memory, None)
     assert "2 x 4,096 tokens" in MemoryEstimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
 
 
 def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
-    need = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    memory = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
-        check_memory(need, 5_600_000_000)
+        check_memory(memory, 5_600_000_000)
     with pytest.raises(ModelError, match="use shorter texts"):
-        check_memory(need, 4_000_000_001)
+        check_memory(memory, 4_000_000_001)
     with pytest.raises(ModelError, match="--quantize nf4"):
-        check_memory(need, 3 * 10**9)
-    assert "does not fit; continuing because of --anyway" in check_memory(need, 3 * 10**9, anyway=True)
-    assert check_memory(need, need.total) == need.line(need.total), "the exact size suffices"
+        check_memory(memory, 3 * 10**9)
+    assert "does not fit; continuing because of --anyway" in check_memory(memory, 3 * 10**9, anyway=True)
+    assert check_memory(memory, memory.total) == memory.line(memory.total), "the exact size suffices"
 
 
 def test_estimate_reads_no_weights(wide: Path, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_greedy_equals_generation_by_the_library(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["recurrent_gemma", "bart"])
 def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> None:
-    """A state that reads the padding, and positions that are counted from it; prompts of one length still run."""
+    """A state reads the padding, or positions count from it; prompts of equal length still run."""
     model, tokenizer = architectures.built(kind, vocab_size=VOCABULARY), words()
     with pytest.raises(ModelError, match=r"padding on the left changes its answers .*; give --batch 1"):
         greedy(model, tokenizer, [text(9, 1), text(5, 2)], 3, pad=True)
@@ -79,13 +79,13 @@ def test_cache_that_changes_answers_is_refused_at_each_try(kind: str) -> None:
 def test_continuation_ends_at_an_end_token_or_stop_text() -> None:
     model, tokenizer = built("llama"), words()
     prompts = [text(6, 1), text(6, 2)]
-    free = greedy(model, tokenizer, prompts, 6)
-    free_words = free[0].split()
-    count, word = next((count, word) for count, word in enumerate(free_words) if count and word != free_words[0])
+    unstopped = greedy(model, tokenizer, prompts, 6)
+    first_words = unstopped[0].split()
+    count, word = next((count, word) for count, word in enumerate(first_words) if count and word != first_words[0])
     stopped = greedy(model, tokenizer, prompts, 6, stop=[" " + word])
-    assert stopped == [" ".join(free_words[:count]), free[1].split(" " + word)[0]]
+    assert stopped == [" ".join(first_words[:count]), unstopped[1].split(" " + word)[0]]
     model.generation_config.eos_token_id = [2, int(word[1:])]
-    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(free_words[:count])]
+    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(first_words[:count])]
 
 
 def test_prefill_and_decode_run_in_separate_contexts() -> None:
@@ -116,7 +116,7 @@ def test_prefill_and_decode_run_in_separate_contexts() -> None:
 
 @pytest.mark.parametrize("name", ["llama", "ministral", "jamba", "falcon_mamba", "mamba2"])
 def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
-    """Also in models with states that cannot take tokens back, and forget them unless they get one token at a time."""
+    """Includes models with recurrent states, from which no token can be removed."""
     tokenizer = words()
     model = built(name) if name in BUILDERS else architectures.built(name, vocab_size=VOCABULARY)
     questions = [
@@ -129,9 +129,9 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
         for option, value, count in zip(options, scores.logprobs, scores.tokens, strict=True):
             ids = torch.tensor([encode(tokenizer, f"{prompt} {option}")])
             with torch.no_grad():
-                logs = model(ids).logits[0, :-1].log_softmax(-1).gather(1, ids[0, 1:, None])[:, 0]
+                logprobs = model(ids).logits[0, :-1].log_softmax(-1).gather(1, ids[0, 1:, None])[:, 0]
             assert count == len(option.split())
-            assert value == pytest.approx(float(logs[-count:].sum()), abs=1e-4)
+            assert value == pytest.approx(float(logprobs[-count:].sum()), abs=1e-4)
         (alone,) = options_logprobs(model, tokenizer, [(prompt, options)])
         assert scores.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
 
@@ -139,11 +139,11 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
 @pytest.mark.parametrize("name", ["llama", "ministral", "gemma2"])
 def test_prompts_with_a_common_prefix_are_computed_once(name: str) -> None:
     model, tokenizer = built(name), words()
-    front, other = text(9, 1), text(9, 2)
+    prefix, other_prefix = text(9, 1), text(9, 2)
     groups = [
-        [(front, ("w5 w6", "w7 w8")), (f"{front} w9 w10", ("w5", "w6")), (f"{front} w11", ("w5", "w6 w7"))],
-        [(other, ("w5 w6", "w7 w8 w9"))],
-        [(f"{other} w5", ("w5",)), (f"{other} w6", ("w5",))],
+        [(prefix, ("w5 w6", "w7 w8")), (f"{prefix} w9 w10", ("w5", "w6")), (f"{prefix} w11", ("w5", "w6 w7"))],
+        [(other_prefix, ("w5 w6", "w7 w8 w9"))],
+        [(f"{other_prefix} w5", ("w5",)), (f"{other_prefix} w6", ("w5",))],
     ]
     forwards: list[int] = []
     hook = model.register_forward_pre_hook(

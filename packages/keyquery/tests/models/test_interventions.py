@@ -80,11 +80,11 @@ def changed_by_loops(plain: Any, intervention: Intervention) -> Any:
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("action", ["zero", "mean", "scale"])
 @pytest.mark.parametrize("positions", [None, (0,), (2, 5)])
-@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
 def test_intervention_changes_each_part_as_defined(
-    model: Any, site: Any, action: Any, positions: Any, some: bool
+    model: Any, site: Any, action: Any, positions: Any, masked: bool
 ) -> None:
-    dims = {LAYER: mask_of(site)} if some else None
+    dims = {LAYER: mask_of(site)} if masked else None
     intervention = Intervention(site, action, layers=(LAYER,), positions=positions, dims=dims, factor=-2.5)
     plain, output = output_of(model, site), output_of(model, site, intervention)
     assert not torch.equal(output, plain)
@@ -136,7 +136,7 @@ def rotated(model: Any, *interventions: Intervention) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("site", ["q", "k"])
 def test_interventions_after_rotation_change_rotated_vectors(model: Any, site: Any) -> None:
-    """The mean of rotated vectors differs from the rotated mean: `where` matters, and each follows its definition."""
+    """The mean of rotated vectors differs from the rotated mean, so results depend on `where`."""
     index, mask = ("q", "k").index(site), mask_of(site)
     plain = rotated(model)
     mean = Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask})
@@ -173,7 +173,7 @@ def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, si
 @pytest.mark.parametrize("length", [HEADS, KEYS, 9])
 @pytest.mark.parametrize("name", ["qwen3", "gemma3", "gpt_neox", "gpt_oss", "mistral", "smollm3"])
 def test_positions_and_heads_are_distinguished_in_every_tensor_layout(name: str, length: int) -> None:
-    """Vectors come as (B, T, H d), (B, T, H, d) or (B, H, T, d), also with as many tokens as heads."""
+    """Vectors come as (B, T, H d), (B, T, H, d) or (B, H, T, d); the number of tokens may equal that of heads."""
     model = built(name)
     mask = np.zeros((blocks(model)[1].heads, blocks(model)[1].head_dim), bool)
     mask[1] = True  # everything of query head 1
@@ -213,7 +213,7 @@ def test_interventions_are_undone_after_an_exception(model: Any) -> None:
     assert torch.equal(logits(model, tokens()), before)
 
 
-def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
+def continued_logits(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
     """Return logits of the last prompt token and of `steps` given tokens after it, with a key cache."""
     cache, collected = DynamicCache(config=model.config), []
     with torch.inference_mode():
@@ -228,22 +228,22 @@ def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -
 def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
     """Later tokens are computed by the unmodified model from changed keys and values."""
     ids, intervention = tokens(), Intervention("mlp", "zero")
-    plain = continued(model, ids, nullcontext, nullcontext)
-    both = continued(model, ids, *phases(model, [intervention], decode=True))
-    first = continued(model, ids, *phases(model, [intervention], decode=False))
+    plain = continued_logits(model, ids, nullcontext, nullcontext)
+    in_all_passes = continued_logits(model, ids, *phases(model, [intervention], decode=True))
+    in_prefill = continued_logits(model, ids, *phases(model, [intervention], decode=False))
     full_logits = logits(model, ids, intervention)[:, -4:]
     for step in range(4):
-        torch.testing.assert_close(both[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(first[0], both[0])
+        torch.testing.assert_close(in_all_passes[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(in_prefill[0], in_all_passes[0])
     for step in range(1, 4):
-        assert not torch.allclose(first[step], both[step], atol=1e-3)
-        assert not torch.allclose(first[step], plain[step], atol=1e-3)
+        assert not torch.allclose(in_prefill[step], in_all_passes[step], atol=1e-3)
+        assert not torch.allclose(in_prefill[step], plain[step], atol=1e-3)
 
 
 def test_intervention_at_position_0_does_not_affect_decode_steps(model: Any) -> None:
-    """A decode step of one token is at its own index 0, which is not the text's position 0."""
+    """The only token of a decode step has index 0, but another position in the text."""
     intervention = Intervention("mlp", "zero", positions=(0,))
-    output = continued(model, tokens(), *phases(model, [intervention], decode=True))
+    output = continued_logits(model, tokens(), *phases(model, [intervention], decode=True))
     full_logits = logits(model, tokens(), intervention)[:, -4:]
     for step in range(4):
         torch.testing.assert_close(output[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
@@ -261,11 +261,11 @@ def test_knockout_equals_an_explicit_attention_mask(kernel: str) -> None:
     model.set_attn_implementation(kernel)
     ids = tokens()
     length = ids.shape[1]
-    lost = np.zeros((2, length, length), bool)
-    lost[0, 7, 2:5], lost[1, 5:, 1] = True, True
-    with knockout(model, lost):
+    blocked = np.zeros((2, length, length), bool)
+    blocked[0, 7, 2:5], blocked[1, 5:, 1] = True, True
+    with knockout(model, blocked):
         scores = logits(model, ids)
-    allowed = torch.tensor(np.tril(np.ones((length, length), bool)) & ~lost)[:, None]
+    allowed = torch.tensor(np.tril(np.ones((length, length), bool)) & ~blocked)[:, None]
     additive = torch.zeros(allowed.shape).masked_fill(~allowed, torch.finfo(torch.float32).min)
     with torch.inference_mode():
         expected = model(input_ids=ids, attention_mask=additive, use_cache=False).logits
@@ -277,25 +277,25 @@ def test_knockout_equals_an_explicit_attention_mask(kernel: str) -> None:
 
 def test_knockout_works_in_one_layer_and_with_padding(model: Any) -> None:
     ids = tokens()
-    lost = np.zeros((ids.shape[1],) * 2, bool)
-    lost[8, 3] = True
-    with knockout(model, lost, layers=(2,)):
-        late = logits(model, ids)
-    with knockout(model, lost):
-        every = logits(model, ids)
-    assert not torch.allclose(late[:, 8], every[:, 8], atol=1e-4)
+    blocked = np.zeros((ids.shape[1],) * 2, bool)
+    blocked[8, 3] = True
+    with knockout(model, blocked, layers=(2,)):
+        in_layer_2 = logits(model, ids)
+    with knockout(model, blocked):
+        in_all_layers = logits(model, ids)
+    assert not torch.allclose(in_layer_2[:, 8], in_all_layers[:, 8], atol=1e-4)
     padded = torch.ones_like(ids)
     padded[1, :2] = 0
-    with knockout(model, lost), torch.inference_mode():
+    with knockout(model, blocked), torch.inference_mode():
         scores = model(input_ids=ids, attention_mask=padded, use_cache=False).logits
-    torch.testing.assert_close(scores[0], every[0], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(scores[0], in_all_layers[0], atol=1e-5, rtol=1e-5)
 
 
 def test_knockout_refuses_invalid_masks(model: Any) -> None:
-    lost = np.zeros((9, 9), bool)
-    lost[0, 0] = True
+    blocked = np.zeros((9, 9), bool)
+    blocked[0, 0] = True
     with pytest.raises(ModelError, match="without any token"):
-        knockout(model, lost)
+        knockout(model, blocked)
     with knockout(model, np.zeros((5, 5), bool)), pytest.raises(ModelError, match="5 tokens, but a forward pass has 9"):
         logits(model, tokens())
 

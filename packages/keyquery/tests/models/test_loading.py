@@ -1,4 +1,4 @@
-"""Loading: requested precision, and one clear line for each possible failure."""
+"""Loading a model: its precision, its fingerprint, and an error of one line for each possible failure."""
 
 import builtins
 import importlib
@@ -56,7 +56,7 @@ def test_model_is_loaded_in_the_requested_precision(folder: Path, option: str, d
 
 @pytest.mark.parametrize("kind", ["nf4", "fp4", "int8"])
 def test_quantized_weights_load_on_the_cpu(wide: Path, kind: str) -> None:
-    """The type is the requested one, and recorded attention equals the quantized model's."""
+    """Weights have the requested type, and recorded attention equals that of the quantized model."""
     pytest.importorskip("bitsandbytes")
     pytest.importorskip("accelerate")
     loaded = load(ModelSource(str(wide), dtype="fp32", quantize=kind, device="cpu"))
@@ -84,9 +84,9 @@ def test_quantized_weights_load_on_the_cpu(wide: Path, kind: str) -> None:
         scores = call.query @ key.transpose(2, 3) * call.scaling + call.mask
         assert torch.equal(torch.softmax(scores, dim=-1, dtype=torch.float32), weights)
     plain = built("llama-wide")
-    exact: list[Call] = []
-    forward(plain, tokens, exact.append, **inputs)
-    error = (calls[0].query[0] - exact[0].query[0]).norm() / exact[0].query[0].norm()
+    unquantized_calls: list[Call] = []
+    forward(plain, tokens, unquantized_calls.append, **inputs)
+    error = (calls[0].query[0] - unquantized_calls[0].query[0]).norm() / unquantized_calls[0].query[0].norm()
     assert 1e-4 < error < 0.3, "quantized, but nearly the same outputs"
 
 
@@ -245,8 +245,8 @@ def test_missing_library_error_gives_install_command(name: str, extra: str, monk
         return original(module, *arguments)
 
     monkeypatch.setattr(importlib, "import_module", refuse)
-    line = rf"{name} is not installed .*pip install -c constraints\.txt '\.\[{extra}\]'"
-    with pytest.raises(MissingDependency, match=line):
+    message = rf"{name} is not installed .*pip install -c constraints\.txt '\.\[{extra}\]'"
+    with pytest.raises(MissingDependency, match=message):
         libraries.need(name, "for a test")
 
 
@@ -277,18 +277,18 @@ def test_fingerprint_follows_weights_and_configuration(copy: Path) -> None:
 
 
 def test_fingerprint_covers_whole_weight_files_and_the_tokenizer(copy: Path) -> None:
-    """A byte in the middle of a large file changes it, as do tokens, but not the model card."""
-    large = copy / "model-00002.safetensors"
+    """Every byte of a large weight file and the tokenizer change the fingerprint; the model card does not."""
+    weight_file = copy / "model-00002.safetensors"
     content = bytearray(6 << 20)
-    large.write_bytes(content)
+    weight_file.write_bytes(content)
     before = fingerprint(copy)
     content[3 << 20] = 1
-    large.write_bytes(content)
+    weight_file.write_bytes(content)
     edited = fingerprint(copy)
     (copy / "README.md").write_text("Another word.")
     assert fingerprint(copy) == edited
-    words = copy / "tokenizer.json"
-    words.write_text(words.read_text() + "\n")
+    tokenizer_file = copy / "tokenizer.json"
+    tokenizer_file.write_text(tokenizer_file.read_text() + "\n")
     assert len({before, edited, fingerprint(copy)}) == 3
 
 

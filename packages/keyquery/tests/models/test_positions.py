@@ -1,4 +1,4 @@
-"""Position encodings: known rotations, measured insensitivity to positions, and a model that is always restored."""
+"""Position encodings: their rotations, whether logits depend on positions, and restoring the model."""
 
 import math
 from contextlib import suppress
@@ -58,11 +58,11 @@ def test_shifting_all_positions_does_not_change_rope_logits() -> None:
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     with torch.inference_mode():
-        first_scores, moved = (
+        unshifted, shifted = (
             model(input_ids=TOKENS, attention_mask=mask, position_ids=torch.arange(24)[None] + shift).logits
             for shift in (0, 7)
         )
-    assert (first_scores - moved).abs().max() / first_scores.std() < 1e-3 < shift_error(model, TOKENS, 7)
+    assert (unshifted - shifted).abs().max() / unshifted.std() < 1e-3 < shift_error(model, TOKENS, 7)
 
 
 def test_a_gap_is_not_taken_for_another_text() -> None:
@@ -148,10 +148,10 @@ def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
     """A layer that rotates by itself does not show in the rotary module, but in the logits."""
     model = remade(built("llama"), "drope")
     attention = model.model.layers[1].self_attn
-    spare = built("llama").model.rotary_emb
+    rotary = built("llama").model.rotary_emb
 
     def rotate(module: Any, inputs: Any, options: dict[str, Any]) -> Any:
-        return inputs, options | {"position_embeddings": spare(options["hidden_states"], options["position_ids"])}
+        return inputs, options | {"position_embeddings": rotary(options["hidden_states"], options["position_ids"])}
 
     hook = attention.register_forward_pre_hook(rotate, with_kwargs=True)
     with pytest.raises(ModelError, match="is called drope but depends on positions"):
@@ -264,7 +264,7 @@ def test_models_without_any_rotation_are_recognised_by_running_them(name: str) -
 
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
 def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
-    """Attention with rotation depends on differences of positions, added sinusoids depend on positions."""
+    """Logits under rotation depend on differences of positions, those under added sinusoids on positions."""
     model = architectures.built(name)
     assert positional_of(model) == kind
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))

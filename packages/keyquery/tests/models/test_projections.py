@@ -72,7 +72,7 @@ def without_rotation(name: str) -> Any:
 @pytest.mark.parametrize("tokens", [12, 3])
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "smollm3", "gpt_neox", "gpt_oss"])
 def test_unrotated_vectors_equal_a_forward_without_rotation(name: str, tokens: int) -> None:
-    """In the first layer, a model with the identity as rotation has the same inputs."""
+    """The first layers are compared, since their inputs do not depend on the rotation."""
     calls, pairs = unrotated(built(name), tokens)
     expected: list[Call] = []
     forward(without_rotation(name), ids(tokens), expected.append)
@@ -158,7 +158,7 @@ LATENT = {
 @pytest.mark.parametrize("kind", ["DeepseekV2", "DeepseekV3"])
 @pytest.mark.parametrize("rank", [None, 12])
 def test_latent_attention_rotates_only_its_decoupled_part(kind: str, rank: int | None) -> None:
-    """In latent attention only the decoupled part rotates: scores at equal positions are those before rotation."""
+    """Vectors before the rotation equal those of a forward pass in which every position is 0."""
     sizes = {**SIZES, **LATENT, "q_lora_rank": rank, "rope_parameters": ROPE}
     model = causal(getattr(transformers, f"{kind}Config")(**sizes))
     calls, pairs = unrotated(model, 12)
@@ -170,7 +170,7 @@ def test_latent_attention_rotates_only_its_decoupled_part(kind: str, rank: int |
     assert_close(pairs[0], (at_zero[0].query, at_zero[0].key))
 
 
-def with_norms_of_their_own(kind: str) -> Any:
+def with_weighted_norms(kind: str) -> Any:
     """Return a model whose norms weight dimensions differently."""
     model = causal(getattr(transformers, f"{kind}Config")(**HEADS_OF_8))
     with torch.no_grad():
@@ -182,7 +182,7 @@ def with_norms_of_their_own(kind: str) -> Any:
 
 def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
     """NanoChat rotates in the other direction and then normalises without weights, which can be undone."""
-    model = with_norms_of_their_own("NanoChat")
+    model = with_weighted_norms("NanoChat")
     outputs = outputs_of(model.model.layers[0].self_attn.q_proj)
     calls, pairs = unrotated(model, 12)
     assert_close(pairs[0][0], normed(by_head(outputs[-1]), 1e-6))
@@ -190,9 +190,9 @@ def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
 
 
 def test_a_norm_with_weights_behind_the_rotation_is_refused() -> None:
-    """HunYuan's norm weights rotated vectors by dimension, which must not be taken for vectors before rotation."""
+    """HunYuan weights rotated vectors by dimension, so rotating them back gives no vectors before the rotation."""
     with pytest.raises(ModelError, match=r"HunYuanDenseV1Attention: .* computed in layer 0; an experiment that"):
-        unrotated(with_norms_of_their_own("HunYuanDenseV1"), 12)
+        unrotated(with_weighted_norms("HunYuanDenseV1"), 12)
 
 
 def test_hooks_are_removed_after_an_interrupt() -> None:
@@ -212,7 +212,7 @@ def test_capture_before_rotation_differs_from_capture_after_it(tmp_path: Any) ->
 
     before, after = queries(True), queries(False)
     assert np.array_equal(before.position, after.position)
-    norms = (np.linalg.norm(side.vectors, axis=1) for side in (before, after))
+    norms = (np.linalg.norm(queries.vectors, axis=1) for queries in (before, after))
     np.testing.assert_allclose(*norms, rtol=1e-5)
     assert np.allclose(before.vectors[0], after.vectors[0]), "position 0 is not rotated"
     assert not np.allclose(before.vectors[1:], after.vectors[1:], atol=1e-2)

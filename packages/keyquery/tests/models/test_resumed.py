@@ -1,4 +1,4 @@
-"""Forward passes that skip blocks before an intervention give exactly the logits of full passes."""
+"""Forward passes that skip the blocks before an intervention give exactly the logits of full passes."""
 
 from typing import Any
 
@@ -67,37 +67,37 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
     assert torch.equal(logits(model, [], **inputs), baseline), "the model is unchanged"
 
 
-def continued(model: Any, interventions: list[Intervention], skipped: int) -> torch.Tensor:
+def continued_logits(model: Any, interventions: list[Intervention], skipped: int) -> torch.Tensor:
     """Return the logits of a prompt and of three tokens after it, which run under a key cache."""
-    cache, parts = key_cache(model), []
+    cache, logits_by_pass = key_cache(model), []
     with torch.inference_mode():
         with skip_stored_blocks(model, skipped), applied(model, interventions):
-            parts.append(step(model, TOKENS, None, cache, 0))
+            logits_by_pass.append(step(model, TOKENS, None, cache, 0))
         for index in range(3):
             with applied(model, interventions):
-                parts.append(step(model, TOKENS[:, index : index + 1], None, cache, TOKENS.shape[1] + index))
-    return torch.cat(parts, dim=1)
+                logits_by_pass.append(step(model, TOKENS[:, index : index + 1], None, cache, TOKENS.shape[1] + index))
+    return torch.cat(logits_by_pass, dim=1)
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "gpt2", "gpt_neox", "gpt_oss", "mistral"])
 def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits(name: str) -> None:
     model = any_model(name)
     runs, count = attention_runs(model), len(blocks(model))
-    baseline = continued(model, [], 0)
+    baseline = continued_logits(model, [], 0)
     assert count_untouched_blocks(model, [], cached=True) == count
-    assert torch.equal(continued(model, [], count), baseline)
+    assert torch.equal(continued_logits(model, [], count), baseline)
     for index, block in enumerate(blocks(model)):
         interventions = [Intervention("mlp", "zero", layers=(block.layer,))]
-        full_run = continued(model, interventions, 0)
+        full_run = continued_logits(model, interventions, 0)
         runs.clear()
         skipped = count_untouched_blocks(model, interventions, cached=True)
-        assert torch.equal(continued(model, interventions, skipped), full_run)
+        assert torch.equal(continued_logits(model, interventions, skipped), full_run)
         assert len(runs) == count - index + 3 * count
-    assert torch.equal(continued(model, [], count), baseline), "the stored states were not changed"
+    assert torch.equal(continued_logits(model, [], count), baseline), "the stored states were not changed"
 
 
 def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later block reads a side output of an earlier block; another layer is not a block."""
+    """No block is skipped if a later one reads an output inside it, or if layers are not blocks."""
     model = planted_model()
     outputs: list[Any] = []
     blocks(model)[0].mlp.register_forward_hook(lambda module, inputs, output: outputs.append(output))
@@ -140,14 +140,14 @@ def test_losses_reuse_known_states_of_an_identified_model() -> None:
 
 
 def test_answers_reuse_known_states_of_an_identified_model() -> None:
-    """Prompts under the ablation of a block run the blocks below it once; their answers are those of whole passes."""
+    """Blocks below an ablated one run once per prompt, and answers equal those of full passes."""
     conditions = [evaluation.BASELINE, *(without_mlp(layer, decode=True) for layer in range(3))]
     answers, counts = [], []
     for facts in IDENTIFIED:
         planted = subject(planted_model(), facts=facts)
         items = planted.book.items(planted.book.tasks()[0], 3, 0, planted.tokenizer)
         runs = attention_runs(planted.model)
-        count_untouched_blocks(planted.model, [], cached=True)  # tries it on texts of its own
+        count_untouched_blocks(planted.model, [], cached=True)  # its first call runs texts of its own
         runs.clear()
         answers.append([evaluation.answers(planted, items, condition) for condition in conditions])
         counts.append(sum(length > 1 for length in runs))

@@ -1,4 +1,4 @@
-"""The rotation of every layer, read from random models of each kind: unreadable layers are refused by name."""
+"""The rotation of every layer is read from random models of each kind; unreadable layers are refused by name."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ FOUR = {"num_hidden_layers": 4}
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model with its rotation: layout, first rotated dimension, pairs; layers without rotation."""
+    """A model class, its settings, the rotation expected of it, and its layers without rotation."""
 
     name: str
     changes: dict[str, Any]
@@ -176,10 +176,10 @@ def test_a_norm_behind_the_rotation_is_refused_by_name():
 
 
 def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch):
-    """A layer rotates by other angles than its cosines and sines give: here, twice as fast."""
+    """The patched layer rotates twice as fast as its cosines and sines say."""
     model, original = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
-    repeated = lambda q, k, c, s, **rest: original(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
-    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", repeated)
+    doubled = lambda q, k, c, s, **rest: original(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
+    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", doubled)
     actual = rotations(model, CONTEXT)
     message = "rotated back to position 0, differ from those before the rotation"
     assert all(message in str(reason) for reason in actual.values())

@@ -1,4 +1,4 @@
-"""Drawn tokens and heads, and independence of each draw from earlier ones."""
+"""Tokens and heads are drawn at the stated rates, and each draw is independent of earlier ones."""
 
 import random
 

@@ -12,6 +12,7 @@ import transformers
 
 import keyquery as kq
 from boundpaper.errors import ModelError
+from captures_made import contents
 from keyquery.models.captures.capture import capture
 from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.checkpoints import streaming
@@ -37,14 +38,14 @@ def options(folder, stream, out):
     settings = {"context": 32, "buckets": 4, "limit": 1, "stream": stream}
     return CaptureOptions(model=source, texts=TextSource(texts), out=Path(out), **settings)
 def limited(stream):
-    capture(options(small, stream, f"{out}-{stream}-first"))  # what the libraries take for themselves
+    capture(options(small, stream, f"{out}-{stream}-first"))  # memory that the libraries allocate once
     status = Path("/proc/self/status").read_text()
     for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # ulimit -v, ulimit -d
-        most = 1024 * int(status.split(field)[1].split()[0]) + int(room)
-        resource.setrlimit(kind, (most, most))
+        limit = 1024 * int(status.split(field)[1].split()[0]) + int(room)
+        resource.setrlimit(kind, (limit, limit))
     capture(options(model, stream, f"{out}-{stream}"))
 for stream in (False, True):
-    child = os.fork()  # what is imported, both have at once
+    child = os.fork()  # both children share the imports
     if not child:
         limited(stream)
         os._exit(0)
@@ -74,10 +75,6 @@ def options(models: Path, name: str, out: Path, **changes: Any) -> CaptureOption
     )
 
 
-def contents(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
 def test_streamed_capture_equals_that_of_a_loaded_model(models: Path, name: str, batch: int, tmp_path: Path) -> None:
@@ -97,12 +94,12 @@ def test_a_forward_reads_each_weight_once(models: Path, tmp_path: Path, monkeypa
 
     monkeypatch.setattr(streaming._StreamedFile, "get_tensor", counted)
     totals = []
-    for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is also read for checks
+    for batch, expected_reads in ((1, [1, 1]), (3, [0, 0])):  # the first document is also read for checks
         reads.clear()
         counts: list[Counter[str]] = []
-        wanted = options(models, "llama", tmp_path / str(batch), stream=True, batch=batch)
-        capture(wanted, lambda state, counts=counts: counts.append(Counter(reads)))  # type: ignore[misc]
-        for before, after, count in zip(counts[1:3], counts[2:], later, strict=True):
+        request = options(models, "llama", tmp_path / str(batch), stream=True, batch=batch)
+        capture(request, lambda state, counts=counts: counts.append(Counter(reads)))  # type: ignore[misc]
+        for before, after, count in zip(counts[1:3], counts[2:], expected_reads, strict=True):
             assert max((after - before).values(), default=0) == count, "each weight is read this often"
             assert {after[name] - before[name] for name in reads if ".layers.0." in name} == {count}
         totals.append(reads["model.layers.0.mlp.up_proj.weight"])

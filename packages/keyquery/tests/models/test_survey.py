@@ -32,7 +32,6 @@ def ids(tokens: int = TOKENS) -> Any:
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
 def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
-    """Outputs of attention and MLP, read by hooks, sum to the whole update of the residual stream."""
     survey = survey_text(built(name), ids(), text="one")
     assert survey.first.shape == (3, 4)
     assert survey.norms_q.shape[:2] == (3, 4)
@@ -103,12 +102,12 @@ def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
     model = built("llama")
     attention = model.model.layers[1].self_attn
     attention.q_proj.weight.data.zero_()
-    chosen = torch.zeros(16)
-    chosen[0], chosen[8], chosen[9] = 5.0, 3.0, 4.0
+    planted_value = torch.zeros(16)
+    planted_value[0], planted_value[8], planted_value[9] = 5.0, 3.0, 4.0
 
     def plant(module: Any, inputs: Any, output: Any) -> Any:
         output = output.clone()
-        output[:, 0], output[:, 1:] = chosen * torch.tensor([2.0] * 8 + [1.0] * 8), 0.0
+        output[:, 0], output[:, 1:] = planted_value * torch.tensor([2.0] * 8 + [1.0] * 8), 0.0
         return output
 
     attention.v_proj.register_forward_hook(plant)
@@ -120,7 +119,7 @@ def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
 
 
 def test_a_planted_spike_is_found() -> None:
-    """An MLP that writes only at position 0 makes the first token's norm, and is found."""
+    """The norm of the first token grows in the layer whose MLP writes a large vector at position 0."""
     model = built("llama")
 
     def plant(module: Any, inputs: Any, output: Any) -> Any:
@@ -186,7 +185,6 @@ def test_scaled_residual_updates_are_detected() -> None:
 
 @pytest.mark.parametrize(("quantize", "dtype"), [("nf4", "fp32"), (None, "bf16")])
 def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: str | None, dtype: str) -> None:
-    """4-bit weights on the CPU and half-precision activations give nearly equal measurements."""
     if quantize:
         pytest.importorskip("bitsandbytes")
         pytest.importorskip("accelerate")

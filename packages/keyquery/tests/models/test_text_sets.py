@@ -25,11 +25,11 @@ def test_parts_of_a_text_set_are_disjoint_and_cover_it(
 ) -> None:
     """Every document is in one part, chosen by its name, in about the stated shares."""
     monkeypatch.setitem(text_sets.SETS, "code", lambda: iter(code))
-    parts = {part: names(f"code:{part}") for part in text_sets.PARTS}
+    names_by_part = {part: names(f"code:{part}") for part in text_sets.PARTS}
     all_names = names("code")
-    assert sum(map(len, parts.values())) == len(all_names) == len(set.union(*parts.values()))
+    assert sum(map(len, names_by_part.values())) == len(all_names) == len(set.union(*names_by_part.values()))
     for part, share in text_sets.PARTS.items():
-        assert abs(len(parts[part]) / len(all_names) - share) < 0.1
+        assert abs(len(names_by_part[part]) / len(all_names) - share) < 0.1
     assert {"json/decoder.py", "ast.py"} <= all_names
     assert not any(name.startswith(("test/", "site-packages/", "pydoc_data/")) for name in all_names)
 

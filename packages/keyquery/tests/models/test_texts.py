@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from boundpaper.errors import DataError, MissingDependency
+from boundpaper.errors import DataError
 from keyquery.models.texts import TextSource, documents, texts
 
 pytestmark = pytest.mark.models
 
 
 class Words:
-    """A tokenizer of words by length, with a start token."""
+    """A tokenizer that encodes each word as its length, after the beginning token 1."""
 
     def __call__(self, text: str, verbose: bool = True, add_special_tokens: bool = True) -> dict[str, Any]:
         return {"input_ids": [1] * add_special_tokens + [len(word) for word in text.split()]}
@@ -24,20 +24,20 @@ class Words:
 def test_a_text_file_is_one_document(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text("a bb ccc dddd")
-    parts = list(documents(TextSource(str(path)), Words(), 3))
-    assert [(part.number, part.name, part.tokens) for part in parts] == [(0, "book", (1, 1, 2))]
+    actual = list(documents(TextSource(str(path)), Words(), 3))
+    assert [(text.number, text.name, text.tokens) for text in actual] == [(0, "book", (1, 1, 2))]
     assert len(list(texts(TextSource(str(path))))) == 1
 
 
 def test_windows_cut_a_long_text(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.txt").write_text("a bb ccc dddd")
-    parts = list(documents(TextSource(str(tmp_path)), Words(), 3, windows=True))
-    assert [(part.number, part.name, part.tokens) for part in parts] == [
+    actual = list(documents(TextSource(str(tmp_path)), Words(), 3, windows=True))
+    assert [(text.number, text.name, text.tokens) for text in actual] == [
         (0, "a#0", (1, 1, 2)), (1, "a#1", (1, 3, 4)), (2, "b#0", (1, 1, 2)), (3, "b#1", (1, 3, 4)),
     ]  # fmt: skip
     with_short = list(documents(TextSource(str(tmp_path)), Words(), 4, windows=True, keep_short=True))
-    assert [(part.name, part.tokens) for part in with_short[:2]] == [("a#0", (1, 1, 2, 3)), ("a#1", (1, 4))]
+    assert [(text.name, text.tokens) for text in with_short[:2]] == [("a#0", (1, 1, 2, 3)), ("a#1", (1, 4))]
     assert len(list(texts(TextSource(str(tmp_path))))) == 2
 
 
@@ -47,9 +47,9 @@ def test_json_lines_are_read_with_ids_and_fields(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
     source = TextSource(str(path), field="body")
     assert [name for name, _ in texts(source)] == ["x", "1", "7"]
-    parts = list(documents(source, Words(), 3, skip_short=True))
-    assert [(part.number, part.name) for part in parts] == [(0, "x"), (2, "7")], "numbers are positions in the source"
-    assert parts[0].digest != parts[1].digest
+    actual = list(documents(source, Words(), 3, skip_short=True))
+    assert [(text.number, text.name) for text in actual] == [(0, "x"), (2, "7")], "numbers are positions in the source"
+    assert actual[0].digest != actual[1].digest
 
 
 def test_too_short_text_is_reported_with_its_length(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_too_short_text_is_reported_with_its_length(tmp_path: Path) -> None:
     path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
     with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
         list(documents(TextSource(str(path)), Words(), 4))
-    parts = list(documents(TextSource(str(path)), Words(), 4, keep_short=True))
-    assert [(part.number, len(part.tokens)) for part in parts] == [(0, 4), (1, 2)]
+    actual = list(documents(TextSource(str(path)), Words(), 4, keep_short=True))
+    assert [(text.number, len(text.tokens)) for text in actual] == [(0, 4), (1, 2)]
     (tmp_path / "empty.jsonl").write_text('{"id": "nothing", "text": ""}\n')
     with pytest.raises(DataError, match=r"text nothing is empty \(0 tokens\); remove it"):
         list(documents(TextSource(str(tmp_path / "empty.jsonl")), lambda text, verbose: {"input_ids": []}, 4))
@@ -103,9 +103,3 @@ def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path) -> 
     printed = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
     for line, message in zip(printed.splitlines(), messages.values(), strict=True):
         assert (line.startswith(message), line.endswith("False")) == (True, True)
-
-
-def test_hub_id_without_library_or_network_says_what_to_do() -> None:
-    with pytest.raises((MissingDependency, DataError)) as error:
-        list(texts(TextSource("nobody/nothing-at-all")))
-    assert "pip install -c constraints.txt '.[models]'" in str(error.value) or "local .jsonl" in str(error.value)

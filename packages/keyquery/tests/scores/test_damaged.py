@@ -17,7 +17,7 @@ TASK = next(name for name in GOOD["configs"])
 
 
 @pytest.mark.parametrize(
-    ("keys", "value", "words"),
+    ("keys", "value", "message"),
     [
         (("results",), [], "`results` is not an object"),
         (("configs",), "x", "`configs` is not an object"),
@@ -30,7 +30,7 @@ TASK = next(name for name in GOOD["configs"])
         (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "not a list of lengths"),
     ],
 )
-def test_results_of_unexpected_structure_are_refused(keys, value, words, tmp_path):
+def test_results_of_unexpected_structure_are_refused(keys, value, message, tmp_path):
     content = copy.deepcopy(GOOD)
     parent = content
     for name in keys[:-1]:
@@ -38,7 +38,7 @@ def test_results_of_unexpected_structure_are_refused(keys, value, words, tmp_pat
     parent[keys[-1]] = value
     path = tmp_path / "results_x.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(DataError, match=words) as error:
+    with pytest.raises(DataError, match=message) as error:
         read([path])
     assert str(error.value).startswith(f"{path}: ")
 
@@ -51,15 +51,15 @@ def test_deeply_nested_results_are_refused(tmp_path):
 
 
 def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
-    def fail(*asked):
+    def fail(*arguments):
         raise AssertionError("samples were fetched for unreadable predictions")
 
     monkeypatch.setattr(lbp_data, "load_samples", fail)
-    for content, words in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):
-        path = tmp_path / f"{words[-5:].strip()}.jsonl"
+    for content, message in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):
+        path = tmp_path / f"{message[-5:].strip()}.jsonl"
         if content is not None:
             path.write_bytes(content)
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError, match=message):
             command.run(tmp_path, model="m", predictions=[path])
 
 

@@ -1,4 +1,4 @@
-"""JSON lines from any program: values that cannot be kept are reported by file and line by every reader."""
+"""Every reader of JSON lines reports values that it cannot use by file and line."""
 
 import json
 import subprocess
@@ -56,12 +56,12 @@ DAMAGED = {
 )
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_damaged_json_line_is_reported_by_every_reader(kind, read, tmp_path):
-    content, words = DAMAGED[kind]
+    content, message = DAMAGED[kind]
     path = tmp_path / "given.jsonl"
     path.write_bytes(content if read is not records.saved_records or content.endswith(b"\n") else content + b"\n")
     with pytest.raises(DataError) as error:
         read(path)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert ".jsonl:" in str(error.value)
     assert len(str(error.value)) < 300
 
@@ -91,10 +91,10 @@ def test_text_field_that_is_no_string_is_refused(value, tmp_path, monkeypatch):
             return iter([{"text": "a"}, {"text": value}])
 
     monkeypatch.setattr("keyquery.models.texts.need", lambda *names: Library)
-    parts = texts(TextSource("owner/name"))
-    assert next(parts) == ("0", "a")
+    rows = texts(TextSource("owner/name"))
+    assert next(rows) == ("0", "a")
     with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):
-        next(parts)
+        next(rows)
 
 
 def test_damaged_settings_file_is_reported(tmp_path):

@@ -135,7 +135,7 @@ def test_chinese_lines_are_compared_literally():
 
 
 @pytest.mark.parametrize(
-    ("reference", "prediction", "shared", "of_reference", "of_prediction"),
+    ("reference", "prediction", "shared", "reference_words", "predicted_words"),
     [
         ("the cat sat on the mat", "the cat on the mat", 4, 5, 4),  # distinct words, so that "the" counts once
         ("one two. three four", "three four. one two", 4, 4, 4),  # sentences are matched in any order
@@ -146,8 +146,8 @@ def test_chinese_lines_are_compared_literally():
         ("one two", "three", 0, 2, 1),
     ],
 )
-def test_rouge_l_matches_the_library_of_the_benchmark(reference, prediction, shared, of_reference, of_prediction):
-    recall, precision = shared / of_reference, shared / of_prediction
+def test_rouge_l_matches_the_library_of_the_benchmark(reference, prediction, shared, reference_words, predicted_words):
+    recall, precision = shared / reference_words, shared / predicted_words
     expected = 2 * precision * recall / (precision + recall) if shared else 0
     assert rouge.rouge_l(reference, prediction) == pytest.approx(expected, abs=1e-8)
 
@@ -339,7 +339,7 @@ def test_interval_over_few_samples_is_stratified_by_length():
     samples = grid(tasks=("T3.1",), lengths=("8k", "16k"), count=4)
     scores = lbp_scores.score_samples(samples, predictions(samples))
     scores["score"] = [
-        0.9 - 0.05 * place if length == "8k" else 0.2 + 0.01 * place for place, length in enumerate(scores["length"])
+        0.9 - 0.05 * index if length == "8k" else 0.2 + 0.01 * index for index, length in enumerate(scores["length"])
     ]
     cells = row(lbp_scores.aggregate(scores, samples), "T3.1")
     first, second = (scores.loc[scores["length"] == length, "score"] for length in ("8k", "16k"))

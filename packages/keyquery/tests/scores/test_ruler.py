@@ -120,7 +120,7 @@ def word_level():
     text = " ".join([NOISE, ruler_needles.HEAD, *ruler_needles.KEYS])
     split = Sequence([WhitespaceSplit(), Punctuation(), Digits(individual_digits=True)])
     words = dict.fromkeys(word for word, _ in split.pre_tokenize_str(text))
-    vocabulary = {word: place for place, word in enumerate(["<unk>", *map(str, range(10)), *words])}
+    vocabulary = {word: index for index, word in enumerate(["<unk>", *map(str, range(10)), *words])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
     tokenizer.pre_tokenizer, tokenizer.decoder = split, decoders.Fuse()
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")

@@ -66,7 +66,7 @@ def test_result_files_per_length_form_one_table_and_are_replaced_only_with_repla
 
 
 def test_question_scores_count_any_accepted_wording(tmp_path):
-    """RULER's scoring of questions; the harness gives the share of accepted wordings, here a third and none."""
+    """RULER accepts any reference of a question, whereas the harness gives the share of references found."""
     path = tmp_path / "results_1.json"
     path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
     answers = [(["Broncos", "Denver Broncos", "The Denver team"], "the Broncos won"), (["Paris"], "in Rome")]
@@ -91,7 +91,7 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
+    ("lines", "message"),
     [
         ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096, but results_1.json has 0.5"),
         ([sample(8192, ["Paris"], "in Rome")], "its samples give nothing at 4096"),
@@ -99,29 +99,29 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
         (["{"], "jsonl:1: not JSON"),
     ],
 )
-def test_samples_of_a_different_run_are_refused(tmp_path, lines, words):
+def test_samples_of_a_different_run_are_refused(tmp_path, lines, message):
     path = written(tmp_path / "results_1.json", results({"qa_2": {4096: 0.5}}))
     ruler_made.samples_of(path, NAMES["qa_2"]).write_text("\n".join(lines))
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         ruler_results.read([path])
 
 
 def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
     scores = {"vt": {4096: 0.5, 8192: 0.5}}
-    cut = results(scores, asked=[4096, 8192], original=1000, effective=600)
+    cut = results(scores, lengths=[4096, 8192], original=1000, effective=600)
     read = ruler_results.read([written(tmp_path / "cut.json", cut)])
     assert [(cell.length, cell.n) for cell in read.cells] == [("4k", 500), ("8k", 100)]
-    lost = results({"vt": {4096: 0.5, 8192: -1}}, asked=[4096, 8192], original=1000, effective=40)
+    lost = results({"vt": {4096: 0.5, 8192: -1}}, lengths=[4096, 8192], original=1000, effective=40)
     read = ruler_results.read([written(tmp_path / "lost.json", lost)])
     assert [(cell.length, cell.value, cell.n) for cell in read.cells] == [("4k", 50.0, 40), ("8k", None, 0)]
-    uneven = results(scores, asked=[4096, 8192], original=999)
+    uneven = results(scores, lengths=[4096, 8192], original=999)
     read = ruler_results.read([written(tmp_path / "uneven.json", uneven)])
     assert [cell.n for cell in read.cells] == [None, None]
     assert all("no number of samples" in cell.reason for cell in read.cells)
 
 
 @pytest.mark.parametrize(
-    ("contents", "words"),
+    ("contents", "message"),
     [
         (["{"], "not valid JSON"), (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
         ([{"doc_id": 0, "doc": {}}], "samples, not results"), ([[1]], "another kind of file"),
@@ -141,32 +141,32 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
         ([results({"vt": FULL["vt"]}), results({"fwe": FULL["fwe"]}, original=600)], "different numbers of samples"),
     ],
 )  # fmt: skip
-def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
-    files = [written(tmp_path / f"results_{place}.json", content) for place, content in enumerate(contents)]
+def test_bad_results_end_in_one_line(lab, tmp_path, contents, message):
+    files = [written(tmp_path / f"results_{number}.json", content) for number, content in enumerate(contents)]
     result = bench("--results", *files)
     assert result.exit_code == 1, result.output
-    assert words in result.output
+    assert message in result.output
     assert result.output.startswith("error: ")
     assert not (lab / "artifacts/measurements").exists()
 
 
 def test_missing_and_binary_result_files_and_wrong_usage_are_reported(lab, tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "not a text")):
+    for file, message in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "not a text")):
         result = bench("--results", file)
         assert result.exit_code == 1
-        assert words in result.output
+        assert message in result.output
     assert bench().exit_code == 2
     assert bench("--run", "--results", REAL).exit_code == 2
     assert bench("stray.json", "--run").exit_code == 2
-    for more, words in (
+    for more, message in (
         (["--lengths", "many"], "is not a length"),
         (["--tasks", "needles"], "--tasks needs --run"),
         (["--name", "Wrong Name"], "cannot be a name"),
     ):
         result = bench("--results", REAL, *more)
         assert result.exit_code == 1
-        assert words in result.output
+        assert message in result.output
     result = bench("--run", "--tasks", "noise_single,vt")
     assert result.exit_code == 1
     assert "not of both" in result.output

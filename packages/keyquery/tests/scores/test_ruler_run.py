@@ -19,8 +19,8 @@ from ruler_made import FULL, REAL, bench, results, table, value, without, writte
 HARNESS = """#!{python}
 import json, pathlib, sys
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
-place = pathlib.Path(options["--output_path"])
-with (place / "calls.txt").open("a") as stream:
+folder = pathlib.Path(options["--output_path"])
+with (folder / "calls.txt").open("a") as stream:
     stream.write("called\\n")
 [tokens] = json.loads(options["--metadata"])["max_seq_lengths"]
 if (pathlib.Path(__file__).parent / f"fail-{{tokens}}").exists():
@@ -36,13 +36,13 @@ content["configs"] = {{name: config for name in names}}
 content["n-samples"] = {{name: {{"original": 500, "effective": limit}} for name in names}}
 arguments = dict(part.split("=") for part in options["--model_args"].split(","))
 content |= {{"max_length": int(arguments["max_length"]), "model_name": arguments["pretrained"]}}
-(place / "model").mkdir(exist_ok=True)
-(place / "model/results_2026.json").write_text(json.dumps(content))
+(folder / "model").mkdir(exist_ok=True)
+(folder / "model/results_2026.json").write_text(json.dumps(content))
 for name in names:
-    said = ["ab" if number < limit / 4 else "c" for number in range(limit)]
+    answers = ["ab" if number < limit / 4 else "c" for number in range(limit)]
     doc = {{"max_length": tokens, "outputs": ["a", "b"]}}
-    lines = [json.dumps({{"doc": doc, "filtered_resps": [answer]}}) for answer in said]
-    (place / f"model/samples_{{name}}_2026.jsonl").write_text("\\n".join(lines))
+    lines = [json.dumps({{"doc": doc, "filtered_resps": [answer]}}) for answer in answers]
+    (folder / f"model/samples_{{name}}_2026.jsonl").write_text("\\n".join(lines))
 """
 
 
@@ -112,19 +112,7 @@ def test_unsupported_harness_options_are_refused(lab, harness, tiny, monkeypatch
 
 
 def run_needles(tiny, *more):
-    arguments = (
-        "--run",
-        "--tasks",
-        "needles",
-        "--lengths",
-        "1k",
-        "--samples",
-        "2",
-        "--dtype",
-        "fp32",
-        "--device",
-        "cpu",
-    )
+    arguments = "--run --tasks needles --lengths 1k --samples 2 --dtype fp32 --device cpu".split()
     return bench(*arguments, *more, model=tiny)
 
 
@@ -223,22 +211,17 @@ def test_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
 
 def test_duplicate_or_damaged_records_are_refused(tmp_path):
     settings = ruler_run.RulerSettings(tasks=("noise_single",), lengths=("1k",), samples=1)
-    good = {
-        "id": "noise_single-1k-0000",
-        "task": "noise_single",
-        "length": "1k",
-        "references": ["1"],
-        "prediction": "1",
-    }
+    good = {"id": "noise_single-1k-0000", "task": "noise_single", "length": "1k"}
+    good |= {"references": ["1"], "prediction": "1"}
     path = tmp_path / "needles.jsonl"
-    for lines, words in (
+    for lines, message in (
         ([good, good], "appears twice"),
         ([without(good, "references")], "not a record of a needle"),
         ([{**good, "task": "another"}], "is not the id of another at"),
         ([], "no answer to noise_single-1k-0000"),
     ):
         path.write_text("".join(json.dumps(with_hash(line)) + "\n" for line in lines))
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError, match=message):
             ruler_run.score_records(path, settings)
     path.write_text('{"id": 3}\n' + json.dumps(with_hash(good)) + "\n")
     with pytest.raises(DataError, match=r"needles\.jsonl:1: no record with an id"):

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 import models_tiny  # no access to the Hub
 from keyquery.measure.subject import Subject
 from keyquery.tasks.items import Item
-from models_tiny import word_tokenizer
+from models_tiny import fast_tokenizer, word_tokenizer
 
 SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # OBJECTS of each kind: true of even subjects, of odd ones, of none
 NAMES = [f"s{number}" for number in range(SUBJECTS)]
@@ -42,7 +42,7 @@ class Statements:
     def items(
         self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **shape: Any
     ) -> list[Item]:
-        rng, questions = random.Random(seed), []
+        rng, items = random.Random(seed), []
         for number in range(count):
             name, truth, group = rng.choice(NAMES), number % 2 == 0, ("question", "answer")[number // 2 % 2]
             up = NAMES.index(name) % 2 == 0
@@ -52,8 +52,8 @@ class Statements:
             facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
             if self.objects:  # all words are equally likely, and the model picks the first
                 facts |= {"true": (UP if up else DOWN)[0], "objects": [UP[0], DOWN[0]]}
-            questions.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
-        return questions
+            items.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
+        return items
 
 
 def subject() -> Subject:
@@ -73,16 +73,16 @@ def subject() -> Subject:
         for name, weight in model.named_parameters():
             if "norm" not in name:
                 weight.zero_()
-        words = model.model.embed_tokens.weight
-        # words differ in the other dimensions
-        words[:, SEEN + 1 :] = 0.2 * torch.randn(len(VOCABULARY), WIDTH - SEEN - 1)
+        embeddings = model.model.embed_tokens.weight
+        # embeddings differ in the other dimensions
+        embeddings[:, SEEN + 1 :] = 0.2 * torch.randn(len(VOCABULARY), WIDTH - SEEN - 1)
         for number, name in enumerate(NAMES):
-            words[VOCABULARY.index(name), SIDE] = 1.0 if number % 2 == 0 else -1.0
+            embeddings[VOCABULARY.index(name), SIDE] = 1.0 if number % 2 == 0 else -1.0
         for pool, sign in ((UP, 1.0), (DOWN, -1.0)):
             for name in pool:
-                words[VOCABULARY.index(name), SHOWN] = sign
+                embeddings[VOCABULARY.index(name), SHOWN] = sign
         for name in NEVER:
-            words[VOCABULARY.index(name), NOBODY] = 1.0
+            embeddings[VOCABULARY.index(name), NOBODY] = 1.0
         first, second = model.model.layers[0], model.model.layers[1]
         first.self_attn.v_proj.weight[0, SIDE] = 1.0
         first.self_attn.o_proj.weight[SEEN, 0] = 20.0
@@ -101,24 +101,14 @@ def words(begin: bool = True) -> Any:
 
 
 def byte_level(texts: Sequence[str]) -> Any:
-    """Return a byte-level tokenizer trained on some texts, whose tokens include the space before a word."""
+    """Return a byte-level tokenizer trained on `texts`; its tokens include the space before a word."""
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        min_frequency=1,
-        special_tokens=["<pad>", "<s>", "</s>", "<unk>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
+        vocab_size=400, min_frequency=1, special_tokens=["<pad>", "<s>", "</s>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False,
+    )  # fmt: skip
     inner.train_from_iterator([text for text in texts for _ in range(3)], trainer)
     inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner,
-        bos_token="<s>",
-        eos_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        clean_up_tokenization_spaces=False,
-    )
+    return fast_tokenizer(inner, clean_up_tokenization_spaces=False)

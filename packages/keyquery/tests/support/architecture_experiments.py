@@ -93,18 +93,18 @@ def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
 
 
 def _smallest(kind: str) -> Any:
-    """Return the model with two layers, or as many as the page of architectures has if two lack a kind of layer."""
+    """Return the model with two layers, or with as many as `architectures.SIZES` sets if two lack a kind of layer."""
     from keyquery.language.words import WORDS
 
-    named = ("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size")
-    words = dict.fromkeys(named, len(WORDS))
+    vocabulary_sizes = ("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size")
+    vocabulary = dict.fromkeys(vocabulary_sizes, len(WORDS))
     try:
-        few = architectures.small(kind, **words, **LAYERS)
-        if _kinds(few) == _kinds(architectures.small(kind)):
-            return architectures.built(kind, **words, **LAYERS)
+        config = architectures.small(kind, **vocabulary, **LAYERS)
+        if _kinds(config) == _kinds(architectures.small(kind)):
+            return architectures.built(kind, **vocabulary, **LAYERS)
     except Exception:  # an architecture may have lists that do not fit two layers
         pass
-    return architectures.built(kind, **words)
+    return architectures.built(kind, **vocabulary)
 
 
 def _kinds(config: Any) -> set[str]:
@@ -135,29 +135,27 @@ def _run(name: str, model: Model, root: Path) -> None:
 
 
 def _compare_choices(model: Model) -> None:
-    """Score answers of several tokens, for which the small language has no task; raise ValueError if a pass differs."""
-    net, words = model.subject.model, model.subject.tokenizer
-    ids = [i for i in range(len(words)) if i not in words.all_special_ids]
-    prompt, *endings = (str(words.decode(ids[i : i + 8])) for i in (8, 16, 24))
-    answers = (str(words.decode(ids[:3])), str(words.decode(ids[3:5])))
+    """Raise ValueError if answers of several tokens have other probabilities with a key cache than in a full pass."""
+    net, tokenizer = model.subject.model, model.subject.tokenizer
+    ids = [i for i in range(len(tokenizer)) if i not in tokenizer.all_special_ids]
+    prompt, *endings = (str(tokenizer.decode(ids[i : i + 8])) for i in (8, 16, 24))
+    answers = (str(tokenizer.decode(ids[:3])), str(tokenizer.decode(ids[3:5])))
     group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in endings)]
-    [all_scores] = grouped_logprobs(net, words, [group])
-    for (asked, _), scores in zip(group, all_scores, strict=True):
+    [all_scores] = grouped_logprobs(net, tokenizer, [group])
+    for (question, _), scores in zip(group, all_scores, strict=True):
         for answer, score in zip(answers, scores.logprobs, strict=True):
-            [tokens] = words(f"{asked} {answer}", return_tensors="pt")["input_ids"]
+            [tokens] = tokenizer(f"{question} {answer}", return_tensors="pt")["input_ids"]
             with libraries.torch.inference_mode():
-                logs = net(input_ids=tokens[None], use_cache=False).logits[0, :-1].float().log_softmax(-1)
-            answer_positions = range(
-                len(tokens) - len(words(answer, add_special_tokens=False)["input_ids"]), len(tokens)
-            )
-            if abs(sum(float(logs[i - 1, tokens[i]]) for i in answer_positions) - score) > ROUNDING * len(
-                answer_positions
-            ):
+                logprobs = net(input_ids=tokens[None], use_cache=False).logits[0, :-1].float().log_softmax(-1)
+            answer_tokens = len(tokenizer(answer, add_special_tokens=False)["input_ids"])
+            positions = range(len(tokens) - answer_tokens, len(tokens))
+            logprob = sum(float(logprobs[i - 1, tokens[i]]) for i in positions)
+            if abs(logprob - score) > ROUNDING * answer_tokens:
                 raise ValueError("answers scored with the cache have other probabilities than in a whole pass")
 
 
 def _outcome(kind: str, name: str, step: Callable[[], None]) -> Cell:
-    """Return the outcome of a step that may take SECONDS."""
+    """Run a step for at most SECONDS; return its outcome."""
     try:
         with architectures._limited(SECONDS):
             step()
@@ -167,11 +165,10 @@ def _outcome(kind: str, name: str, step: Callable[[], None]) -> Cell:
         return Cell(kind, name, REFUSED, _shortened(kind, str(error)))
     except Exception as error:  # code of any architecture runs here
         traceback.print_exc()
-        frame = next(
-            (f for f in reversed(traceback.extract_tb(error.__traceback__)) if "keyquery/src" in f.filename), None
-        )
-        at = f" ({Path(frame.filename).name}:{frame.lineno})" if frame else ""
-        return Cell(kind, name, FAILED, _shortened(kind, f"{type(error).__name__}: {error}{at}"))
+        frames = reversed(traceback.extract_tb(error.__traceback__))
+        frame = next((frame for frame in frames if "keyquery/src" in frame.filename), None)
+        location = f" ({Path(frame.filename).name}:{frame.lineno})" if frame else ""
+        return Cell(kind, name, FAILED, _shortened(kind, f"{type(error).__name__}: {error}{location}"))
     return Cell(kind, name, RUNS)
 
 
@@ -202,25 +199,26 @@ def surveyed(kinds: Sequence[str], file: Path) -> list[Cell]:
     os.chdir(tempfile.mkdtemp())  # outside any project
     list(cells(FIRST))  # imported and compiled here, so that each forked process has it
     context = multiprocessing.get_context("fork")
-    rows = _stored(file)
+    stored = _stored(file)
     for kind in kinds:
-        while missing := [name for name in NAMES if (kind, name) not in rows]:
+        while missing := [name for name in NAMES if (kind, name) not in stored]:
             child = context.Process(target=_append, args=(kind, missing, file))
             child.start()
             child.join(SECONDS * (len(missing) + 1))
             if child.is_alive():
                 child.kill()
                 child.join()
-            rows = _stored(file)
-            unanswered = [name for name in missing if (kind, name) not in rows]
+            stored = _stored(file)
+            unanswered = [name for name in missing if (kind, name) not in stored]
             if unanswered:
                 code = child.exitcode or 0
                 reason = f"the process ended ({signal.Signals(-code).name})" if code < 0 else "no answer"
-                rows[kind, unanswered[0]] = Cell(kind, unanswered[0], FAILED, reason)
+                stored[kind, unanswered[0]] = Cell(kind, unanswered[0], FAILED, reason)
                 with file.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(asdict(rows[kind, unanswered[0]])) + "\n")
-            print(kind, dict(Counter(rows[kind, name].outcome for name in missing if (kind, name) in rows)), flush=True)
-    return [rows[kind, name] for kind in kinds for name in NAMES]
+                    stream.write(json.dumps(asdict(stored[kind, unanswered[0]])) + "\n")
+            outcomes = Counter(stored[kind, name].outcome for name in missing if (kind, name) in stored)
+            print(kind, dict(outcomes), flush=True)
+    return [stored[kind, name] for kind in kinds for name in NAMES]
 
 
 def _stored(file: Path) -> dict[tuple[str, str], Cell]:
@@ -247,9 +245,9 @@ def main() -> None:
 def table(cells: Iterable[Cell]) -> str:
     """Return the cells as CSV."""
     stream = io.StringIO()
-    rows = csv.writer(stream, lineterminator="\n")
-    rows.writerow(("type", "experiment", "outcome", "reason"))
-    rows.writerows((cell.type, cell.experiment, cell.outcome, cell.reason) for cell in cells)
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("type", "experiment", "outcome", "reason"))
+    writer.writerows((cell.type, cell.experiment, cell.outcome, cell.reason) for cell in cells)
     return stream.getvalue()
 
 
@@ -264,7 +262,7 @@ def page(cells: Sequence[Cell]) -> str:
     refused_types = {kind: cell for kind, cell in uniform.items() if cell.outcome != RUNS}
     shown = {kind: row for kind, row in by_type.items() if kind not in refused_types}
     reasons = Counter(_reason_text(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
-    numbers = {reason: place for place, (reason, _) in enumerate(reasons.most_common(), start=1)}
+    numbers = {reason: number for number, (reason, _) in enumerate(reasons.most_common(), start=1)}
     counts = Counter(cell.outcome for row in shown.values() for cell in row.values())
     not_built = [kind for kind, cell in refused_types.items() if cell.outcome == NOT_BUILT]
     lines = [
@@ -318,11 +316,11 @@ def page(cells: Sequence[Cell]) -> str:
         *(f"| `{kind}` | {_reason_text(refused_types[kind])} |" for kind in not_built),
         "",
     ]
-    if later := [kind for kind in architectures.types() if kind not in by_type]:
+    if not_run := [kind for kind in architectures.types() if kind not in by_type]:
         lines += [
             "## Not yet run",
             "",
-            ", ".join(f"`{kind}`" for kind in later) + ": run the command again to measure them.",
+            ", ".join(f"`{kind}`" for kind in not_run) + ": run the command again to measure them.",
             "",
         ]
     return "\n".join(lines)

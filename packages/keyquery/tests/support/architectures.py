@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 TOKENS = 40  # longer than windows and chunks of the small models
-SECONDS = 300  # of one architecture
-MOST = 30_000_000  # most parameters of a small model
+SECONDS = 300  # limit for one architecture
+MAX_PARAMETERS = 30_000_000
 COMMAND = "python packages/keyquery/tests/support/architectures.py"
 
 # Values of settings, for configurations that have them
@@ -71,7 +71,7 @@ SIZES: dict[str, Any] = {
     **dict.fromkeys(("linear_key_head_dim", "linear_value_head_dim"), 16),
     **{"mamba_d_ssm": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "laurel_rank": 8},
 }
-BY_WINDOW = ("gemma3", "gemma3_text", "ministral")  # whose first full-attention layer comes late
+BY_WINDOW = ("gemma3", "gemma3_text", "ministral")  # small models of these would have only sliding layers
 LOCAL = ["sliding_attention", "full_attention"] * 2
 ROPE = {"rope_type": "default", "rope_theta": 1e4}
 FULL = {"num_key_value_heads": 4, "num_experts_per_token": 2, "shared_experts_intermediate_size": 16}
@@ -84,7 +84,7 @@ QWEN4 = {
 DOTS3 = {**FULL, "per_layer_config": {"3": {"num_key_value_heads": 4}}, "head_dim": 24}
 DRAFTS = "drafts tokens for another model, from that model's states and keys; by itself it reads no text"
 SOUND = "reads and writes codes of sound, several in each step, and no text"
-APART = {  # why no configuration builds a type here
+EXCLUDED = {  # why no configuration builds a type here
     **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFTS),
     **dict.fromkeys(("musicgen", "musicgen_melody"), SOUND),
     "dots3_note": "its layers have separate sizes that cannot be made small; `dots3_note_text` is its part for text",
@@ -92,7 +92,7 @@ APART = {  # why no configuration builds a type here
     "gemma3n": "needs the library timm, for images; `gemma3n_text` is its part that reads text",
 }
 # More settings by type, where the sizes above are inconsistent
-OWN: dict[str, dict[str, Any]] = {
+EXTRA_SETTINGS: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1, 3]},
     **{name: {"layer_types": LOCAL} for name in BY_WINDOW},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
@@ -142,10 +142,10 @@ class Found:
 
 
 def small(kind: str, **more: Any) -> Any:
-    """Return the configuration of a model type at small sizes; its default decides which settings exist."""
+    """Return a small configuration of a model type, with only the settings that its default configuration has."""
     transformers = libraries.transformers
     default = transformers.AutoConfig.for_model(kind)
-    return transformers.AutoConfig.for_model(kind, **_sized(default, OWN.get(kind, {}) | more))
+    return transformers.AutoConfig.for_model(kind, **_sized(default, EXTRA_SETTINGS.get(kind, {}) | more))
 
 
 def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
@@ -163,14 +163,14 @@ def built(kind: str, **settings: Any) -> PreTrainedModel:
     """Return a small model of a type with fixed random weights; `settings` override `SIZES`."""
     torch, transformers = libraries.torch, libraries.transformers
     first: Exception | None = None
-    if kind in APART:
-        raise ModelError(APART[kind])
+    if kind in EXCLUDED:
+        raise ModelError(EXCLUDED[kind])
     for more in TRIES:
         try:
             config = small(kind, **settings, **more)
             with torch.device("meta"):
                 size = transformers.AutoModelForCausalLM.from_config(config).num_parameters()
-            if size > MOST:
+            if size > MAX_PARAMETERS:
                 raise ModelError(f"{size / 1e6:.0f} M parameters at small sizes")
             torch.manual_seed(0)
             model: PreTrainedModel = transformers.AutoModelForCausalLM.from_config(config).eval()
@@ -203,13 +203,13 @@ def look(kind: str) -> Found:
     try:
         check_order(model)
         layers = survey(model)
-        _check_whole(model, layers)
+        _check_calls(model, layers)
     except ModelError as error:
         return Found(kind, refused=_short(str(error)))
     parts = {layer.kind + (f" {layer.window}" if layer.window else "") for layer in layers}
     extra = [word for word, present in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if present]
     rotations_by_layer = rotations(model, TOKENS)
-    rotation_words = {_turning(rotation) for rotation in rotations_by_layer.values()}
+    rotation_words = {_rotation_text(rotation) for rotation in rotations_by_layer.values()}
     return Found(
         kind,
         layers=", ".join([*sorted(parts), *extra]),
@@ -219,20 +219,20 @@ def look(kind: str) -> Found:
     )
 
 
-def _turning(rotation: Rotary | str) -> str:
+def _rotation_text(rotation: Rotary | str) -> str:
     if isinstance(rotation, str):
         return _short(rotation)
     return "none" if rotation.is_identity else f"{rotation.layout}, {2 * len(rotation.frequencies)}"
 
 
-def _check_whole(model: PreTrainedModel, layers: Any) -> None:
+def _check_calls(model: PreTrainedModel, layers: Any) -> None:
     by_index = {layer.index: layer for layer in layers if layer.kind != "cross"}
 
-    def check_unchanged(call: Call, output: Tensor) -> None:
+    def check(call: Call, output: Tensor) -> None:
         if call.layer in by_index and not call.cross:
             check_call(model, by_index[call.layer], call, output)
 
-    forward(model, _text(model), lambda call: None, check_unchanged)
+    forward(model, _text(model), lambda call: None, check)
 
 
 def _text(model: PreTrainedModel) -> Tensor:
@@ -256,7 +256,7 @@ def _refusal_or_yes(step: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """Return a reason without names given in its row."""
+    """Return a reason in one line, without the name of the model, which its row gives."""
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text.strip().splitlines()[0])
     text = text.partition("; it cannot be captured")[0].partition("; models of the Llama")[0]
     text = re.sub(r" \(by .*?\)", "", text.partition(", so queries and keys before")[0])
@@ -277,9 +277,9 @@ def row(found: Found) -> str:
 
 def page(found: list[Found]) -> str:
     """Return the Markdown page of all architectures."""
-    captured = [cell for cell in found if not cell.built and not cell.refused]
-    refused = [cell for cell in found if cell.refused]
-    not_built = [cell for cell in found if cell.built]
+    captured = [architecture for architecture in found if not architecture.built and not architecture.refused]
+    refused = [architecture for architecture in found if architecture.refused]
+    not_built = [architecture for architecture in found if architecture.built]
     lines = [
         "# Architectures",
         "",

@@ -53,10 +53,10 @@ def made(
             writer.add_tensor(name, values + 1)
             weights[target] = values + 1
             return
-        kind = gguf.GGMLQuantizationType.Q4_1
-        packed = gguf.quantize(rotated(values, heads) if heads else values, kind)
-        writer.add_tensor(name, packed, raw_dtype=kind)
-        decoded = gguf.dequantize(packed, kind)
+        quantization = gguf.GGMLQuantizationType.Q4_1
+        packed = gguf.quantize(rotated(values, heads) if heads else values, quantization)
+        writer.add_tensor(name, packed, raw_dtype=quantization)
+        decoded = gguf.dequantize(packed, quantization)
         if heads:  # back to transformers' order
             decoded = decoded.reshape(heads, -1, 2, shape[1]).swapaxes(1, 2).reshape(shape)
         weights[target] = decoded

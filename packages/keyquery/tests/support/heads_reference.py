@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from keyquery.heads.head import Head
+from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.rotary import NO_ROTATION
 
 
@@ -34,12 +35,19 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
     )  # fmt: skip
 
 
-def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> dict[str, Any]:
+def exact(**changes: Any) -> PlasticityOptions:
+    """Return options for double precision and bins of few queries."""
+    return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
+
+
+def reference(head: Head, estimator: str, pairs: str, bins: int, min_queries: int) -> dict[str, Any]:
     """Return profile, pairs, exclusions and per-pair records of every bin, computed by scalar loops."""
-    return references(head, [estimator], pairs, bins, least)[estimator]
+    return references(head, [estimator], pairs, bins, min_queries)[estimator]
 
 
-def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, least: int) -> dict[str, dict[str, Any]]:
+def references(
+    head: Head, estimators: Iterable[str], pairs: str, bins: int, min_queries: int
+) -> dict[str, dict[str, Any]]:
     """Return the results of `reference` by estimator; the competing keys are found once for all estimators."""
     query_bin = [int(t) * bins // head.context for t in head.query_positions]
     bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
@@ -51,30 +59,30 @@ def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, lea
     for b in range(bins):
         members = [i for i, bin_ in enumerate(query_bin) if bin_ == b]
         tau = sum(int(head.query_positions[i]) for i in members) / len(members) if members else float("nan")
-        enough = len(members) >= least
+        enough = len(members) >= min_queries
         candidates = [
             (i, j) for i, j in same_document if enough and eligible(head, i, j, b, bins, tau, pairs, bucket, positions)
         ]
         for name, result in results.items():
-            counted, same, flat = [], 0, 0
+            counted, same_key, no_variance = [], 0, 0
             mean, covariance = law(head, members, tau, name) if enough else (np.zeros(0), np.zeros((0, 0)))
             for i, j in candidates:
                 w = head.keys[i].astype(np.float64) - head.keys[j].astype(np.float64)
                 length, v, m = float(w @ w), float(w @ covariance @ w), float(w @ mean)
                 if length == 0:
-                    same += 1
+                    same_key += 1
                 elif v <= 1e-12 * length * np.trace(covariance) / len(mean):
-                    flat += 1
+                    no_variance += 1
                 else:
-                    counted.append((i, j, m, v, one_pair(head, members, w, m, v, name)))
+                    counted.append((i, j, m, v, pair_plasticity(head, members, w, m, v, name)))
             result["profile"].append(sum(pair[4] for pair in counted) / len(counted) if counted else float("nan"))
             result["counts"].append(len(counted))
-            result["left_out"].append((same, flat))
+            result["left_out"].append((same_key, no_variance))
             result["records"].append((tau, counted))
     return {name: result | {"profile": np.array(result["profile"])} for name, result in results.items()}
 
 
-def one_pair(head: Head, members: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:
+def pair_plasticity(head: Head, members: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:
     if estimator == "empirical":
         scores = [float(query @ w) for query in head.queries[members]]
         p = (sum(score > 0 for score in scores) + 0.5 * scores.count(0.0)) / len(members)
@@ -86,14 +94,14 @@ def one_pair(head: Head, members: list[int], w: np.ndarray, m: float, v: float, 
 def eligible(
     head: Head, i: int, j: int, b: int, bins: int, tau: float, pairs: str, bucket: list[int], positions: list[int]
 ) -> bool:
-    first = b * head.buckets // bins
+    first_bucket = b * head.buckets // bins
     if not (sees(head, tau, positions[i]) and sees(head, tau, positions[j])):
         return False
     if pairs == "earlier":
         return positions[i] < tau and positions[j] < tau
     if pairs == "earlier_bucket":
-        return bucket[i] < first and bucket[j] < first
-    return bucket[i] == bucket[j] < first
+        return bucket[i] < first_bucket and bucket[j] < first_bucket
+    return bucket[i] == bucket[j] < first_bucket
 
 
 def sees(head: Head, tau: float, position: int) -> bool:

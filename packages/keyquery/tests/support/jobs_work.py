@@ -25,8 +25,8 @@ class Stubborn(Exception):
 class Shard:
     """A shard's index and the number of shards."""
 
-    part: int
-    of: int
+    index: int
+    count: int
 
 
 def square(number: int) -> int:
@@ -34,7 +34,7 @@ def square(number: int) -> int:
 
 
 def counted(tally: Path, name: str, seconds: float = 0.0, wait_for: Path | None = None) -> str:
-    """Append a line for every run, so that a test can count runs."""
+    """Append the name to a file, so that a test can count runs, and return the name."""
     with tally.open("a") as stream:
         stream.write(f"{name}\n")
     if wait_for is not None:
@@ -50,10 +50,10 @@ def beating(path: Path) -> None:
 
 
 def deaf(path: Path) -> None:
-    """Write the process id to a file, and then ignore signals forever, like a job importing a library."""
+    """Write the process id to a file, and then wait in C code, where Python handles no signal."""
     path.with_suffix(".draft").write_text(str(os.getpid()))
     path.with_suffix(".draft").rename(path)
-    ctypes.PyDLL(None).pause()  # no other thread of this process runs during the sleep
+    ctypes.PyDLL(None).pause()  # holds the interpreter's lock: no other thread runs
 
 
 BEAT = """
@@ -110,7 +110,7 @@ def reads_input() -> str:
     return sys.stdin.read()
 
 
-def unkept() -> object:
+def returns_function() -> object:
     return lambda: None
 
 

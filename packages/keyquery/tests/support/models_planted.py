@@ -24,10 +24,10 @@ class PlantedBook:
     """Questions of random words with alternating yes and no, a key in filler, and texts of random words."""
 
     name: str = "planted"
-    given: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")
+    task_names: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")
 
     def tasks(self) -> Sequence[str]:
-        return self.given
+        return self.task_names
 
     def kinds(self) -> Sequence[str]:
         return ("filler",)
@@ -35,20 +35,20 @@ class PlantedBook:
     def items(
         self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **shape: Any
     ) -> list[Item]:
-        if task not in self.given:
+        if task not in self.task_names:
             raise DataError(f"no task {task}")
         rng = random.Random(f"{task}/{seed}")
-        passages = []
+        items = []
         for number in range(count):
             if task == "passkey":
                 key = "".join(rng.choice("0123456789") for _ in range(3))
                 words = _words(rng, (length or 16) - 6)
                 prompt = " ".join([*words, "key", *key, "?"])
-                passages.append(Item(f"{task}-{number:04d}", task, prompt, key))
+                items.append(Item(f"{task}-{number:04d}", task, prompt, key))
             else:
                 prompt = " ".join([*_words(rng, 4 + number % 2), "?"])
-                passages.append(Item(f"{task}-{number:04d}", task, prompt, (YES, NO)[number % 2], (YES, NO)))
-        return passages
+                items.append(Item(f"{task}-{number:04d}", task, prompt, (YES, NO)[number % 2], (YES, NO)))
+        return items
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         return [" ".join(_words(random.Random(f"{seed}/{number}"), tokens)) for number in range(count)]
@@ -60,7 +60,7 @@ def _words(rng: random.Random, count: int) -> list[str]:
 
 def tokenizer(bos: bool = True) -> Any:
     """Return a word-level tokenizer, with or without a leading beginning token."""
-    return word_tokenizer({word: place for place, word in enumerate(ALL_WORDS)}, bos)
+    return word_tokenizer({word: index for index, word in enumerate(ALL_WORDS)}, bos)
 
 
 def model(layers: int = 3, **changes: Any) -> Any:
@@ -72,11 +72,19 @@ def model(layers: int = 3, **changes: Any) -> Any:
 
 def subject(net: Any, *, bos: bool = True, **changes: Any) -> Subject:
     """Return an in-memory subject of a planted model, with texts and prompts of 24 tokens."""
-    given: dict[str, Any] = {"name": "planted", "positional": "rope", "training_length": 24, "book": PlantedBook()}
-    return Subject(model=net, tokenizer=tokenizer(bos), **(given | changes))
+    fields: dict[str, Any] = {"name": "planted", "positional": "rope", "training_length": 24, "book": PlantedBook()}
+    return Subject(model=net, tokenizer=tokenizer(bos), **(fields | changes))
 
 
-def tidy(rows: list[Row]) -> None:
+def only_row(rows: list[Row], metric: str, **where: Any) -> Row:
+    """Return the only row of a metric; fields that `where` does not name must be empty."""
+    fields = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    matches = [row for row in rows if all(row[name] == value for name, value in fields.items())]
+    assert len(matches) == 1, f"{len(matches)} rows of {fields}"
+    return matches[0]
+
+
+def assert_unique_with_reasons(rows: list[Row]) -> None:
     """Fail if a row occurs twice, or has neither a number nor a reason."""
     keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
     assert len(set(keys)) == len(keys)

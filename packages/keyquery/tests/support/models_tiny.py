@@ -111,7 +111,7 @@ UNSUPPORTED: dict[str, Callable[[], Any]] = {
 
 
 def _mllama_with_vision() -> Any:
-    tower = {name: size for name, size in VISION.items() if name != "num_attention_heads"} | {
+    vision_config = {name: size for name, size in VISION.items() if name != "num_attention_heads"} | {
         "num_global_layers": 1,
         "attention_heads": 2,
         "max_num_tiles": 1,
@@ -119,16 +119,16 @@ def _mllama_with_vision() -> Any:
         "intermediate_layers_indices": [0],
         "vision_output_dim": 32,
     }
-    words = {**SIZES, "cross_attention_layers": [1], "rope_parameters": ROPE}
+    text_config = {**SIZES, "cross_attention_layers": [1], "rope_parameters": ROPE}
     return transformers.MllamaForConditionalGeneration(
-        transformers.MllamaConfig(vision_config=tower, text_config=words)
+        transformers.MllamaConfig(vision_config=vision_config, text_config=text_config)
     )
 
 
 def _mistral3() -> Any:
-    words = {**HEADS_OF_8, "model_type": "ministral3", "rope_parameters": YARN_AND_SCALE}
+    text_config = {**HEADS_OF_8, "model_type": "ministral3", "rope_parameters": YARN_AND_SCALE}
     return transformers.Mistral3ForConditionalGeneration(
-        transformers.Mistral3Config(vision_config={"model_type": "pixtral", **VISION}, text_config=words)
+        transformers.Mistral3Config(vision_config={"model_type": "pixtral", **VISION}, text_config=text_config)
     )
 
 
@@ -183,9 +183,13 @@ def word_tokenizer(words: dict[str, int], bos: bool = True) -> Any:
     tokenizer.pre_tokenizer = WhitespaceSplit()
     if bos:
         tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", words["<s>"])])
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
-    )
+    return fast_tokenizer(tokenizer)
+
+
+def fast_tokenizer(tokenizer: Any, **options: Any) -> Any:
+    """Return a tokenizer of transformers with the special tokens of the tiny models."""
+    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special, **options)
 
 
 def change(folder: Path, **values: Any) -> None:
@@ -196,5 +200,5 @@ def change(folder: Path, **values: Any) -> None:
 
 def text(words: int, seed: int) -> str:
     """Return a text of `words` tokens, plus one for the start."""
-    picks = torch.randint(4, VOCABULARY, (words,), generator=torch.Generator().manual_seed(seed))
-    return " ".join(f"w{pick}" for pick in picks.tolist())
+    tokens = torch.randint(4, VOCABULARY, (words,), generator=torch.Generator().manual_seed(seed))
+    return " ".join(f"w{token}" for token in tokens.tolist())

@@ -33,13 +33,13 @@ def value(rows, key, length="all"):
 NAMES = {ours: theirs for theirs, ours in ruler_results.NAMES.items()}
 
 
-def results(scores, *, asked=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
-    """Return results as the harness writes them, with the keys of `REAL`; scores by task and length, 0 to 1."""
-    asked = asked or sorted({int(tokens) for score_by_length in scores.values() for tokens in score_by_length})
-    original = original or 500 * len(asked)
+def results(scores, *, lengths=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
+    """Return results as the harness writes them, from scores between 0 and 1 by task and length."""
+    lengths = lengths or sorted({int(tokens) for score_by_length in scores.values() for tokens in score_by_length})
+    original = original or 500 * len(lengths)
     names = {NAMES[task]: score_by_length for task, score_by_length in scores.items()}
     content = json.loads(REAL.read_text(encoding="utf-8"))
-    [template] = [content["configs"]["niah_single_1"]]
+    template = content["configs"]["niah_single_1"]
     content |= {
         "results": {
             name: {
@@ -54,7 +54,7 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
             for name, score_by_length in names.items()
         },
         "configs": {
-            name: {**template, "task": name, "metadata": {**template["metadata"], "max_seq_lengths": asked}}
+            name: {**template, "task": name, "metadata": {**template["metadata"], "max_seq_lengths": lengths}}
             for name in names
         },
         "n-samples": {name: {"original": original, "effective": effective or original} for name in names},
@@ -65,7 +65,7 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
 
 
 def written(path, content):
-    """Write the results, and beside them samples with one reference each, right as often as the scores say."""
+    """Write the results, and samples of question tasks that agree with their scores."""
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     for name in (NAMES[task] for task in QA):
         scores = content.get("results", {}).get(name, {}) if isinstance(content, dict) else {}
