@@ -211,7 +211,7 @@ def test_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
 
 def test_duplicate_or_damaged_records_are_refused(tmp_path):
     settings = ruler_run.RulerSettings(tasks=("noise_single",), lengths=("1k",), samples=1)
-    good = {"id": "noise_single-1k-0000", "task": "noise_single", "length": "1k"}
+    good: dict[str, object] = {"id": "noise_single-1k-0000", "task": "noise_single", "length": "1k"}
     good |= {"references": ["1"], "prediction": "1"}
     path = tmp_path / "needles.jsonl"
     for lines, message in (
