@@ -14,17 +14,21 @@ def site(jobs: int | None) -> None:
     from boundpaper.build.graph import outline_nodes
     from boundpaper.paper.site import EXHIBITS, SiteProject, write_site
 
-    kinds = {"source", "measurement", "result", "table", "picture", "chapter"}
+    kinds = {"source", "measurement", "result", "picture", "chapter"}
     with session(jobs) as project:
         steps = project.graph.steps
         if any(step.kind.name == "claim" for step in steps.values()):
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail without claims
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
-        shown_steps = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
+        shown_steps = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure", "table"}]
         exhibit_jobs = {step.key: project.job(step) for step in shown_steps if step.kind.name in EXHIBITS}
         pages = SiteProject(root(), tuple(outline_nodes(shown_steps)), exhibit_jobs)
-        with show_waiting("writing pages"):
-            count, changed = write_site(pages, jobs or 0)
+        try:
+            with show_waiting("writing pages"):
+                count, changed = write_site(pages, jobs or 0)
+        except Exception:
+            project.build([key for key, step in steps.items() if step.kind.name == "table"])  # names faulty tables
+            raise
     click.echo(f"out/site/index.html ({count} files, {changed} changed)")
 
 

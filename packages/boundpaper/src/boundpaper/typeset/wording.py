@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from boundpaper.typeset.numbers import fixed, integer, pvalue
@@ -50,12 +51,18 @@ def readable_text(text: str, names: Mapping[str, str]) -> str:
 
     `names` maps keys to printed names. A key is replaced only if it is a whole word; its dots may be absent.
     """
-    name_by_key = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
-    if name_by_key:
-        longest_first = sorted(name_by_key, key=len, reverse=True)
-        pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest_first))})(?![\w/]|[-.]\w)"
+    if names:
+        name_by_key, pattern = _key_pattern(tuple(names.items()))
         text = re.sub(pattern, lambda match: name_by_key[match[1]], text)
     return _UNDERSCORES.sub(lambda match: match[0].replace("_", " "), text)
+
+
+@lru_cache(maxsize=8)
+def _key_pattern(names: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], str]:
+    """Return names by key, with and without the key's dots, and a pattern that finds any of these keys."""
+    name_by_key = {**{key.replace(".", ""): name for key, name in names}, **dict(names)}
+    longest_first = sorted(name_by_key, key=len, reverse=True)
+    return name_by_key, rf"(?<![\w/.-])({'|'.join(map(re.escape, longest_first))})(?![\w/]|[-.]\w)"
 
 
 _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![\w/]|\.\w)")

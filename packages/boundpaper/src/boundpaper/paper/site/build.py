@@ -44,7 +44,7 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the content of every file of the site.
 
-    With several `jobs`, a second process makes most pages of artifacts, and the pages of tables that no chapter shows.
+    With several `jobs`, a second process makes the pages of tables that no chapter shows, and some pages of artifacts.
     """
     reading = ChapterPages(project)
     labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}
@@ -57,14 +57,13 @@ def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iter
     draw_pictures(project, jobs)
     printed = {name: sorted(cells) for name, cells in reading.printed.items()}
     makers = [node.key for node in project.nodes if node.makes]
-    first_here = len(makers) * 5 // 8 if jobs > 1 else 0
+    first_here = len(makers) * 3 // 8 if jobs > 1 else 0
     artifacts = workers.submit(_artifact_pages, replace(project), makers[:first_here], printed) if jobs > 1 else None
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
     yield from exhibit_pages(project, {key: label for key, label in labels.items() if key not in separate})
     yield from code_pages(project)
     captions = {key: short_caption(project, key) for key in labels if key not in separate}
-    yield from search_files(project, reading)
     yield from graph_pages(project)
     yield from artifact_list(project)
     files_here, used_here = _artifact_pages(replace(project), makers[first_here:], printed)
@@ -75,6 +74,7 @@ def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iter
         captions |= table_captions
         _add_uses(project, used)
     yield from exhibit_list(project, labels, captions)
+    yield from search_files(project, reading, captions)
     if artifacts:
         files, used = workers.result(artifacts)
         yield from files

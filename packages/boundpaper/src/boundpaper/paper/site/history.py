@@ -15,7 +15,7 @@ from boundpaper.typeset.plural import counted
 FOLDER = "artifacts/results"
 CACHE = "out/state/history.json"
 TOLERANCE = 1e-6
-MOST = 12  # most revisions of a result that are compared and shown
+MOST = 6  # most revisions of a result that are compared and shown
 _HEAD = re.compile(r"commit ([0-9a-f]{40}) (\d{4}-\d\d-\d\d) (.*)")
 
 

@@ -22,6 +22,7 @@ from boundpaper.store.paper_vocabulary import metric_names, names_of
 from boundpaper.store.paper_vocabulary import read as read_vocabulary
 from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
+from boundpaper.tables.build import table_of
 from boundpaper.typeset import addresses
 from boundpaper.typeset.wording import readable_text
 
@@ -79,8 +80,8 @@ class SiteProject:
         return {}
 
     def spec(self, key: str) -> Any:
-        """Return the specification that an exhibit's function returns."""
-        return self.cached(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
+        """Return the specification that an exhibit's function returns, checked as in a build."""
+        return self.cached(_spec, self.outline.nodes[key])
 
     def cached(self, make: Callable[[SiteProject, Node], Result], node: Node, name: object = None) -> Result:
         """Return `make(self, node)`, cached by `make` and node; `name` replaces a `make` that is a lambda."""
@@ -187,6 +188,11 @@ class SiteProject:
         if node.kind == "chapter":
             return addresses.chapter(node.name)
         return addresses.claim(node.name) if node.kind == "claim" else addresses.artifact(node.name)
+
+
+def _spec(project: SiteProject, node: Node) -> Any:
+    job = project.jobs[node.key]
+    return table_of(job) if node.kind == "table" else job.call()
 
 
 def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from boundpaper.paper.site.exhibits import short_caption
+from markupsafe import Markup
+
 from boundpaper.paper.site.project import EXHIBITS, SiteProject
 from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.typeset import addresses
@@ -13,12 +14,15 @@ from boundpaper.typeset.words_of import words_of_html
 _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
 
-def search_files(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
+def search_files(
+    project: SiteProject, reading: ChapterPages, captions: Mapping[str, Markup]
+) -> Iterator[tuple[str, bytes]]:
     """Yield `search.js`, which has the address, the title and the text of every entry.
 
-    It is a script, since a page that is opened from a folder cannot load other files.
+    It is a script, since a page that is opened from a folder cannot load other files. `captions` has the short caption
+    of each exhibit by key.
     """
-    entries = [*_chapter_entries(reading), *_exhibit_entries(project, reading), *_other_entries(project)]
+    entries = [*_chapter_entries(reading), *_exhibit_entries(project, reading, captions), *_other_entries(project)]
     text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     yield "search.js", f"found({text});\n".encode()
 
@@ -35,11 +39,13 @@ def _chapter_entries(reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
                 yield f"{path}#{address}" if address else path, title, text
 
 
-def _exhibit_entries(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
+def _exhibit_entries(
+    project: SiteProject, reading: ChapterPages, captions: Mapping[str, Markup]
+) -> Iterator[tuple[str, str, str]]:
     for node in project.nodes:
         if node.kind in EXHIBITS:
             label = reading.label(node.kind, node.name) or node.kind.capitalize()
-            yield project.address(node.key), f"{label}: {node.name}", words_of_html(short_caption(project, node.key))
+            yield project.address(node.key), f"{label}: {node.name}", words_of_html(captions[node.key])
 
 
 def _other_entries(project: SiteProject) -> Iterator[tuple[str, str, str]]:
