@@ -224,6 +224,15 @@ def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):
     assert unmended.endswith("began")
 
 
+def test_faulty_table_that_no_chapter_shows_is_named(built, tmp_path):
+    root = shutil.copytree(built[0], tmp_path / "paper")
+    table = (root / "tables/recall/recall_loss.py").read_text()
+    (root / "tables/faulty.py").write_text(table.replace("return Table(", "return dict("))
+    result = run(root, "site")
+    assert result.returncode == 1
+    assert "tables/faulty.py: table() returned dict, not a Table" in result.stderr
+
+
 def test_empty_paper_has_a_site_without_a_ledger(tmp_path):
     root = tmp_path / "frame"
     assert new(root, "--title", "Words: kept & lost").returncode == 0
