@@ -9,7 +9,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 
 def compile_alone(folder: Path) -> None:
-    """Let this process compile only while no other process that shares the cache `folder` compiles."""
+    """Let this process compile only while no other process compiles; `folder` has the lock that they share."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = (folder / "one-compiles.lock").open("w")
     original_compile, depth = numba_dispatcher.Dispatcher.compile, 0

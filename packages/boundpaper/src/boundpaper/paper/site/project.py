@@ -83,9 +83,9 @@ class SiteProject:
         """Return the specification that an exhibit's function returns, checked as in a build."""
         return self.cached(_spec, self.outline.nodes[key])
 
-    def cached(self, make: Callable[[SiteProject, Node], Result], node: Node, name: object = None) -> Result:
-        """Return `make(self, node)`, cached by `make` and node; `name` replaces a `make` that is a lambda."""
-        key = (name or make, node.key)
+    def cached(self, make: Callable[[SiteProject, Node], Result], node: Node) -> Result:
+        """Return `make(self, node)`, cached by `make` and node."""
+        key = (make, node.key)
         if key not in self._cache:
             self._cache[key] = make(self, node)
         result: Result = self._cache[key]
