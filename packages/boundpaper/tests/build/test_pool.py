@@ -93,3 +93,13 @@ def test_garbage_collection_is_rare_in_a_build_and_its_workers(tmp_path: Path) -
         assert workers.result(workers.submit(gc.get_threshold))[0] == pool.GC_THRESHOLD
         workers.close()
     assert gc.get_threshold() == before
+
+
+def test_call_runs_in_a_worker_and_without_workers_in_this_process() -> None:
+    workers = pool.ProcessWorkers(2)
+    processes = [call() for call in [workers.call(os.getpid) for _ in range(3)]]
+    assert workers.call(pool_work.square, 3)() == 9
+    assert os.getpid() not in processes
+    assert len(set(processes)) <= 2
+    workers.kill_all()
+    assert [call() for call in (workers.call(os.getpid), pool.ProcessWorkers(1).call(os.getpid))] == [os.getpid()] * 2

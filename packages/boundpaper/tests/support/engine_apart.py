@@ -38,5 +38,7 @@ def build(root: Path, jobs: int = 2) -> tuple[BuildOutcome, list[str], set[int]]
     }
     notes: list[str] = []
     report = lambda event, key, text: notes.append(f"{key}: {text}") if event == "note" else None  # noqa: E731
-    outcome = Engine(root, Graph(steps, {}, ()), FactReader(root), report, jobs).build(steps)
+    engine = Engine(root, Graph(steps, {}, ()), FactReader(root), report, jobs)
+    outcome = engine.build(steps)
+    engine.workers.close()
     return outcome, notes, {int(path.read_text()) for path in (root / "out").glob("*") if path.is_file()}

@@ -7,6 +7,7 @@ import math
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -136,7 +137,9 @@ def compare(name: str, before: str, after: str, tolerance: float) -> list[Change
     return list(_table_changes(name, _columns_of(before), _columns_of(after), tolerance))
 
 
+@lru_cache(3)
 def _columns_of(text: str) -> Columns:
+    """Return a CSV text as columns; texts are cached, since a history has each version in two changes."""
     header, *rows = [row for row in csv.reader(io.StringIO(text.removeprefix(MARK), newline="")) if row] or [[]]
     if not header or max(map(len, rows), default=0) > len(header):
         raise ValueError("not a table: it has no header, or a row with more cells than the header")
@@ -171,10 +174,10 @@ def _table_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:
     """Return the fewest leading text columns that identify the rows of both tables; empty if six do not."""
-    text_columns = [name for name, cells in new.items() if not all(map(_is_number, cells))]
-    for count in range(1, min(len(text_columns), 6) + 1):
-        keys = text_columns[:count]
-        row_keys = [list(zip(*(table[name] for name in keys), strict=True)) for table in (old, new)]
+    keys: list[str] = []
+    for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
+        keys.append(name)
+        row_keys = [list(zip(*(table[key] for key in keys), strict=True)) for table in (old, new)]
         if all(len(set(table_keys)) == len(table_keys) for table_keys in row_keys):
             return keys
     return []

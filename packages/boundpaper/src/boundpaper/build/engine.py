@@ -52,12 +52,14 @@ class Engine:
 
     `reader` hashes each file once per run. `report` is called with an event (`start`, `built`, `fresh`, `failed`, `left
     out`, `note`, `rewritten`), a step's key, and a text; for `rewritten` the text is the path of a rebuilt output that
-    somebody had edited. At most `jobs` processes, outside programs included, run at a time.
+    somebody had edited. At most `jobs` processes, outside programs included, run at a time. Worker processes stay after
+    a build, for later builds and calls; the owner of the engine closes `workers`.
     """
 
     def __init__(self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0) -> None:
         self.root, self.graph, self.reader, self.report = root, graph, reader, report
         self.jobs = jobs or os.cpu_count() or 1
+        self.workers = ProcessWorkers(min(self.jobs, MOST_WORKERS))
         self.state = State(root / "out/state/state.json")
         self.outcome = BuildOutcome()
 
@@ -74,7 +76,7 @@ class Engine:
         input_hashes: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
         preparation = pool.submit(self._prepare, order)
-        workers = ProcessWorkers(min(self.jobs, MOST_WORKERS))
+        workers = self.workers
         process.start_again()
         try:
             self._remove_old_outputs()
@@ -126,7 +128,6 @@ class Engine:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-            workers.close()
             self.state.save()
         return self.outcome
 

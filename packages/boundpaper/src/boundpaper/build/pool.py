@@ -3,6 +3,7 @@
 This module imports little besides the standard library, so that a worker watches its parent before it imports more.
 """
 
+import atexit
 import gc
 import os
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing import active_children, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
@@ -52,7 +54,7 @@ def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
 
 
 class ProcessWorkers:
-    """Worker processes, started at most once per build, for steps that depend only on their arguments."""
+    """Worker processes, started when they are first needed, for calls that depend only on their arguments."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -83,6 +85,13 @@ class ProcessWorkers:
                 "a build process was killed from outside (out of memory?); finished work is kept; run the command "
                 "again, with `--jobs 1` if memory is short"
             ) from None
+
+    def call(self, call: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
+        """Begin a call; return a function that waits for its result or, if `number` is 1, makes the call itself."""
+        if self.number > 1 and not (self.begun or self.broken):
+            self.begin()
+        future = self.submit(call, *arguments) if self.begun else None
+        return partial(self.result, future) if future else partial(call, *arguments)
 
     def kill_all(self) -> None:
         """End the processes at once, as after Ctrl-C, and start no more."""
@@ -134,7 +143,8 @@ def rare_collection() -> Iterator[None]:
 
 
 def _begin_worker(gc_threshold: int) -> None:
-    """Set up a worker process: it ignores Ctrl-C, and ends when its parent ends."""
+    """Set up a worker process: it ignores Ctrl-C, and ends when its parent ends, without freeing its memory first."""
+    atexit.register(os._exit, 0)
     if gc_threshold:
         gc.set_threshold(gc_threshold, *gc.get_threshold()[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,6 +1,7 @@
 """Assemble the command line from the commands of this package, of other packages and of the paper, and run it."""
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -118,6 +119,7 @@ def run_line(line: click.Group, name: str) -> None:
         line(prog_name=name)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # else libraries ignore Ctrl-C while the interpreter exits
+        gc.freeze()  # the interpreter need not look for garbage when it exits
 
 
 def main() -> None:

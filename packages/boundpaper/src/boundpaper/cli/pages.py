@@ -25,7 +25,7 @@ def site(jobs: int | None) -> None:
         pages = SiteProject(root(), tuple(outline_nodes(shown_steps)), exhibit_jobs)
         try:
             with show_waiting("writing pages"):
-                count, changed = write_site(pages, jobs or 0)
+                count, changed = write_site(pages, project.engine.workers)
         except Exception:
             project.build([key for key, step in steps.items() if step.kind.name == "table"])  # names faulty tables
             raise

@@ -1,8 +1,9 @@
 """Write the site: make every page, write the pages that changed, and remove obsolete files."""
 
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+import pickle
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from markupsafe import Markup
@@ -23,100 +24,129 @@ from boundpaper.paper.site.search import search_files
 from boundpaper.store.files import write
 
 FOLDER = "out/site"
+SHARES = 6
+"""Number of calls that the pages of artifacts are divided into, so that no worker ends much later than the others."""
+Files = Iterable[tuple[str, bytes]]
 
 
-def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
+@dataclass
+class Part:
+    """A part of the site that was written, perhaps in a worker process.
+
+    Attributes
+    ----------
+    paths : set of Path
+        The written files, changed or not.
+    changed : int
+        The number of files that changed.
+    used : dict
+        The exhibits and artifacts that cite each work, by the work's key.
+    captions : dict
+        Short captions of exhibits by key.
+    """
+
+    paths: set[Path] = field(default_factory=set)
+    changed: int = 0
+    used: dict[str, list[str]] = field(default_factory=dict)
+    captions: dict[str, Markup] = field(default_factory=dict)
+
+    def write(self, folder: Path, files: Files) -> None:
+        """Write files, given by path and content, below a folder."""
+        for name, content in files:
+            self.paths.add(folder / name)
+            self.changed += write(folder / name, content)
+
+    def add(self, other: "Part") -> None:
+        """Add what another part has."""
+        self.paths |= other.paths
+        self.changed += other.changed
+        self.captions |= other.captions
+        for work, keys in other.used.items():
+            self.used.setdefault(work, []).extend(keys)
+
+
+def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]:
     """Write the site below `out/site`; return the number of its files, and of the files that changed.
 
-    Exhibits, artifacts, the ledger and the PDFs of figures in `out/figures` must have been built. At most `jobs`
-    processes run at a time; 0 means the number of processors.
+    Exhibits, artifacts, the ledger and the PDFs of figures in `out/figures` must have been built. The workers write the
+    pages of artifacts, and of tables that no chapter shows.
     """
-    workers = ProcessWorkers(1)
     try:
-        return write_files(project.root / FOLDER, site_pages(project, workers, jobs or os.cpu_count() or 1))
+        return _write_site(project, workers)
     except BaseException:
         workers.kill_all()
         raise
-    finally:
-        workers.close()
 
 
-def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the content of every file of the site.
-
-    With several `jobs`, a second process makes the pages of tables that no chapter shows, and some pages of artifacts.
-    """
+def _write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]:
+    folder, site = project.root / FOLDER, Part(used=project.used)
     reading = ChapterPages(project)
     labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}
-    separate = {key: label for key, label in labels.items() if jobs > 1 and not label and key.startswith("table:")}
-    if jobs > 1:
-        workers.begin()
-        workers.submit(histories, project.root)  # caches the history that the pages of artifacts show
-    tables = workers.submit(_exhibit_pages, replace(project), separate) if separate else None
-    yield from page_assets().items()
-    draw_pictures(project, jobs)
-    printed = {name: sorted(cells) for name, cells in reading.printed.items()}
-    makers = [node.key for node in project.nodes if node.makes]
-    first_here = len(makers) * 3 // 8 if jobs > 1 else 0
-    artifacts = workers.submit(_artifact_pages, replace(project), makers[:first_here], printed) if jobs > 1 else None
-    yield from overview_pages(project, reading)
-    yield from ledger_pages(project)
-    yield from exhibit_pages(project, {key: label for key, label in labels.items() if key not in separate})
-    yield from code_pages(project)
-    captions = {key: short_caption(project, key) for key in labels if key not in separate}
-    yield from graph_pages(project)
-    yield from artifact_list(project)
-    files_here, used_here = _artifact_pages(replace(project), makers[first_here:], printed)
-    yield from files_here
-    if tables:
-        files, used, table_captions = workers.result(tables)
-        yield from files
-        captions |= table_captions
-        _add_uses(project, used)
-    yield from exhibit_list(project, labels, captions)
-    yield from search_files(project, reading, captions)
-    if artifacts:
-        files, used = workers.result(artifacts)
-        yield from files
-        _add_uses(project, used)
-    _add_uses(project, used_here)
-    yield from bibliography_pages(project)
+    unprinted = {key: label for key, label in labels.items() if not label and key.startswith("table:")}
+    printed = {key: label for key, label in labels.items() if key not in unprinted}
+    pickled = pickle.dumps(replace(project))  # without cached values
+    ended_histories = workers.call(histories, project.root)
+    ended_parts = [workers.call(_write_part, pickled, folder, exhibit_pages, (unprinted,), unprinted)]
+    site.write(folder, page_assets().items())
+    draw_pictures(project, workers.number)
+    cells = {name: sorted(positions) for name, positions in reading.printed.items()}
+    makers, revisions = [node.key for node in project.nodes if node.makes], ended_histories()
+    for share in range(SHARES):
+        keys = makers[share * len(makers) // SHARES : (share + 1) * len(makers) // SHARES]
+        ended_parts.append(workers.call(_write_part, pickled, folder, artifact_pages, (keys, cells, revisions)))
+    site.write(folder, overview_pages(project, reading))
+    site.write(folder, ledger_pages(project))
+    site.write(folder, exhibit_pages(project, printed))
+    site.captions = {key: short_caption(project, key) for key in printed}
+    site.write(folder, code_pages(project))
+    site.write(folder, graph_pages(project))
+    site.write(folder, artifact_list(project))
+    for ended in ended_parts:
+        site.add(ended())
+    site.write(folder, exhibit_list(project, labels, site.captions))
+    site.write(folder, search_files(project, reading, site.captions))
+    site.write(folder, bibliography_pages(project))
+    return len(site.paths), site.changed + _remove_others(folder, site.paths)
 
 
-Files = list[tuple[str, bytes]]
-Uses = dict[str, list[str]]
+def _write_part(
+    pickled: bytes,
+    folder: Path,
+    make_pages: Callable[..., Files],
+    arguments: tuple[object, ...],
+    captioned: Iterable[str] = (),
+) -> Part:
+    """Write the pages that a function makes of a pickled project; the part has the captions of `captioned` exhibits."""
+    project, part = _unpickled(pickled), Part()
+    project.used.clear()  # of the pages of an earlier call
+    part.write(folder, make_pages(project, *arguments))
+    part.used = dict(project.used)
+    part.captions = {key: short_caption(project, key) for key in captioned}
+    return part
 
 
-def _exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> tuple[Files, Uses, dict[str, Markup]]:
-    """Return the pages of exhibits, the exhibits that cite each work, and the short captions by key."""
-    files = list(exhibit_pages(project, labels))
-    return files, project.used, {key: short_caption(project, key) for key in labels}
+@lru_cache(1)
+def _unpickled(pickled: bytes) -> SiteProject:
+    """Return a project, which a worker keeps for later calls with the values that it caches."""
+    project: SiteProject = pickle.loads(pickled)
+    return project
 
 
-def _artifact_pages(
-    project: SiteProject, keys: Sequence[str], printed: Mapping[str, Collection[tuple[int, str]]]
-) -> tuple[Files, Uses]:
-    """Return the pages of the artifacts that the steps `keys` make, and the artifacts that cite each work."""
-    return list(artifact_pages(project, keys, printed)), project.used
+def write_files(folder: Path, files: Files) -> None:
+    """Write files below a folder and remove all others there."""
+    part = Part()
+    part.write(folder, files)
+    _remove_others(folder, part.paths)
 
 
-def _add_uses(project: SiteProject, used: Uses) -> None:
-    for key, nodes in used.items():
-        project.used.setdefault(key, []).extend(nodes)
-
-
-def write_files(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
-    """Write files below a folder and remove all others there; return the number of files, and of changed files."""
-    paths, changed = set(), 0
-    for name, content in files:
-        path = folder / name
-        paths.add(path)
-        changed += write(path, content)
+def _remove_others(folder: Path, paths: Collection[Path]) -> int:
+    """Remove all files below a folder except `paths`, and empty folders; return the number of removed files."""
+    removed = 0
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir():
             if not any(path.iterdir()):
                 path.rmdir()
         elif path not in paths:
             path.unlink()
-            changed += 1
-    return len(paths), changed
+            removed += 1
+    return removed

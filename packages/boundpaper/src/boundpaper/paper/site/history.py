@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
@@ -53,7 +54,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     changes: dict[str, str] = {}
     edge_commits = _edge_commits(root)
     with _BlobReader(root) as blobs:
-        for name, commit, date, subject, old, new in versions:
+        for name, commit, date, subject, old, new in sorted(versions, key=itemgetter(0)):  # one result after the other
             if commit in edge_commits:
                 continue
             if len(revisions := by_result.setdefault(name, [])) == MOST:

@@ -1,43 +1,36 @@
 """Write a page for each artifact: its content, its origin, its history, and the nodes that depend on it."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 from boundpaper.build.outline import Node
 from boundpaper.paper.site.grid import table_of_frame
-from boundpaper.paper.site.history import Revision, histories, shallow_note
+from boundpaper.paper.site.history import Revision, shallow_note
 from boundpaper.paper.site.page import page
-from boundpaper.paper.site.project import SiteProject, artifact_rows
+from boundpaper.paper.site.project import PLACES, SiteProject
 from boundpaper.paper.site.walk import NAMES, neighbours
 from boundpaper.paper.site.works import work_link
-from boundpaper.store.descriptor import files, resource
+from boundpaper.store.descriptor import files
 from boundpaper.store.reader import read
 from boundpaper.typeset import addresses
 
-PLACES = "places"
-
 
 def artifact_pages(
-    project: SiteProject, keys: Iterable[str], printed: Mapping[str, Collection[tuple[int, str]]]
+    project: SiteProject,
+    keys: Iterable[str],
+    printed: Mapping[str, Collection[tuple[int, str]]],
+    revisions: Mapping[str, tuple[Revision, ...]] | str,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield `artifact/NAME.html` of each artifact that the steps `keys` make, and the tables as files below `data/`.
 
-    `printed` has the cells that chapters print, as (row, column) by artifact; these cells have an HTML id.
+    `printed` has the cells that chapters print, as (row, column) by artifact; these cells have an HTML id. `revisions`
+    are those of each result, or a sentence that says why there are none.
     """
-    origins: dict[str, list[Mapping[str, Any]]] = {}
-    if "provenance" in project.outline.maker:
-        for row in artifact_rows(project.root, "provenance"):
-            origins.setdefault(row["artifact"], []).append(row)
-    works = _works_by_place(project)
-    revisions, note = histories(project.root), shallow_note(project.root)
+    note = shallow_note(project.root)
     for node in (project.outline.nodes[key] for key in keys):
-        description = resource(project.root, node.name) or {}
         history: tuple[Revision, ...] | str = ()
         if node.kind not in ("source", "measurement"):
             history = revisions if isinstance(revisions, str) else revisions.get(node.name, ())
-        yield from _artifact_page(
-            project, node, description, origins.get(node.name, []), history, note, works, printed.get(node.name, ())
-        )
+        yield from _artifact_page(project, node, history, note, printed.get(node.name, ()))
 
 
 def artifact_list(project: SiteProject) -> Iterator[tuple[str, bytes]]:
@@ -45,7 +38,7 @@ def artifact_list(project: SiteProject) -> Iterator[tuple[str, bytes]]:
     nodes = [node for node in project.nodes if node.makes]
     kinds = list(NAMES)
     nodes.sort(key=lambda node: (kinds.index(node.kind), node.name))
-    titles = [str((resource(project.root, node.name) or {}).get("title", node.doc)) for node in nodes]
+    titles = [str(project.descriptions.get(node.name, {}).get("title", node.doc)) for node in nodes]
     values = {"artifacts": list(zip(nodes, titles, strict=True)), "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
 
@@ -53,14 +46,12 @@ def artifact_list(project: SiteProject) -> Iterator[tuple[str, bytes]]:
 def _artifact_page(
     project: SiteProject,
     node: Node,
-    description: Mapping[str, Any],
-    origins: list[Mapping[str, Any]],
     history: tuple[Revision, ...] | str,
     note: str,
-    works: Mapping[str, str],
     printed: Collection[tuple[int, str]],
 ) -> Iterator[tuple[str, bytes]]:
     path = addresses.artifact(node.name)
+    description = project.descriptions.get(node.name, {})
     fields = description.get("schema", {}).get("fields", [])
     units = {field["name"]: f" ({field['unit']})" if field.get("unit") else "" for field in fields}
     titles = {field["name"]: f"{field.get('description', '')}{units[field['name']]}" for field in fields}
@@ -72,7 +63,7 @@ def _artifact_page(
     places: list[str] = []
     if frame is not None and node.name != PLACES and "source" in frame:
         places = [str(place) for place in frame["source"].dropna().unique()]
-    work_keys = list(dict.fromkeys(works[place] for place in places if place in works))
+    work_keys = list(dict.fromkeys(project.work_of[place] for place in places if place in project.work_of))
     for key in work_keys:
         project.used.setdefault(key, []).append(node.key)
     claims = [row for row in project.claims if node.name in row["inputs"]]
@@ -83,7 +74,7 @@ def _artifact_page(
         "fields": fields,
         "data": data,
         "files": [name for name, _ in artifact_files],
-        "origins": origins,
+        "origins": project.origins.get(node.name, ()),
         "works": [work_link(project.works[key], "../") for key in work_keys],
         "history": history,
         "history_note": note if node.kind not in ("source", "measurement") else "",
@@ -92,11 +83,3 @@ def _artifact_page(
         **neighbours(project, node.key),
     }
     yield path, page("artifact.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **values)
-
-
-def _works_by_place(project: SiteProject) -> dict[str, str]:
-    """Return the key of the work that prints each place, by the name of the place in the column `source` of sources."""
-    if PLACES not in project.outline.maker:
-        return {}
-    rows = artifact_rows(project.root, PLACES)
-    return {row["source"]: row["citation"] for row in rows if row["citation"] in project.works}

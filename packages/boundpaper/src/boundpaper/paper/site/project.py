@@ -17,6 +17,7 @@ from boundpaper.paper.metadata import Metadata
 from boundpaper.paper.metadata import read as read_metadata
 from boundpaper.paper.site.works import CitedWork, cited_works
 from boundpaper.places import shown_file
+from boundpaper.store.descriptor import full_package
 from boundpaper.store.documents import JudgedDocument, documents
 from boundpaper.store.paper_vocabulary import metric_names, names_of
 from boundpaper.store.paper_vocabulary import read as read_vocabulary
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 EXHIBITS = ("table", "figure")
+PLACES = "places"
 KINDS = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
 KINDS |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
 """The kind of thing that the first argument of each function in a template names (`boundpaper.paper.calls`)."""
@@ -169,6 +171,25 @@ class SiteProject:
         for row in self.claims:
             rows_by_function.setdefault(row["step"], []).append(row)
         return {name: tuple(rows) for name, rows in rows_by_function.items()}
+
+    @cached_property
+    def descriptions(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the descriptions of artifacts in the descriptor by name."""
+        return {description["name"]: description for description in full_package(self.root)["resources"]}
+
+    @cached_property
+    def origins(self) -> Mapping[str, list[Mapping[str, Any]]]:
+        """Return the rows on the origin of each artifact by its name."""
+        origins: dict[str, list[Mapping[str, Any]]] = {}
+        for row in artifact_rows(self.root, "provenance") if "provenance" in self.outline.maker else ():
+            origins.setdefault(row["artifact"], []).append(row)
+        return origins
+
+    @cached_property
+    def work_of(self) -> Mapping[str, str]:
+        """Return the key of the work that prints each place, by the place's name in the column `source` of sources."""
+        rows = artifact_rows(self.root, PLACES) if PLACES in self.outline.maker else ()
+        return {row["source"]: row["citation"] for row in rows if row["citation"] in self.works}
 
     def title(self, key: str) -> str:
         """Return the text of a link to a node: a chapter's title, or the name of another node."""
