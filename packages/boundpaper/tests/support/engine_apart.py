@@ -39,6 +39,6 @@ def build(root: Path, jobs: int = 2) -> tuple[BuildOutcome, list[str], set[int]]
     notes: list[str] = []
     report = lambda event, key, text: notes.append(f"{key}: {text}") if event == "note" else None  # noqa: E731
     engine = Engine(root, Graph(steps, {}, ()), FactReader(root), report, jobs)
-    outcome = engine.build(steps)
-    engine.workers.close()
+    with engine.workers:
+        outcome = engine.build(steps)
     return outcome, notes, {int(path.read_text()) for path in (root / "out").glob("*") if path.is_file()}

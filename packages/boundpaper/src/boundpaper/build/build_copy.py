@@ -6,7 +6,7 @@ its files again, unless the project itself has been built since; then the copy i
 
 import shutil
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from boundpaper.build.closure import CODE_FOLDERS
@@ -43,7 +43,8 @@ def build_in_copy(project: Session, *keys: str) -> Path:
     if not (copy / _SEED).is_file() or (copy / _SEED).read_bytes() != seed.encode():
         _fill_copy(project, copy, project.graph.order(result_steps))
         write(copy / _SEED, seed.encode())
-    with closing(Session(copy, debug=project.debug)) as session:
+    session = Session(copy, debug=project.debug)
+    with session.engine.workers:
         session.build(keys or result_steps)
     return copy / RESULTS
 

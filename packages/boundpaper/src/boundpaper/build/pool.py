@@ -3,6 +3,8 @@
 This module imports little besides the standard library, so that a worker watches its parent before it imports more.
 """
 
+from __future__ import annotations
+
 import atexit
 import gc
 import os
@@ -54,12 +56,21 @@ def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
 
 
 class ProcessWorkers:
-    """Worker processes, started when they are first needed, for calls that depend only on their arguments."""
+    """Worker processes, started when they are first needed, for calls that depend only on their arguments.
+
+    As a context, they end after the block: once their calls have ended or, after an exception, at once.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.begun = self.broken = False
         self._stack = ExitStack()
+
+    def __enter__(self) -> ProcessWorkers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.kill_all() if kind else self.close()
 
     def begin(self) -> None:
         """Accept calls; processes start at the first call."""

@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +51,9 @@ class Session:
         with build_lock, rare_collection():
             for folder in ("out", "artifacts/results"):
                 remove_drafts(root / folder)
-            with closing(cls(root, jobs, debug, FileStamps(root, root / LOCK))) as session:
+            session = cls(root, jobs, debug, FileStamps(root, root / LOCK))
+            with session.engine.workers:
                 yield session
-
-    def close(self) -> None:
-        """End the worker processes."""
-        self.engine.workers.close()
 
     def build(self, targets: Sequence[str]) -> BuildOutcome:
         """Build `targets`; if a step failed, print every failure and raise ThesisError."""

@@ -67,8 +67,8 @@ def _typed_frame(root: Path, path: str, table: dict[str, Any] | None) -> pd.Data
         column_names = [field["name"] for field in fields_of(table, path, header)]
         if any(name not in header for name in column_names):
             raise DataError(f"{path}: {mismatch(header, column_names)[1]}")
-    for column in frame.columns:
-        if not pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
+    for column, dtype in frame.dtypes.items():
+        if not pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype) and frame[column].hasnans:
             frame[column] = frame[column].fillna("")
     if path.startswith("artifacts/measurements/") and "model" not in frame.columns:
         frame.insert(0, "model", Path(path).stem)

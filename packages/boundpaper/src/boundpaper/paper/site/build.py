@@ -31,19 +31,7 @@ Files = Iterable[tuple[str, bytes]]
 
 @dataclass
 class Part:
-    """A part of the site that was written, perhaps in a worker process.
-
-    Attributes
-    ----------
-    paths : set of Path
-        The written files, changed or not.
-    changed : int
-        The number of files that changed.
-    used : dict
-        The exhibits and artifacts that cite each work, by the work's key.
-    captions : dict
-        Short captions of exhibits by key.
-    """
+    """A part of the site: its files, how many of them changed, the nodes that cite each work, and short captions."""
 
     paths: set[Path] = field(default_factory=set)
     changed: int = 0
@@ -71,14 +59,6 @@ def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]
     Exhibits, artifacts, the ledger and the PDFs of figures in `out/figures` must have been built. The workers write the
     pages of artifacts, and of tables that no chapter shows.
     """
-    try:
-        return _write_site(project, workers)
-    except BaseException:
-        workers.kill_all()
-        raise
-
-
-def _write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]:
     folder, site = project.root / FOLDER, Part(used=project.used)
     reading = ChapterPages(project)
     labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}
@@ -93,7 +73,7 @@ def _write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int
     makers, revisions = [node.key for node in project.nodes if node.makes], ended_histories()
     for share in range(SHARES):
         keys = makers[share * len(makers) // SHARES : (share + 1) * len(makers) // SHARES]
-        ended_parts.append(workers.call(_write_part, pickled, folder, artifact_pages, (keys, cells, revisions)))
+        ended_parts.append(workers.call(_write_part, pickled, folder, artifact_pages, (keys, cells, revisions), ()))
     site.write(folder, overview_pages(project, reading))
     site.write(folder, ledger_pages(project))
     site.write(folder, exhibit_pages(project, printed))
@@ -110,18 +90,14 @@ def _write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int
 
 
 def _write_part(
-    pickled: bytes,
-    folder: Path,
-    make_pages: Callable[..., Files],
-    arguments: tuple[object, ...],
-    captioned: Iterable[str] = (),
+    pickled: bytes, folder: Path, make_pages: Callable[..., Files], arguments: tuple[object, ...], keys: Iterable[str]
 ) -> Part:
-    """Write the pages that a function makes of a pickled project; the part has the captions of `captioned` exhibits."""
+    """Write the pages that a function makes of a pickled project; the part has the captions of the exhibits `keys`."""
     project, part = _unpickled(pickled), Part()
     project.used.clear()  # of the pages of an earlier call
     part.write(folder, make_pages(project, *arguments))
     part.used = dict(project.used)
-    part.captions = {key: short_caption(project, key) for key in captioned}
+    part.captions = {key: short_caption(project, key) for key in keys}
     return part
 
 
