@@ -254,7 +254,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
 
 
 def test_blocked_key_gets_no_attention() -> None:
-    """Uniform attention and its null are those over the keys that are not blocked."""
+    """Uniform attention is shared among the keys that are not blocked, and the null counts only these keys."""
     call = calls(built("llama"))[0]
     mask = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
     mask[..., 6:, 5] = False

@@ -21,7 +21,7 @@ BOS = 1
 
 @dataclass(frozen=True)
 class PlantedBook:
-    """Questions of random words with alternating yes and no, a key in filler, and texts of random words."""
+    """Questions of random words, answered by yes and no in turn, a key in filler, and texts of random words."""
 
     name: str = "planted"
     task_names: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")
@@ -59,7 +59,7 @@ def _words(rng: random.Random, count: int) -> list[str]:
 
 
 def tokenizer(bos: bool = True) -> Any:
-    """Return a word-level tokenizer, with or without a leading beginning token."""
+    """Return a word-level tokenizer, with or without a beginning token."""
     return word_tokenizer({word: index for index, word in enumerate(ALL_WORDS)}, bos)
 
 
