@@ -1,4 +1,4 @@
-"""Claims of the thesis on pretrained models with layers zeroed, dimensions disrupted, and asked for answers."""
+"""Claims of the thesis on zeroed layers, disrupted dimensions and answers of pretrained models."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -142,8 +142,8 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
 def thesis_pretrained_levelled(
     pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """A pretrained model reads less in its prompt when the largest dimension of each head is levelled than when a
-    random one is.
+    """A pretrained model answers worse from its prompt with the largest dimension of each head set to its mean than
+    with a random one.
     """
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
