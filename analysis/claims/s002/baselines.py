@@ -22,7 +22,7 @@ def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
 
 @claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
-    """The document's tables give losses of plasticity over the context the same sign."""
+    """In the document's tables, losses of plasticity over the context have one sign."""
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]
