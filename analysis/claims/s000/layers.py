@@ -115,7 +115,7 @@ def c000_extremes_most(
 
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
-    """The least plastic layer has the highest sensitivity to position, the most plastic one next to none."""
+    """The least plastic layer has the highest sensitivity to position, the most plastic layer has almost none."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     ranked = table.sort_values("ap_overall")
     least_plastic, most_plastic = int(ranked.index[0]), int(ranked.index[-1])

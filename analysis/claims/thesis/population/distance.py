@@ -85,7 +85,7 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 
 @claim("thesis, A population of small models")
 def thesis_population_slope(population_distances: pd.DataFrame) -> Iterator[Verdict]:
-    """At base 10,000 models with rotation find passkeys past the distance at which those of base 400 find none.
+    """At base 10,000, rotary models find passkeys at distances where rotary models of base 400 find none.
 
     Post hoc: written when two seeds of base 10,000 were measured. The tests are over seeds, in prompts of four
     training lengths.

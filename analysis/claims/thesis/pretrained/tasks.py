@@ -127,7 +127,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model answers from its prompt better than by guessing; from its knowledge, not detectably so."""
+    """A pretrained model answers better than by guessing from its prompt, but not detectably from its knowledge."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
         asked = f"{row['display_name']}, asked {QUESTIONS[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"

@@ -145,7 +145,7 @@ def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
 
 
 def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
-    """A layer that rotates by itself does not show in the rotary module, but in the logits."""
+    """The rotary module does not show that a layer rotates by itself; the logits do."""
     model = remade(built("llama"), "drope")
     attention = model.model.layers[1].self_attn
     rotary = built("llama").model.rotary_emb

@@ -92,7 +92,7 @@ def test_tiled_statistics_equal_those_of_the_whole_matrix(name: str) -> None:
 
 
 def test_explicit_and_implicit_masks_give_equal_statistics() -> None:
-    """Eager models pass an additive mask, others none."""
+    """Eager attention passes an additive mask; other implementations pass no mask."""
     model = built("llama")
     plain = calls(model)[0]
     assert plain.mask is None

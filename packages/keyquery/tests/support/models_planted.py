@@ -140,7 +140,7 @@ def spiking(net: Any, layer: int, size: float = 1e5) -> Any:
 
 
 def writing_from_beginning(net: Any, layer: int, size: float = 3.0) -> Any:
-    """Give only the beginning token a value in one layer, whose attention is uniform."""
+    """Make the attention of one layer uniform, and zero the values of all tokens but the beginning token."""
     only_at_beginning(net)
     with torch.no_grad():
         attention = net.model.layers[layer].self_attn
