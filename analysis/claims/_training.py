@@ -1,4 +1,4 @@
-"""Read numbers that the prose on SmolLM3 states; judge changes between checkpoints and ranges over them."""
+"""Read numbers that the prose on SmolLM3 states; judge changes between checkpoints, and printed ranges."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -126,7 +126,7 @@ def c000_layers_order(nope_layer_cells: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("000, Per-Layer Anatomy")
 def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> Iterator[Verdict]:
-    """The table of single layers of Llama-3.2-11B tells which of them are next to a cross-attention layer."""
+    """The table of single layers of Llama-3.2-11B says which layers are next to a cross-attention layer."""
     cross_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     for _, row in nope_layer_cells[nope_layer_cells["adjacency"] != ""].iterrows():
         layer = int(row["layer"])
@@ -183,9 +183,7 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
 
 @claim("000, Background")
 def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Llama-3.2-11B-Vision has 40 layers: 32 with self-attention and rotary encoding, 8 with cross-attention and
-    none.
-    """
+    """Llama-3.2-11B-Vision has 40 layers: 32 of self-attention with rotary encoding, 8 of cross-attention without."""
     counts_by_kind = nope_layer_kinds["kind"].value_counts()
     self_count, cross_count = int(counts_by_kind.drop(CROSS).sum()), int(counts_by_kind[CROSS])
     printed_counts = [

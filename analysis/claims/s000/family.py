@@ -46,7 +46,7 @@ def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: 
 
 @claim("000, Finding 3")
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """All other models of the table are monotone."""
+    """All models of the table except those that recover are monotone."""
     models = nope_recovery_recomputed
     other_models = models[(models["agreement"] != "") & ~models["recovers"].astype(bool)]
     rising_models = other_models[other_models["shape"] == "rises"]

@@ -60,7 +60,7 @@ def c000_question_profile(
 def c000_f1_not_cause(
     models: pd.DataFrame, nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Verdict:
-    """The layers without position encoding do not cause the dip: the pattern is there in a model that has none."""
+    """The layers without position encoding do not cause the dip: a model without such layers has the pattern."""
     text_model, vision = (pick(models, model=model) for model in PAIR)
     layer_count = quote(nope_models, model=PAIR[0], metric="nope_layers").number
     recovery_row = pick(nope_recovery_recomputed, model=PAIR[0])
@@ -98,7 +98,7 @@ def c000_f1_all_rope(models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict
 
 @claim("000, Finding 1", failure="unit")
 def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The comparison of the two models, one with and one without such layers, is definitive."""
+    """The comparison of two models, of which only one has layers without position encoding, is definitive."""
     origin = pick(published_facts, fact="llama32_vision_text")
     vision = pick(models, model=PAIR[1])
     is_one_network = {origin["subject"], origin["printed"]} == set(PAIR)
@@ -222,7 +222,7 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
 
 @claim("000, Finding 2", failure="unit")
 def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
-    """A difference above 0.005 tells a layer that recovers from one that does not."""
+    """A difference above 0.005 separates layers that recover from layers that do not."""
     threshold = quote(nope_stated, statement="finding_2_threshold")
     recovery_noise, decile_noise = (pick(nope_twins, quantity=name)["value"] for name in ("recovery", "decile_mean"))
     return judge(

@@ -31,7 +31,7 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
 def c000_hypotheses_frequency(
     models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
-    """The rotary base of Llama is a candidate for what makes the recovery, by frequencies that cycle at 60-100K tokens.
+    """The recovery may come from the rotary base of Llama, which makes some frequencies cycle at 60-100K tokens.
 
     The source names a candidate and does not assert it: the claim fails if the data exclude it, and is otherwise open.
     """

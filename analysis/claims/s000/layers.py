@@ -16,7 +16,7 @@ EXTREMES = ("most plastic", "least plastic")  # categories of the table
 
 @claim("000, Finding 1")
 def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Iterator[Verdict]:
-    """In the table of two models, the layers and those without rotary positions are those of the configuration."""
+    """In the table of two models, the numbers of layers and of NoPE layers are those of the configuration."""
     for model in dict.fromkeys(nope_models["model"]):
         configuration = pick(nope_recovery_recomputed, model=model)
         self_count = int(configuration["text_layers"])
@@ -115,7 +115,7 @@ def c000_extremes_most(
 
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
-    """The least plastic layer has the highest sensitivity to position, the most plastic one next to none."""
+    """The least plastic layer has the highest sensitivity to position, the most plastic layer has almost none."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     ranked = table.sort_values("ap_overall")
     least_plastic, most_plastic = int(ranked.index[0]), int(ranked.index[-1])

@@ -73,7 +73,7 @@ def c001_longbench_declines(stated_001: pd.DataFrame, reported_lbp_lengths: pd.D
 
 @claim("001, Connecting to Benchmarks: LongBench Pro", failure="control")
 def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
-    """Plasticity of Ministral-3-14B declines less than its score, so difficulty apart from length explains a part."""
+    """Plasticity of Ministral-3-14B falls less than its score, so part of that fall is difficulty other than length."""
     falls = {}
     for mode in ("thinking", "nonthinking"):
         first, last = (pick(lbp_lengths, model=MINISTRAL_14B, mode=mode, length=length) for length in ("8k", "128k"))

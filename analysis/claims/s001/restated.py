@@ -36,7 +36,7 @@ c001_stated_again = Cells(
 
 @claim("001, Connecting to Benchmarks: LongBench Pro")
 def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one."""
+    """The profile of Ministral-3-14B is given from the shortest to the longest length for which it has a value."""
     binned_lengths = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
     limits = {"first": int(binned_lengths["tokens"].min()), "last": int(binned_lengths["tokens"].max())}
     return [

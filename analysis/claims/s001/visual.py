@@ -81,7 +81,7 @@ def c001_heads_depth(stated_001: pd.DataFrame, nope_recovery_recomputed: pd.Data
 
 @claim("001, Cross-Model Results: plasticity over two distances")
 def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
-    """Plasticity depends on the distance between keys and on the distance to the query; each family has its onset."""
+    """Plasticity depends on the distances between keys and to the query; families differ in where it begins to fall."""
     onsets = [
         quote(reported_landmarks, landmark=f"narrative_{name}_dark_distance").printed for name in ("qwen", "llama")
     ]

@@ -7,7 +7,7 @@ from boundpaper.claims import Verdict, claim, judge, quote
 
 @claim("002, Observations: ap_drop", failure="control")
 def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
-    """The plasticity drop goes with the score more closely than the number of parameters, which needs no capture."""
+    """The score correlates more with the plasticity drop than with the number of parameters, which needs no capture."""
     rows = matched_models[matched_models["in_source"].astype(bool)]
     drop_r, size_r = (float(rows[name].corr(rows["lbp"])) for name in ("ap_drop", "log_parameters"))
     return judge(
@@ -22,7 +22,7 @@ def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
 
 @claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
-    """A loss of plasticity over the context is given with one sign."""
+    """In the document's tables, losses of plasticity over the context have one sign."""
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]

@@ -123,7 +123,7 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, mode_in_wor
 
 @claim("002, Hypothesis H3")
 def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
+    """Ministral-3-14B has flat plasticity, yet its score falls from 51.88 to 37.59: part of it has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     ends_by_mode = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
     falls = {mode: 100 * (1 - ends["lbp"].iloc[1] / ends["lbp"].iloc[0]) for mode, ends in ends_by_mode.items()}
@@ -179,8 +179,8 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
 def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Ministral-3-3B scores low for want of base capability, not for loss of context.
 
-    The loss must stay within a margin at every scored length, since a fall between two cells is one draw of their
-    questions.
+    The loss must stay within a margin at every scored length, because the score at one length depends on the questions
+    drawn.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     ministral, other_models = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")

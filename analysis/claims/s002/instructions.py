@@ -137,7 +137,7 @@ def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFra
 
 @claim("002, Instructions: Option B")
 def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """Six models are to be run, and the authors asked for seven."""
+    """Six models are to be run, and the authors are to be asked for scores of seven."""
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     counts = {"to_run": scores.loc[scores["low"].isna(), "model"].nunique(), "to_ask_for": scores["model"].nunique()}
     reasons = {

@@ -144,7 +144,7 @@ def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations:
 def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: pd.DataFrame) -> Verdict:
     """Among Ministral 3, the models in order of their score are 14B, 8B and 3B, with the drops as printed.
 
-    The signs order models by score, as in the source's line on Qwen3, in which the drops increase from sign to sign.
+    The source's signs `>` order models by score: in its line on Qwen3, the drops increase from each sign to the next.
     """
     size_names = {"ministral3-14b": "14B", "ministral3-8b": "8B", "ministral3-3b": "3B"}
     cells = {

@@ -30,7 +30,7 @@ LONGEST = H7(statement="h7_failing_length_last")
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Iterator[Verdict]:
-    """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named."""
+    """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that the prose names."""
     for key, (model, feature) in PLACES.items():
         row = pick(decile_profiles, model=model)
         values = decile_values(row)
@@ -98,7 +98,7 @@ c002_windows_again = Cells(
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_bins_again(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The context is cut into ten equal bins."""
+    """The context is cut into ten bins of equal length."""
     bins = [name for name in decile_profiles.columns if name[:1] == "d" and name[1:].isdigit()]
     return compare(
         quote(stated_002, statement="t4_bins"),

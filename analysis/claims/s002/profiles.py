@@ -103,8 +103,8 @@ def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_llama32_11b_rises(decile_profiles: pd.DataFrame) -> Verdict:
-    """The profile of Llama-3.2-11B-Vision is non-monotone: lowest before 50 %, up again at 60-80 %, lowest at the
-    end.
+    """The profile of Llama-3.2-11B-Vision is non-monotone: a dip before 50 %, a rise at 60-80 %, the lowest value at
+    the end.
     """
     return _judge_bump(decile_profiles, "llama3.2-11b", recovery=(6, 7))
 
@@ -192,7 +192,7 @@ def c002_t4_mistral_flattest(
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_all_deciles(reported_deciles: pd.DataFrame) -> Verdict:
-    """Each profile has ten equal bins."""
+    """Each profile has ten bins, each of one tenth of the context."""
     table = wide(
         reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str)), metric="decile", by=["model"]
     )

@@ -181,7 +181,7 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
 def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The bump may come from layers without position encoding or from the base frequency of the rotary embedding.
 
-    Two candidates, not asserted: the claim fails only if the data exclude both (as in `c000_hypotheses_frequency`).
+    The source asserts neither cause: the claim fails only if the data exclude both (as `c000_hypotheses_frequency`).
     """
     llama = pick(models, model=LLAMA)
     small_models = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
@@ -219,9 +219,7 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
 
 @claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFrame) -> Verdict:
-    """A warm band of the two-distance map of Llama-3.1-8B, 49K to 65K from the query, is the recovery of its
-    profile.
-    """
+    """The warm band at 49K to 65K from the query in the heatmap of Llama-3.1-8B is the recovery of its profile."""
     band = printed_text(reported_landmarks, landmark="llama31_8b_warm_band")
     place = printed_text(stated_002, statement="ruler_llama_recovery_place")
     return untestable(

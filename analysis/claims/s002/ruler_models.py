@@ -68,7 +68,7 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
 
 @claim("002, RULER analysis: generational comparison")
 def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The difference may reflect 8B against 3B parameters."""
+    """The difference between Llama-3.1-8B and Llama-3.2-3B may reflect their numbers of parameters."""
     rows = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
     sizes = [float(pick(models, model=model)["parameters_nominal_b"]) for model in (OLD, NEW)]
     return untestable(
@@ -128,7 +128,7 @@ def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFra
 
 @claim("002, RULER analysis: predecessor comparison")
 def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame) -> Verdict:
-    """Its plane holds a larger share of variance, 0.410 against about 0.36."""
+    """The plane of Mistral-7B-Instruct-v0.2 holds more variance than that of Ministral 3: 0.410 against about 0.36."""
     rows = reported_mistral_predecessor[reported_mistral_predecessor["metric"] == "plane_var"]
     mistral_row, ministral_rows = pick(rows, model="mistral-v0.2-7b"), rows[rows["model"] != "mistral-v0.2-7b"]
     return compare(
@@ -141,7 +141,7 @@ def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecesso
 
 @claim("002, RULER analysis: predecessor comparison", failure="control")
 def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
-    """Within its window, its plasticity is higher than that of the Ministral 3 models."""
+    """Within its window, Mistral-7B-Instruct-v0.2 has a higher plasticity than the Ministral 3 models."""
     mistral = pick(equal_positions, model="mistral-v0.2-7b")
     ministral_rows = equal_positions[equal_positions["family"] == "Ministral 3"]
     highest = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()

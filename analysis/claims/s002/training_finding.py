@@ -92,7 +92,7 @@ def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: p
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
-    """During pre-training the model reached 0.57 at 3.5K to 4K positions."""
+    """During pre-training the model reached a plasticity of 0.57 at 3.5K to 4K positions."""
     cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
     other_values = cells[cells["checkpoint"] != FIRST]["printed"]
@@ -108,7 +108,7 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFrame) -> Verdict:
-    """That value of pre-training was reached at the bias that the model has after the extensions."""
+    """In pre-training, the plasticity of 0.57 was reached at the bias that the model has after the extensions."""
     first_cell, last_cell = (
         quote(reported_training, checkpoint=name, metric="bias_strength") for name in (FIRST, LAST)
     )
@@ -126,7 +126,7 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_content(training_positions: pd.DataFrame) -> Verdict:
-    """The variance of content may be lower at 48K to 64K positions, so that the least bias dominates."""
+    """The variance of content may be lower at 48K to 64K positions, so that even a very small bias dominates."""
     last_bin = pick(training_positions, checkpoint=LAST, bin="48K-64K")
     return untestable(
         "the content variance by distance would decide, and no source gives it; the bias there is not the least one: "
@@ -146,7 +146,7 @@ def c002_gap_rotation(checkpoints: pd.DataFrame) -> Verdict:
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFrame) -> Verdict:
-    """The bias leaves a gap at distant positions that something else has to fill.
+    """The bias does not explain all of the loss of plasticity at distant positions: there is another cause.
 
     The two named candidates, decay of content and rotation, have separate claims (`c002_gap_content`,
     `c002_gap_rotation`).

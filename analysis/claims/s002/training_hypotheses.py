@@ -156,7 +156,7 @@ def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> 
 
 @claim("002, Hypothesis H6")
 def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
-    """The drop is a bias component plus a content-decay component, the first being that of pre-training."""
+    """The drop is a bias component, as large as the drop of pre-training, plus a content-decay component."""
     token, window, drop = pick_each(
         training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
@@ -178,7 +178,7 @@ def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positio
 
 @claim("002, Hypothesis H6")
 def c002_h6_content_decay(training_positions: pd.DataFrame) -> Verdict:
-    """The excess reflects content that loses variance at distant positions, whatever the bias."""
+    """The excess over the pre-training drop reflects content that loses variance with distance, whatever the bias."""
     rows = training_positions[training_positions["extension"].astype(bool)]
     gaps = rows[rows["gap"].notna() & (rows["start"] >= 8192)]["gap"]
     last = pick(rows, checkpoint=LAST, bin="48K-64K")
@@ -201,7 +201,7 @@ def c002_h6_ministral_kept(training_comparison: pd.DataFrame) -> Verdict:
 
 @claim("002, Hypothesis H6", failure="unit")
 def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests: pd.DataFrame) -> Verdict:
-    """What is left after the extensions is independent of the positional bias."""
+    """The drop that is left after the extensions is independent of the positional bias."""
     row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
     return judge(
         float(row["p_value"]) > 0.05,

@@ -81,7 +81,7 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
 
 @claim("002, Connection to Cross-Model Observations")
 def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
-    """The four models of the comparison were trained at the context given."""
+    """The four models of the comparison were trained at the context that the comparison prints."""
     for _, row in reported_training_comparison.drop_duplicates("model").iterrows():
         facts = pick(models, model=row["model"])
         tokens = int(str(row["context_trained"]).removesuffix("K")) * 1024
@@ -144,7 +144,7 @@ def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.Dat
 
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """Ministral-3-3B does so over a context twice as long."""
+    """Ministral-3-3B is flatter than SmolLM3 over a context twice as long."""
     ministral, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured_ratio = float(ministral["captured_context"]) / float(smollm3["captured_context"])
     trained_ratio = float(ministral["context_stated"]) / float(smollm3["context_stated"])

@@ -153,7 +153,7 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """At that onset the correlation of keys with position is preserved."""
+    """At the onset of the extension the correlation of keys with position is preserved."""
     before, after = (value_at(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
     correlations = in_phases(training_trajectory, PRETRAINING)["r_k_a"]
     spread = float(correlations.max() - correlations.min())
@@ -170,7 +170,7 @@ def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: p
 def c002_onset_first_fifth_recovers(
     stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
 ) -> Verdict:
-    """At the onset the plasticity of the first fifth comes back to the level of the first stage.
+    """At the onset of the extension the plasticity of the first fifth comes back to the level of the first stage.
 
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
@@ -199,7 +199,7 @@ def c002_onset_first_fifth_recovers(
 def c002_onset_last_fifth_plummets(
     training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
 ) -> Verdict:
-    """At the onset the plasticity of the distant positions plummets."""
+    """At the onset of the extension the plasticity of distant positions plummets."""
     before, after = (value_at(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
     starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
     level_before, level_after = (
@@ -217,7 +217,7 @@ def c002_onset_last_fifth_plummets(
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_drop_triples(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """At the onset ap_drop triples."""
+    """At the onset of the extension ap_drop triples."""
     return judge_change(stated_002, "phase2_drop_ratio", training_changes, "onset", "ap_drop")
 
 

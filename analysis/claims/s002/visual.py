@@ -12,7 +12,7 @@ from boundpaper.claims.words import listed
 
 @claim("002, Visual Analysis: bucket heatmaps")
 def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """Thresholds, onsets and likenesses read off the maps of plasticity over two distances."""
+    """The heatmaps of plasticity over two distances have the thresholds, onsets and likenesses read off them."""
     return _untestable_landmarks(
         reported_landmarks,
         "002 heatmaps",
@@ -24,7 +24,7 @@ def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> lis
 
 @claim("002, Visual Analysis: per-head plasticity profiles")
 def c002_head_bundles(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """Spread, bundles and convergence read off the profiles of single heads."""
+    """The profiles of single heads have the spread, bundles and convergence read off them."""
     heads = reported_landmarks[reported_landmarks["kind"] == "head bundle"]
     return _untestable_landmarks(
         heads,

@@ -72,7 +72,7 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
         share = (highest_end.number - lowest) / (lowest_start - lowest)
         yield judge(
             share >= HALFWAY,
-            f"From a lowest_start of {lowest_start:.0f} at the lowest they fall to {lowest:.0f} and come back to "
+            f"From a start of {lowest_start:.0f} at the lowest they fall to {lowest:.0f} and come back to "
             f"{highest_end.printed} at best, {100 * share:.0f} % of the way; a U or V is taken to come back "
             f"{100 * HALFWAY:.0f} % of it or more.",
             otherwise="not supported",

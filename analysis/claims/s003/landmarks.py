@@ -163,7 +163,7 @@ def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("003, Detailed Analysis")
 def c003_points(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
-    """Where the curves start, reach their trough and end, and how low."""
+    """The charts show where the curves start, reach their trough and end, and how low they are there."""
     for (model, anchoring, landmark), rows in delta_p_landmarks.groupby(["model", "anchoring", "landmark"], sort=False):
         listing = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
         yield untestable(

@@ -114,7 +114,7 @@ def c004_layers_and_heads(drope_stated: pd.DataFrame, models: pd.DataFrame) -> I
 
 @claim("004, What This Means")
 def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
-    """DroPE does all positional bookkeeping in its first layer, where the other spreads it over 32 layers."""
+    """DroPE does all positional bookkeeping in its first layer, while RoPE spreads it over 32 layers."""
     query = pick(massive_layer_summary, tensor="query")
     return untestable(
         f"Counts and norms show that layer 1 differs ({query['layer1_share_drope']:.0f} % of the massive query "
@@ -125,7 +125,7 @@ def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
 
 @claim("004, What This Means")
 def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFrame) -> Verdict:
-    """Whether the change helps at 32K or 128K tokens is not answered."""
+    """Whether DroPE helps at 32K or 128K tokens is not answered."""
     longest = int(drope_context["context"].astype(int).max())
     lengths = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
     return judge(

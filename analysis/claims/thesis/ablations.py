@@ -1,4 +1,4 @@
-"""Claims of the thesis on the ablations that sections of document 004 cite from their table, and leave out."""
+"""Claims of the thesis on which ablations of a table the sections of document 004 cite, and which they leave out."""
 
 from collections.abc import Iterator
 

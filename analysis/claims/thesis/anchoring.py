@@ -33,8 +33,8 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, in each layer whose probe detects truth, statements lose belief with the question that
-    they need.
+    """In each layer of the small models whose probe detects truth, the probe believes statements less when the question
+    that they need is cut.
     """
     rows = _tiny(anchoring_curves, "design", "question")
     below_zero = int((rows["delta_p_high"] < 0).sum())
@@ -65,7 +65,7 @@ def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, cutting as many tokens of the surrounding text moves the probes by less than two points."""
+    """In the small models, cutting equally many filler tokens instead moves the probes by less than two points."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     top_row = rows.iloc[int(rows["filler"].abs().argmax())]
     return judge(
@@ -79,7 +79,7 @@ def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
-    """Drawn from all tokens but the question's, the control stays within two points in every layer as well."""
+    """Cutting as many tokens from anywhere but the question moves the probes by less than two points in every layer."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     beyond_limit = rows[rows["control"].abs() >= LIMIT]
     top_row = rows.iloc[int(rows["control"].abs().argmax())]
@@ -95,7 +95,7 @@ def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
-    """Groups made by the outcome lie farther apart than groups made by what a statement's truth needs."""
+    """Groups formed by the probe's flips lie farther apart than groups formed by what a statement's truth needs."""
     outcome_gap, design_gap = (value_of(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
     return judge(
         abs(outcome_gap) > abs(design_gap),
@@ -109,7 +109,7 @@ def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
-    """A gap remains when one probe makes the groups and another one, trained on other data, is measured."""
+    """A gap remains when one probe forms the groups and a second probe, trained on other data, is measured."""
     question, answer = (
         _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
     )
@@ -127,7 +127,7 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
-    """Many samples that come out answer-anchored need the question by construction: surviving a cut is no proof."""
+    """Many statements keep their class without the question, and so count as answer-anchored, though they need it."""
     needing_share, flip_share = (value_of(anchoring_counts, name) for name in ("needing", "question_flips"))
     return judge(
         needing_share > FEW_FLIPS,
@@ -141,7 +141,7 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
-    """Statements about what a pretrained model knows lose belief when their end cannot see their beginning."""
+    """A pretrained model believes statements on what it knows less when their end cannot attend to their beginning."""
     return [
         by_interval(
             row,

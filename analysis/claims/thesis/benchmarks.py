@@ -13,7 +13,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 @claim("thesis, Plasticity and benchmarks")
 def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
-    """No metric correlates with LongBench Pro so strongly that seven models would show it four times in five."""
+    """No metric correlates with LongBench Pro strongly enough for seven models to show it with 80 % power."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson"]
     needed_r = smallest_correlation(int(rows["n"].iloc[0]))
     top_row = rows.sort_values("estimate", key=abs).iloc[-1]
@@ -28,7 +28,7 @@ def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Plasticity and benchmarks")
 def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame) -> Verdict:
-    """For no metric is a correlation with the overall score shown once the number of metrics is counted."""
+    """After correction for the number of metrics, no metric correlates significantly with the overall score."""
     rows = pd.concat([lbp_correlations, lbp_correlations_extended], ignore_index=True)
     rows = rows[rows["test"].isin(COEFFICIENTS)]
     top_row = rows.sort_values("p_adjusted").iloc[0]
@@ -44,7 +44,7 @@ def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlation
 
 @claim("thesis, Plasticity and benchmarks")
 def thesis_one_model_decides(lbp_correlations: pd.DataFrame) -> Verdict:
-    """For every metric there is one model without which next to nothing is left of its evidence."""
+    """For every metric, leaving out one model removes nearly all evidence of a correlation."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson_leave_one_out"]
     overall = pick(rows, comparison="ap_overall")
     top_row = rows.sort_values("p_value").iloc[0]
@@ -84,9 +84,7 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
 def thesis_decline_goes_with_drop(
     length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame, decline_joint: pd.DataFrame
 ) -> Verdict:
-    """Models of a larger drop lose more of their score from 8K to 128K, by all variants together; no one model
-    decides.
-    """
+    """Models with a larger drop lose more score from 8K to 128K, over all variants and with any one model left out."""
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     rows = _compared_models(length_decline)
     refits = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
@@ -110,7 +108,7 @@ def thesis_decline_goes_with_drop(
 def thesis_decline_checks(
     length_decline: pd.DataFrame, lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame
 ) -> list[Verdict]:
-    """What the relation of drop and relative decline does not show, in the seven models without thinking."""
+    """Checks limit what the relation of drop and relative decline shows (seven models, scores without thinking)."""
     rows = _compared_models(length_decline)
     drop, decline = rows["ap_drop"], rows["decline"]
     inside_families = within_family(
@@ -159,7 +157,7 @@ def thesis_decline_checks(
 
 @claim("thesis, Plasticity and benchmarks")
 def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_full_context: pd.DataFrame) -> Verdict:
-    """One model, captured over a quarter of the others' context, sets the sign of drop against RULER at 128K."""
+    """One model, captured over a quarter of the context, sets the sign of the correlation of drop and RULER at 128K."""
     every_model, full_context = (
         pick(frame, comparison="ap_drop", test="pearson")
         for frame in (ruler_correlations, ruler_correlations_full_context)
@@ -198,9 +196,9 @@ def _judge_test(test: Estimate, true: bool, statement: str, reason: str, key: st
 
 @claim("thesis, Plasticity and benchmarks")
 def thesis_decline_units(decline_units: pd.DataFrame) -> Iterator[Verdict]:
-    """What goes with the drop is a share of the score; in points of the score nothing is shown.
+    """The drop is related to the lost share of the score; a relation to the lost points is not shown.
 
-    Tests all variants from 8K to 128K jointly, by permuting the models' drops in all of them.
+    The test covers all variants from 8K to 128K at once: it permutes the models' drops in all of them.
     """
     for unit, loss in (("share", "a larger share of their score"), ("points", "more points of their score")):
         row = pick(decline_units, mode="both", unit=unit)

@@ -12,7 +12,7 @@ FLAT_FAMILY = "Ministral 3"
 
 @claim("thesis, Methods")
 def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
-    """Every capture holds a sample of the query heads: as many were drawn of each model, of whatever size."""
+    """Every capture holds a sample of the query heads; the same number was drawn from each model, whatever its size."""
     counts = sorted(set(capture_heads["drawn"]))
     incomplete = capture_heads[capture_heads["sampled"] != capture_heads["drawn"]]
     incomplete_in_words = listed([f"{row['display_name']} {row['sampled']}" for _, row in incomplete.iterrows()])
@@ -88,7 +88,7 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
 def thesis_estimator_turns(
     bin_kept: pd.DataFrame, bin_bounds: pd.DataFrame, bin_factors: pd.DataFrame, decile_profiles: pd.DataFrame
 ) -> list[Verdict]:
-    """Pooling queries that rotation turned raises plasticity, and can make a part of its fall (post hoc)."""
+    """Pooling queries that rotation turned raises plasticity, and can explain a part of its fall (post hoc)."""
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
     added_shares = ((widest["pooled"] - widest["aligned"]) / widest["pooled"]).groupby(widest["model"]).mean()
     growth = bin_factors.set_index("factor")["value"].astype(float)

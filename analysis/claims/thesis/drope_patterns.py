@@ -25,7 +25,7 @@ def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_att
 
 @claim("thesis, What removing rotary positions changes")
 def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdict:
-    """One or two tokens of a sentence carry the mean norm that layer 1's MLP writes, most tokens that of attention."""
+    """In layer 1, one or two tokens carry the mean norm of the MLP's output; most tokens carry that of attention."""
     rows = token_concentration[token_concentration["layer"] == 1]
     mlp, attention = (
         rows[rows["component"] == component].set_index("positional") for component in ("mlp", "attention")
@@ -43,7 +43,7 @@ def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdic
 
 @claim("thesis, What removing rotary positions changes")
 def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
-    """In DroPE, as in RoPE, the MLP of layer 1 writes the large vector at BOS, not that of layer 2."""
+    """In DroPE, as in RoPE, the MLP of layer 1 writes the large vector at BOS; the MLP of layer 2 does not."""
     rows = content_layers[content_layers["scope"] == "BOS"]
     norms = {
         model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)] for model in PAIR
@@ -85,7 +85,7 @@ def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
 
 @claim("thesis, What removing rotary positions changes")
 def thesis_figure_g_repeats(figure_g_layers: pd.DataFrame) -> Verdict:
-    """The coordinates of the report's Figure G repeat four values: from layer 8 on each equals the one four before."""
+    """Figure G of the report repeats four coordinates: from layer 8 on, each equals the one four layers before."""
     later_layers = figure_g_layers[figure_g_layers["layer"] >= 8]
     repeats = int(later_layers["repeats"].sum())
     return judge(

@@ -1,4 +1,4 @@
-"""Claims of the thesis on baselines of the knowledge tasks: in Experiments 3 and 4, and below chance."""
+"""Claims of the thesis on baselines of the knowledge tasks: they differ between experiments, or lie below chance."""
 
 import pandas as pd
 
@@ -7,9 +7,7 @@ from boundpaper.claims import ALPHA, Verdict, claim, judge, pick
 
 @claim("thesis, Massive values with and without rotary positions")
 def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
-    """The two experiments that run the same tasks differ in the undisturbed accuracy, which no disruption has
-    touched.
-    """
+    """The two experiments that run the same tasks differ in accuracy even before any disruption."""
     tested_tasks = knowledge_protocols[knowledge_protocols["p_base_holm"].notna()]
     differing_tasks = tested_tasks[tested_tasks["p_base_holm"] < ALPHA]
     phrases = [

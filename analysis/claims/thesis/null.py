@@ -29,7 +29,7 @@ def thesis_null_falls(measured_models: pd.DataFrame, captured_models: pd.DataFra
 
 @claim("thesis, Attention plasticity across models")
 def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
-    """Networks with random weights fall because attention makes late queries alike.
+    """Plasticity falls in networks with random weights because attention makes late queries alike.
 
     Four predictions, written before the networks were measured by layer; each is judged over every measured size.
     """

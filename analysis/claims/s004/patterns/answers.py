@@ -15,7 +15,7 @@ SHARES = Artifact("error_shares").where(positional="DroPE")
 
 @claim("004, 11.5 Error Analysis")
 def c004_ans_trials(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Iterator[Verdict]:
-    """Twenty trials were sorted in each condition."""
+    """In each condition, the answers of twenty trials were sorted into kinds."""
     drope = error_shares[error_shares["positional"] == "DroPE"]
     for context, rows in drope.groupby("context"):
         yield compare(

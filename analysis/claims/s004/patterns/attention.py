@@ -78,7 +78,7 @@ def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) ->
 
 @claim("004, 8.2 Method")
 def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
-    """A head counts as a sink from the same attention to BOS as in Experiment 4."""
+    """The attention to BOS from which on a head counts as a sink is the same as in Experiment 4."""
     formula = quote(drope_stated, statement="s5_1_sink_threshold_formula")
     return compare(
         quote(drope_stated, statement="s8_2_sink_threshold"),
@@ -183,7 +183,7 @@ def c004_pat_similarity_against_function(
 
 @claim("004, 8.3 Results, pattern table", failure="control")
 def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
-    """By mean attention to BOS the models stand in one order, DroPE above RoPE."""
+    """In both experiments, mean attention to BOS is higher in DroPE than in RoPE."""
     exp7, exp5 = pick_each(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=(7, 5))
     return judge(
         exp7["difference"] > 0 and exp5["difference"] > 0 and not is_unrotated(drope_attention_origins, 7),

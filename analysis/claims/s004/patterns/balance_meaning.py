@@ -14,9 +14,7 @@ FAR = 5.0  # points of a share by which layers differ visibly in the figures
 
 @claim("004, 10.4 Key Finding")
 def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataFrame) -> Iterator[Verdict]:
-    """After layer 1 both models write about 35 % by attention and 65 % by MLP, judged by the mean that is further
-    off.
-    """
+    """After layer 1 both models write about 35 % by attention and 65 % by MLP; the model further off is judged."""
     row = pick(balance_summary, layers="2-31")
     for component, statement in (("attention", "s10_4_later_attention"), ("MLP", "s10_4_later_mlp")):
         reported = quote(drope_stated, statement=statement)
@@ -130,7 +128,7 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
 
 @claim("004, 10.3 Results, Figure 22; Figure G")
 def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """The inversion of attention and MLP is one of layers 0 and 1."""
+    """Attention and MLP exchange their order of size in layers 0 and 1."""
     inverted_layers = balance_layers[balance_layers["inverted"]]["layer"].tolist()
     layer0 = pick(balance_layers, layer=0)
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]

@@ -86,7 +86,7 @@ def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
 
 @claim("004, 11.3 The Crossover")
 def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
-    """DroPE shows no such cliff at the training boundary."""
+    """DroPE, unlike RoPE, has no sudden fall at the training boundary."""
     rows = rows_where(context_cells, protocol=ERRORS, positional="DroPE")
     at_2k, at_4k = (pick(rows, context=context) for context in (2048, 4096))
     return judge(
@@ -160,7 +160,7 @@ def c004_ctx_layer1_essential(drope_context: pd.DataFrame) -> Verdict:
 
 @claim("004, 15 Publication Figures, Figure H")
 def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Iterator[Verdict]:
-    """Figure H draws the accuracies of sections 11.2 and, at 2048 tokens, 11.5."""
+    """Figure H draws the accuracies of section 11.2, and at 2048 tokens those of section 11.5."""
     for _, point in drope_figures[drope_figures["figure"] == "H"].iterrows():
         same_context = context_cells[
             (context_cells["positional"] == point["series"])

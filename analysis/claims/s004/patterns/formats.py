@@ -74,7 +74,7 @@ def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFr
 
 @claim("004, 11.7 Prompt Format Sensitivity")
 def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
-    """DroPE needs explicit cues to know what to attend to, while RoPE has it from position."""
+    """DroPE needs explicit cues to know what to attend to, while RoPE knows it from position."""
     format_count = len({name for name in drope_formats["format"] if name != "any"})
     return untestable(
         f"The {format_count} formats differ in wording, in digits and in length at once; one prompt with and without "
@@ -135,7 +135,7 @@ def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame
 
 @claim("004, 11.8 Summary, trade-off table")
 def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -> Iterator[Verdict]:
-    """The ranges of ranking accuracy are those of the ranking table, RoPE's within the training length."""
+    """The ranges of ranking accuracy are those of the ranking table; for RoPE, of its lengths within training."""
     for model, longest in (("RoPE", 4096), ("DroPE", 8192)):
         rows = ranking_cells[(ranking_cells["positional"] == model) & (ranking_cells["context"] <= longest)]
         reported = quote(drope_tradeoff, aspect="verification_range", positional=model)
@@ -153,7 +153,7 @@ def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -
 
 @claim("004, 11.8 Summary")
 def c004_fmt_trades(drope_tradeoff: pd.DataFrame) -> Verdict:
-    """DroPE trades precision within for generalization beyond the training length."""
+    """DroPE trades precision within the training length for generalization beyond this length."""
     aspect_count = drope_tradeoff["aspect"].nunique()
     return untestable(
         f"The table's {aspect_count} aspects compare one recalibrated model with one that was not trained further; the "

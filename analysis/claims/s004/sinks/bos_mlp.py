@@ -94,8 +94,8 @@ def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
 
 @claim("004, 5.5 Interpretation")
 def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.DataFrame) -> Verdict:
-    """Only RoPE keeps critical information at the first token; DroPE's collects attention and stores nothing
-    essential.
+    """Only RoPE keeps critical information at the first token; DroPE's first token collects attention and stores
+    nothing essential.
     """
     row = pick(bos_mlp_effects, experiment=6, positional="DroPE")
     tasks = rows_where(layer1_task_shares, positional="DroPE", condition="layer1_bos_only")

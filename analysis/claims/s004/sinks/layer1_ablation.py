@@ -76,7 +76,7 @@ def c004_drope_uniform(
     layer1_task_shares: pd.DataFrame,
     drope_stated: pd.DataFrame,
 ) -> Iterator[Verdict]:
-    """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each."""
+    """In DroPE, MLP and attention of layer 1 are equally important: without either, perplexity is about 201-fold."""
     reported = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}
     for condition, name in names.items():
@@ -108,7 +108,7 @@ def c004_drope_uniform(
 def c004_drope_more_resilient(
     layer1_contrasts: pd.DataFrame, layer1_task_shares: pd.DataFrame, drope_stated: pd.DataFrame
 ) -> list[Verdict]:
-    """DroPE is 9 times more resilient to removing the layer-1 MLP."""
+    """DroPE is 9 times more resilient than RoPE to removing the layer-1 MLP."""
     row = _contrast(layer1_contrasts, "mlp_rope_over_drope")
     reported = quote(drope_stated, statement="s7_4_resilience_ratio")
     tasks = layer1_task_shares[layer1_task_shares["condition"] == "layer1_mlp"]

@@ -32,7 +32,7 @@ c004_phase_cells = Cells(
 
 @claim("004, 5.4 Additional Phase Metrics")
 def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -> Iterator[Verdict]:
-    """The spike layer, the first where the first token's norm is more than twice that of other tokens, is 1 and 2."""
+    """The first token's norm first exceeds twice that of other tokens in layer 1 of RoPE and layer 2 of DroPE."""
     threshold = quote(drope_stated, statement="s5_4_spike_ratio")
     for model in PAIR:
         name = model.lower()
@@ -119,7 +119,7 @@ def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) ->
 
 @claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's."""
+    """DroPE's smallest entropy is larger, so its representations stay more distributed than RoPE's."""
     same_run, precision = _same_run(drope_protocols)
     ratio = value_of(phase_summary, "min_entropy_ratio")
     return judge(

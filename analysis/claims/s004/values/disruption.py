@@ -114,7 +114,7 @@ def c004_cohens_d(
 def c004_reliance(
     drope_disruption_statistics: pd.DataFrame, disruption_ratios: pd.DataFrame, disruption_by_text: pd.DataFrame
 ) -> list[Verdict]:
-    """The model with rotary positions relies 82 times more on massive values."""
+    """The model with rotary positions relies 82 times more on massive values than DroPE does."""
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")
     selected = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
@@ -144,7 +144,7 @@ def c004_reliance(
 
 @claim("004, One Weird Paradox and Figure 3")
 def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
-    """Zeroing the massive dimensions breaks RoPE but only degrades DroPE, for which it is not so bad."""
+    """Zeroing the massive dimensions breaks RoPE; DroPE only degrades, which is not so bad."""
     drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
     rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
     listing = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())

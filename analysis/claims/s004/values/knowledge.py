@@ -188,7 +188,7 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("004, 15 Publication Figures, Figure D")
 def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Verdict:
-    """Figure D draws the degradation of accuracy in the sense of the table."""
+    """Figure D draws the degradation of accuracy with the same sign as the table."""
     points = drope_figures[drope_figures["figure"] == "D"]
     degradations = drope_knowledge[drope_knowledge["metric"] == "degradation"]
     pairs = points.assign(task=points["x"].str.lower()).merge(

@@ -48,7 +48,7 @@ c004_knowledge_settings = Cells(
 
 @claim("004, 4.2 Results")
 def c004_rates_are_counts(drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame) -> Iterator[Verdict]:
-    """Every accuracy is a whole number of the stated items."""
+    """Every accuracy is a whole number of right items divided by the stated number of items."""
     for model in PAIR:
         for task in TASKS:
             n = int(quote(drope_stated, statement=f"s4_1_{task}_items").number)

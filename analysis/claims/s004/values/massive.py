@@ -15,7 +15,7 @@ TENSORS = ("query", "key", "value")
 
 @claim("004, 1.1 Massive Values")
 def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
-    """A value is massive above five times the mean norm, in words as in the formula."""
+    """A value is massive above five times the mean norm, both by the words and by the formula."""
     statements = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
     values = [quote(drope_stated, statement=statement).number for statement in statements]
     return judge(
@@ -118,7 +118,7 @@ def c004_layer1_times(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
 
 @claim("004, One Weird Paradox")
 def c004_layer1_tensors(drope_stated: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Verdict:
-    """Layer 1 has 37 times more massive values than with rotary positions, whichever the tensor."""
+    """Layer 1 of DroPE has 37 times more massive values than layer 1 of RoPE, in every tensor."""
     ratios = {tensor: float(pick(massive_layer_summary, tensor=tensor)["layer1_ratio"]) for tensor in (*TENSORS, "all")}
     reported = quote(drope_stated, statement="paradox_layer1_ratio")
     fitting_tensors = [tensor for tensor, ratio in ratios.items() if abs(ratio - 1 - reported.number) <= 0.5]

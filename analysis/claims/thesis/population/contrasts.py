@@ -72,13 +72,13 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
 
 @claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
-    """The effects of dropping the rotation, compared with further training with it."""
+    """Dropping the rotation has the effects that the plan names, compared with further training that keeps it."""
     return _judge_items(population_contrasts, CONTRASTS, "difference")
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
-    """Which properties go with the loss of passkeys over length, where nothing else varies."""
+    """Properties correlate with the loss of passkeys over length, where nothing else varies."""
     return _judge_items(population_relations, RELATIONS, "rho")
 
 
@@ -91,24 +91,24 @@ def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
 
 @claim("thesis, A population of small models")
 def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
-    """The effects of dropping the rotation, over all trained models: post hoc, in addition to the planned contrasts."""
+    """Over all trained models, dropping the rotation has the effects that the plan names (post hoc)."""
     return _judge_items(population_contrasts_every, CONTRASTS, "difference", EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
-    """Which properties go with the loss of passkeys over length, over all trained models: post hoc, not planned."""
+    """Over all trained models, properties correlate with the loss of passkeys over length (post hoc)."""
     return _judge_items(population_relations_every, RELATIONS, "rho", EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
-    """Within a layer, properties of a head go with the cost of its removal, over all trained models: post hoc."""
+    """Over all trained models, properties of a head correlate with the cost of its removal in a layer (post hoc)."""
     return _judge_items(population_head_damage_every, DAMAGES, "rho", EVERY_MODEL)
 
 
 def _judge_items(table: pd.DataFrame, items: Items, column: str, ending: str = ".") -> list[Verdict]:
-    """Return a verdict per item; its statement ends in `ending`."""
+    """Return a verdict per item; each statement ends in `ending`."""
     in_words = models_in_words if column == "rho" else seeds_in_words
     return [
         judge_both(row, column, sign, item, f"{statement[:-1]}{ending}", in_words(row))

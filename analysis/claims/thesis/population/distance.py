@@ -34,8 +34,8 @@ FEWEST = 6  # number of seeds below which no test of the plan can decide
 def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     """Dropping the rotation changes how many passkeys near the question are found in long prompts.
 
-    Post hoc at the primary base, where it was seen; at the other base the same direction was asked before its
-    reported models were measured.
+    The effect was seen at the primary base, so it is post hoc there; at the other base the same direction was asked
+    before the reported models were measured.
     """
     contrast = population_near[population_near["compared"] == "C minus B"]
     for base, where, prefix in ASKED:
@@ -55,7 +55,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
 def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verdict]:
     """Models with rotation find fewer than one in a hundred keys from one and a half training lengths on.
 
-    Post hoc at the base where it was observed; at the other base it was written down before any model was trained.
+    Post hoc at the base where it was observed; at the other base the claim was written before any model was trained.
     """
     far_rows = population_distances[
         population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
@@ -85,9 +85,10 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 
 @claim("thesis, A population of small models")
 def thesis_population_slope(population_distances: pd.DataFrame) -> Iterator[Verdict]:
-    """At base 10,000 models with rotation find passkeys past the distance at which those of base 400 find none.
+    """At base 10,000, rotary models find passkeys at distances where rotary models of base 400 find none.
 
-    Post hoc, written when two seeds of that base were measured; by seed, in prompts of four training lengths.
+    Post hoc: written when two seeds of base 10,000 were measured. The tests are over seeds, in prompts of four
+    training lengths.
     """
     rows = rows_where(population_distances, base=BASES[1], arm="B", multiple=LONG, low=BEYOND)
     rows = rows.assign(share=rows["right"] / rows["n"])  # not the stored shares: rounding them creates or breaks ties

@@ -18,7 +18,7 @@ MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run le
 
 @claim("thesis, A population of small models")
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> Iterator[Verdict]:
-    """Effects of removed positions that the DroPE report finds exceed those of further training with rotation."""
+    """The effects that the DroPE report finds without rotation exceed those of further training with rotation."""
     asked_rows = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     tests = _corrected_p(asked_rows)
     for _, row in asked_rows.iterrows():
@@ -70,7 +70,7 @@ def _corrected_p(asked_rows: pd.DataFrame) -> pd.DataFrame:
 
 @claim("thesis, A population of small models")
 def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
-    """Among a model's wrong passkeys, more miscount digits without rotation: digits inserted, or one lost from a run.
+    """Without rotation, more of a model's wrong passkeys have digits inserted, or one digit of a run lost.
 
     Post hoc, up to twice the training length. Inserted digits were asked about first; lost digits were added because
     the answers that the DroPE report quotes have lost a digit of a run. Exact sign flips, Holm over both kinds.
@@ -111,7 +111,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return, by seed and arm, the share of wrong passkeys of a kind in shorter prompts, and their number."""
+    """Return, by seed and arm, the share of a kind among wrong passkeys in shorter prompts, and the kind's number."""
     rows = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     totals = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (totals["count"] / totals["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()

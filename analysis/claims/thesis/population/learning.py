@@ -21,17 +21,17 @@ METRIC = "ap_last_20"
 
 @claim("thesis, A population of small models")
 def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Every model trained further without rotation learns to tell the requested passkey from others; not all with it.
+    """All models trained further without rotation learn to tell the requested passkey from others; some with it do not.
 
-    Post hoc. A model that guesses among the passkeys of a prompt is right once per number of keys; it has learned
-    when the interval of its share at the training length (Wilson, 95 %) lies above that.
+    Post hoc. A model that guesses among the k passkeys of a prompt is right in 1 of k cases; a model has learned when
+    the interval of its share at the training length (Wilson, 95 %) lies above 1/k.
     """
     return _judge_learned(_learned(population_outcomes, population_prompts))
 
 
 @claim("thesis, A population of small models")
 def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000, every model trained further without rotation learns to tell passkeys apart; not all with it.
+    """At base 10,000, all models trained further without rotation learn to tell passkeys apart; some with it do not.
 
     Post hoc, with six seeds of that base measured; same test as at the primary base.
     """
@@ -105,7 +105,7 @@ def thesis_population_learners(
 
 @claim("thesis, A population of small models")
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Late plasticity and loss over length rank arms alike or not as the control chooses among passkeys or not.
+    """Late plasticity ranks arms like loss over length if the control chooses among passkeys, and opposite if not.
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
     """
@@ -114,7 +114,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 
 @claim("thesis, A population of small models")
 def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000 the order of late plasticity and loss turns with whether the control learned to choose, too.
+    """At base 10,000, too, late plasticity ranks arms like loss if the control chooses, and opposite if not.
 
     Post hoc, with all seeds measured; same test as at the primary base.
     """
@@ -151,7 +151,7 @@ def _judge_turn(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Ver
 
 @claim("thesis, A population of small models")
 def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
-    """After a fifth of the steps without rotation a model finds fewer passkeys of its length than at the start.
+    """After a fifth of the steps without rotation a model finds fewer passkeys at its training length than before.
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
     """
@@ -173,7 +173,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
-    """Return the share that guessing gets (`guess`) and whether arms B and C exceed it, by seed that has both."""
+    """Return the share that guessing gets (`guess`) and whether arms B and C exceed it, for each seed with both."""
     shares = rows_where(outcomes, outcome="keys_all", multiple=1.0, encoding="own", base=base, arm=("B", "C"))
     prompts_at_length = prompts[prompts["multiple"] == 1.0]
     guess = (1.0 / prompts_at_length["keys"]).groupby(prompts_at_length["seed"]).mean()

@@ -17,7 +17,7 @@ STATEMENTS = {
 
 @claim("thesis, A population of small models")
 def thesis_population_reach(population_reach_tests: pd.DataFrame) -> Iterator[Verdict]:
-    """Where models with rotation lose their passkeys, position leaves less room to content.
+    """Where models with rotation find no passkeys, position leaves less influence to content.
 
     Post hoc, over all heads of models that were trained further: if position crowds out content, plasticity falls.
     """

@@ -66,13 +66,13 @@ Items = dict[str, tuple[int, str]]
 
 @claim("thesis, A population of small models")
 def thesis_retrained_reach(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Plasticity at one position, within the trained length and beyond it: planned in the amendment."""
+    """Plasticity at one position changes beyond the trained length, and is lower without rotation (planned)."""
     return _judge_items(retrained_tests, REACH)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """What position decides, by the exchange of two keys' positions: planned in the amendment."""
+    """The exchange of two keys' positions shows what position decides (planned in the amendment)."""
     return _judge_items(retrained_tests, EXCHANGE)
 
 
@@ -88,31 +88,31 @@ def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """The items with each head weighted by the loss that its removal adds to a passkey: secondary, of the amendment."""
+    """Planned items hold with each head weighted by the loss that its removal adds to a passkey (secondary items)."""
     return _judge_items(retrained_tests, WEIGHTED)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Dropping the rotation compared with YaRN, like for like: secondary items of the amendment."""
+    """Dropping the rotation finds more far passkeys than YaRN at two training lengths, fewer at four and eight."""
     return _judge_items(retrained_tests, YARN)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Which properties go with the loss of passkeys over length, at one position: secondary items of the amendment."""
+    """Plasticity at one position correlates with the loss of passkeys over length (secondary items)."""
     return _judge_items(retrained_tests, RELATIONS)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """What a head's removal costs and its plasticity at one position: secondary items of the amendment."""
+    """Within a layer, a head's plasticity at one position correlates with the cost of its removal (secondary items)."""
     return _judge_items(retrained_tests, HEADS)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: pd.DataFrame) -> Iterator[Verdict]:
-    """What the exchange shows for keys that are equally far apart, with rotation kept: seen after the amendment."""
+    """With rotation kept, position matters less among keys that are equally far apart (seen after the amendment)."""
     for base, base_in_words in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())

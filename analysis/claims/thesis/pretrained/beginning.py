@@ -64,7 +64,7 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("thesis, Pretrained models at hand")
 def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model loses when the MLP output at its first token is zeroed in the layer where that costs most."""
+    """Zeroing the MLP output at a pretrained model's first token raises the loss in the layer where it costs most."""
     return [
         _judge_by_interval(
             row,
@@ -79,7 +79,7 @@ def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, Pretrained models at hand")
 def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
-    """Where attention sinks into the first token of a pretrained model, there is less to read than in other tokens."""
+    """In a pretrained model, the value vectors of the first token are shorter than those of other tokens."""
     return [
         _judge_by_interval(
             row,

@@ -9,7 +9,7 @@ from boundpaper.claims import Verdict, claim, judge
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[Verdict]:
-    """Plasticity of a pretrained model falls more with the distance between keys than with the query's from close keys.
+    """Plasticity of a pretrained model falls more with the distance between keys than with the distance of the query.
 
     Post hoc and descriptive, over one map: cells store no spread, so sizes are compared without a test.
     """

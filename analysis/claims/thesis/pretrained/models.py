@@ -221,7 +221,7 @@ def _measured_rows(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Se
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> Iterator[Verdict]:
-    """With rotation kept, attention writes far more of layer 1 in pretrained models than in the report's Llama."""
+    """With rotation kept, attention writes a larger part of layer 1 in pretrained models than in the report's Llama."""
     rows = pretrained_experiments[pretrained_experiments["quantity"] == "layer1_share"].set_index("column")
     reported = float(rows["value"]["reported"])
     for model, row in rows.drop(index=["reported", "small"]).iterrows():

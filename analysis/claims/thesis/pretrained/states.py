@@ -41,7 +41,7 @@ def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_mode
 
 @claim("thesis, Pretrained models at hand")
 def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> Iterator[Verdict]:
-    """Without rotation, heads keep their class more often than by chance, but less often than with a new beginning."""
+    """Without rotation, heads keep their class more often than by chance, but less often than with a token in front."""
     for model, rows in pretrained_head_agreement[pretrained_head_agreement["layer"].isna()].groupby("model"):
         by_contrast = {str(row["contrast"]): row for _, row in rows.iterrows()}
         statement = (

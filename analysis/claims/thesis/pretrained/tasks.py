@@ -1,4 +1,4 @@
-"""Claims of the thesis on pretrained models with layers zeroed, dimensions disrupted, and asked for answers."""
+"""Claims of the thesis on zeroed layers, disrupted dimensions and answers of pretrained models."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -127,7 +127,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model answers from its prompt better than by guessing; from its knowledge, not detectably so."""
+    """A pretrained model answers better than by guessing from its prompt, but not detectably from its knowledge."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
         asked = f"{row['display_name']}, asked {QUESTIONS[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
@@ -142,8 +142,8 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
 def thesis_pretrained_levelled(
     pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """A pretrained model reads less in its prompt when the largest dimension of each head is levelled than when a
-    random one is.
+    """A pretrained model answers worse from its prompt with the largest dimension of each head set to its mean than
+    with a random one.
     """
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):

@@ -1,4 +1,4 @@
-"""Position encodings: their rotations, whether logits depend on positions, and restoring the model."""
+"""Encodings rotate as defined, logits that depend on positions are detected, and models are restored."""
 
 import math
 from contextlib import suppress
@@ -54,7 +54,7 @@ def test_rope_logits_depend_on_positions_and_drope_logits_do_not(name: str) -> N
 
 
 def test_shifting_all_positions_does_not_change_rope_logits() -> None:
-    """Rotation depends on differences of positions only; therefore `shift_error` shifts only half of a text."""
+    """Rotated scores depend only on differences of positions; therefore `shift_error` shifts only half of a text."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     with torch.inference_mode():
@@ -66,7 +66,7 @@ def test_shifting_all_positions_does_not_change_rope_logits() -> None:
 
 
 def test_a_gap_is_not_taken_for_another_text() -> None:
-    """Tokens after the gap still attend to tokens before it."""
+    """Tokens after a gap in the positions still attend to tokens before the gap."""
     model = built("llama")
     other = TOKENS.clone()
     other[0, 0] = 40
@@ -90,7 +90,7 @@ def test_hooks_equal_configurations(name: str, kind: str, factor: float) -> None
 
 
 def test_interpolation_divides_positions() -> None:
-    """With PI by 4, positions 0, 4, 8 rotate like 0, 1, 2, computed without the library's code."""
+    """With PI by 4, positions 0, 4, 8 give the same logits as positions 0, 1, 2 without PI."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     ids = torch.arange(24)[None]
@@ -145,7 +145,7 @@ def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
 
 
 def test_rotation_inside_one_layer_is_detected_from_the_logits() -> None:
-    """A layer that rotates by itself does not show in the rotary module, but in the logits."""
+    """The rotary module does not show that a layer rotates by itself; the logits do."""
     model = remade(built("llama"), "drope")
     attention = model.model.layers[1].self_attn
     rotary = built("llama").model.rotary_emb
@@ -258,13 +258,13 @@ def test_learned_positions_count_as_no_rotation() -> None:
 
 @pytest.mark.parametrize("name", ["granitemoehybrid", "openai-gpt"])
 def test_models_without_any_rotation_are_recognised_by_running_them(name: str) -> None:
-    """A configuration may state a base although nothing rotates (Granite 4); learned positions may have other names."""
+    """Granite 4 states a rotary base and rotates nothing; openai-gpt gives its learned positions an unusual name."""
     assert positional_of(architectures.built(name)) == "none"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
 def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
-    """Logits under rotation depend on differences of positions, those under added sinusoids on positions."""
+    """With rotation, logits depend only on differences of positions; with added sinusoids, they do not."""
     model = architectures.built(name)
     assert positional_of(model) == kind
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))

@@ -133,7 +133,7 @@ def normed(query: torch.Tensor, epsilon: float) -> torch.Tensor:
 
 @pytest.mark.parametrize("norm", [False, True])
 def test_complex_rotation_with_a_norm_behind_it_is_undone(norm: bool) -> None:
-    """Llama 4 rotates neighbours as complex numbers, may normalise afterwards, and scales queries without positions."""
+    """Llama 4 rotates neighbouring dimensions, may then normalise, and scales the queries of unrotated layers."""
     config = transformers.Llama4TextConfig(
         **HEADS_OF_8, intermediate_size_mlp=48, num_local_experts=2, num_experts_per_tok=1, rope_parameters=ROPE,
         no_rope_layers=[1, 1, 0], attention_chunk_size=16, use_qk_norm=norm, attn_temperature_tuning=True,
@@ -190,7 +190,7 @@ def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
 
 
 def test_a_norm_with_weights_behind_the_rotation_is_refused() -> None:
-    """HunYuan weights rotated vectors by dimension, so rotating them back gives no vectors before the rotation."""
+    """HunYuan multiplies each rotated dimension by a weight, so rotating back does not undo the rotation."""
     with pytest.raises(ModelError, match=r"HunYuanDenseV1Attention: .* computed in layer 0; an experiment that"):
         unrotated(with_weighted_norms("HunYuanDenseV1"), 12)
 

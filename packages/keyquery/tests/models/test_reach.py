@@ -1,4 +1,4 @@
-"""A model with learned positions refuses, by name, texts beyond its positions."""
+"""A text longer than the table of learned positions gets an error that names the table."""
 
 from pathlib import Path
 from typing import Any

@@ -97,7 +97,7 @@ def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits
 
 
 def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No block is skipped if a later one reads an output inside it, or if layers are not blocks."""
+    """No block is skipped if a later block reads the output of its MLP, or if the model's layers are not blocks."""
     model = planted_model()
     outputs: list[Any] = []
     blocks(model)[0].mlp.register_forward_hook(lambda module, inputs, output: outputs.append(output))

@@ -57,7 +57,7 @@ def test_invalid_buckets_are_refused(context: int, count: int, rate: float, mess
 
 
 def test_head_draw_matches_the_published_captures() -> None:
-    """The 11B model: 40 layers of 32 heads, cross-attention in 3, 8, ..., 38; 239 of 300 are kept."""
+    """The 11B model: 40 layers of 32 heads, cross-attention in 3, 8, ..., 38; of 300 drawn heads, 239 are kept."""
     cross = set(range(3, 40, 5))
     heads = draw_heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
     assert len(heads) == 239

@@ -92,7 +92,7 @@ def test_tiled_statistics_equal_those_of_the_whole_matrix(name: str) -> None:
 
 
 def test_explicit_and_implicit_masks_give_equal_statistics() -> None:
-    """Eager models pass an additive mask, others none."""
+    """Eager attention passes an additive mask; other implementations pass no mask."""
     model = built("llama")
     plain = calls(model)[0]
     assert plain.mask is None
@@ -254,7 +254,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
 
 
 def test_blocked_key_gets_no_attention() -> None:
-    """Uniform attention and its null are those over the keys that are not blocked."""
+    """Uniform attention is shared among the keys that are not blocked, and the null counts only these keys."""
     call = calls(built("llama"))[0]
     mask = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
     mask[..., 6:, 5] = False

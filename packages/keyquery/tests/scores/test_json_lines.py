@@ -1,4 +1,4 @@
-"""Every reader of JSON lines reports values that it cannot use by file and line."""
+"""Every reader of JSON lines names the file and the line of a value that it cannot use."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Every metric of LongBench Pro on answers scored by hand, in both languages, and empty answers."""
+"""Every metric of LongBench Pro equals scores computed by hand, in both languages and for empty answers."""
 
 import math
 

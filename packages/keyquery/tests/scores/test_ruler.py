@@ -1,4 +1,4 @@
-"""RULER's scores by hand, and needles in noise: token budget, depths, seeds."""
+"""RULER's scores equal those computed by hand; needles in noise have the stated tokens, depths and seeds."""
 
 import pytest
 

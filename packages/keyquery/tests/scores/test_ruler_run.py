@@ -48,7 +48,7 @@ for name in names:
 
 @pytest.fixture
 def harness(tmp_path):
-    """Return a program that takes the harness's options and writes its files, with each score a quarter."""
+    """Return a program that takes the harness's options and writes its files; each score is 0.25."""
     path = tmp_path / "lm_eval"
     path.write_text(HARNESS.format(python=sys.executable, template=str(REAL)))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)

@@ -1,4 +1,4 @@
-"""A model and a language in which a statement is true if, by its weights, question and answer features match."""
+"""A planted model, which takes a statement as true if its subject and object are on one side, and its language."""
 
 import random
 from collections.abc import Sequence

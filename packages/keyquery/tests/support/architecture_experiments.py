@@ -93,7 +93,7 @@ def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
 
 
 def _smallest(kind: str) -> Any:
-    """Return the model with two layers, or with as many as `architectures.SIZES` sets if two lack a kind of layer."""
+    """Return a model of two layers; if two layers lack a kind of layer, with the layers of `architectures.SIZES`."""
     from keyquery.language.words import WORDS
 
     vocabulary_sizes = ("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size")
@@ -123,7 +123,7 @@ def _reopened(model: Any, folder: Path) -> Model:
 
 
 def _run(name: str, model: Model, root: Path) -> None:
-    """Run one experiment; raise DataError with the rows' reason if none has a value."""
+    """Run one experiment; raise DataError with the reasons in its rows if no row has a value."""
     if name == geometry.__name__.rpartition(".")[2]:
         geometry.write(root, model.subject, OPTIONS, replace=True)
         return

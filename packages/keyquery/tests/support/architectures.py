@@ -130,7 +130,7 @@ TRIES: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Found:
-    """What works with an architecture."""
+    """What can be measured of an architecture; `built` or `refused` is the reason if nothing can."""
 
     type: str
     built: str = ""
@@ -319,7 +319,7 @@ def page(found: list[Found]) -> str:
 
 
 class _TooLong(BaseException):
-    """The time for an architecture is over; a BaseException, so that its code does not catch it."""
+    """The time for an architecture is over; a BaseException, so that code of transformers does not catch it."""
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
 
 
 def exact(**changes: Any) -> PlasticityOptions:
-    """Return options for double precision and bins of few queries."""
+    """Return options with double precision that accept bins of 10 queries or more."""
     return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
 
 

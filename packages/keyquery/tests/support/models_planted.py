@@ -21,7 +21,7 @@ BOS = 1
 
 @dataclass(frozen=True)
 class PlantedBook:
-    """Questions of random words with alternating yes and no, a key in filler, and texts of random words."""
+    """Questions of random words, answered by yes and no in turn, a key in filler, and texts of random words."""
 
     name: str = "planted"
     task_names: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")
@@ -59,7 +59,7 @@ def _words(rng: random.Random, count: int) -> list[str]:
 
 
 def tokenizer(bos: bool = True) -> Any:
-    """Return a word-level tokenizer, with or without a leading beginning token."""
+    """Return a word-level tokenizer, with or without a beginning token."""
     return word_tokenizer({word: index for index, word in enumerate(ALL_WORDS)}, bos)
 
 
@@ -140,7 +140,7 @@ def spiking(net: Any, layer: int, size: float = 1e5) -> Any:
 
 
 def writing_from_beginning(net: Any, layer: int, size: float = 3.0) -> Any:
-    """Give only the beginning token a value in one layer, whose attention is uniform."""
+    """Make the attention of one layer uniform, and zero the values of all tokens but the beginning token."""
     only_at_beginning(net)
     with torch.no_grad():
         attention = net.model.layers[layer].self_attn

@@ -173,7 +173,7 @@ def saved_model(model: Any, folder: Path) -> Path:
 
 
 def word_tokenizer(words: dict[str, int], bos: bool = True) -> Any:
-    """Return a word-level tokenizer, with or without a leading beginning token."""
+    """Return a word-level tokenizer, with or without a beginning token."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -199,6 +199,6 @@ def change(folder: Path, **values: Any) -> None:
 
 
 def text(words: int, seed: int) -> str:
-    """Return a text of `words` tokens, plus one for the start."""
+    """Return a text of `words` words; each is one token, and the tokenizer adds a beginning token."""
     tokens = torch.randint(4, VOCABULARY, (words,), generator=torch.Generator().manual_seed(seed))
     return " ".join(f"w{token}" for token in tokens.tolist())
