@@ -1,4 +1,4 @@
-r"""Lint of a chapter's language: British spelling, words instead of code names, and marks instead of verdicts."""
+r"""Lint of a chapter's language: British spelling, words instead of code names, and verdicts printed as marks."""
 
 import re
 from collections.abc import Mapping
