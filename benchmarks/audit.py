@@ -51,7 +51,7 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
 
 
 def exact_relations(table: ReadTable) -> list[relations.ColumnRelation]:
-    """Return the relations of columns that hold in every row of a table, in at least two rows."""
+    """Return the relations of columns that hold in at least two rows of a table and fail in none."""
     return [each for each in relations.accepted(table) if not each.deviations and len(each.agreeing_rows) > 1]
 
 

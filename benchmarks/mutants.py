@@ -192,7 +192,7 @@ def claim_files() -> dict[str, str]:
 
 @functools.cache
 def tests_of(mutated: str) -> list[str]:
-    """Return the tests that import a file or call its claims, most direct first; import through one file counts."""
+    """Return the tests that call a file's claims or import it, directly or through one file; the most direct first."""
     room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
     direct, indirect = [], []
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):

@@ -1,4 +1,4 @@
-"""Plasticity of the models that ship with the project, by width of the bins that pool or align queries."""
+"""Plasticity of the models that ship with the project, by width of the bins in which queries are pooled or aligned."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Mean and spread of the score difference along the context by the keys' distance, at one position and pooled."""
+"""Mean and spread of two keys' score difference, early and late in the context, by the distance of the keys."""
 
 import itertools
 

@@ -145,7 +145,7 @@ def test_other_multipliers_and_offsets_are_written(y, label):
     ],
 )
 def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, label):
-    """Convert formatters that write the whole value, and keep formatters that write texts."""
+    """Convert axes whose formatter writes each value in full, with a unit, or with a word such as million."""
     note, body = conversion(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
     assert note == "converted to PGFPlots"
     assert f"{{{label}}}" in body
