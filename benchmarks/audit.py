@@ -51,7 +51,7 @@ def format_share(found: int, total: int, method: str = "beta") -> str:
 
 
 def exact_relations(table: ReadTable) -> list[relations.ColumnRelation]:
-    """Return the relations of columns that hold in every row of a table, in at least two rows."""
+    """Return the relations of columns that hold in at least two rows of a table and fail in none."""
     return [each for each in relations.accepted(table) if not each.deviations and len(each.agreeing_rows) > 1]
 
 
@@ -137,7 +137,7 @@ def print_alarms(documents: Sequence[ReadDocument]) -> None:
 
 
 def print_judged() -> None:
-    """Print how many of the alarms in `audit_alarms.csv` readers judged to be true, by draw and by kind."""
+    """Print the share of the alarms in `audit_alarms.csv` that were judged to be true, by draw and by kind."""
     by_name: dict[str, Counter[str]] = defaultdict(Counter)
     for row in _csv_rows(ROOT / "benchmarks" / "audit_alarms.csv"):
         for name in (row["draw"], f"all draws, {row['kind'] or 'kind not recorded'}"):
@@ -180,7 +180,7 @@ def print_known(folder: Path) -> None:
 
 
 def _finding_places(finding: Finding) -> Iterator[tuple[str, int]]:
-    """Yield the number of the document and the line, of one or two places of a finding."""
+    """Yield a pair (number of the document, line) for each of a finding's one or two places."""
     for place in filter(None, (finding.place, finding.other_place)):
         yield place.file.rpartition("/")[2][:3], place.line
 

@@ -214,7 +214,7 @@ def _mean_keys(head: Head) -> int:
 
 
 def least_seconds(head: Head, seconds: dict[str, float]) -> dict[str, float]:
-    """Return the least seconds of each kind of work on this machine, from the seconds of the needed operations."""
+    """Return a lower bound of the seconds of each kind of work, computed from the seconds of the needed operations."""
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
     taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
     counts = keys.eligible(eligible_limits(head, "earlier", BUCKETS, taus))

@@ -192,7 +192,7 @@ def claim_files() -> dict[str, str]:
 
 @functools.cache
 def tests_of(mutated: str) -> list[str]:
-    """Return the tests that import a file or call its claims, most direct first; import through one file counts."""
+    """Return the tests that call a file's claims or import it, directly or through one file; the most direct first."""
     room = next((name for name, folder in ROOMS.items() if mutated.startswith(folder)), "")
     direct, indirect = [], []
     for test in sorted([*(ROOT / "tests").glob("test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]):
@@ -212,7 +212,7 @@ def tests_of(mutated: str) -> list[str]:
 
 
 def _through_package(mutated: str, test: Path) -> bool:
-    """Return whether a test imports a name that a file defines from the file's package."""
+    """Return whether a test imports a name from a file's package, and the file itself defines this name."""
     path = ROOT / mutated
     package = ".".join(path.parent.relative_to(ROOT).parts).rpartition("src.")[2]
     body = ast.parse(path.read_text()).body
@@ -274,7 +274,7 @@ def _outcome(copy: Path, tests: list[str], seconds: int) -> str:
         child.join()
     if child.exitcode == pytest.ExitCode.USAGE_ERROR:
         raise click.ClickException(
-            f"pytest does not accept these tests or its options: {', '.join(tests)}; run it by hand"
+            f"pytest does not accept these tests or its options: {', '.join(tests)}; run pytest by hand to see why"
         )
     if child.exitcode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return "survived"

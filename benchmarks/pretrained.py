@@ -128,7 +128,7 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
 
 
 def time_experiments(source: ModelSource, tokens: int, folder: Path, without: list[str]) -> dict[str, float]:
-    """Return the CPU seconds of each experiment of `run --all`, run in sequence, without loading the model."""
+    """Return the CPU seconds of each experiment of `run --all`, run in sequence; loading the model is not counted."""
     (folder / SCHEMA).parent.mkdir(parents=True)
     shutil.copy(ROOT / SCHEMA, folder / SCHEMA)
     seconds: dict[str, float] = {}
@@ -150,7 +150,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
 
 
 def print_experiments(name: str, tokens: int, plain: float, by_experiment: dict[str, float]) -> None:
-    """Print the CPU seconds of each experiment and their sum, also divided by `plain`, those of a forward pass."""
+    """Print the CPU seconds of each experiment and their sum, also as multiples of a forward pass (`plain` seconds)."""
     print(f"| {name}, {TEXTS} texts of {tokens:,} tokens, {ITEMS} items | CPU s | forwards of a text |")
     print("|:--|--:|--:|")
     for experiment, seconds in {**by_experiment, "all": sum(by_experiment.values())}.items():

@@ -36,9 +36,9 @@ Cost = tuple[float, float, float, pd.DataFrame | str]
 
 @contextmanager
 def count_layers(model: kq.Model, known: set[bytes]) -> Iterator[list[int]]:
-    """Count the tokens that layers read, and those in passes of a text through a layer that are new.
+    """Count the tokens that layers read, and the tokens in new passes of a text through a layer.
 
-    A pass is new if the hash of its layer, input and output is not in `known`, to which it is added.
+    A pass is new if the hash of its layer, input and output is not yet in `known`; each new hash is added to `known`.
     """
     counts, hooks = [0, 0], list[Any]()
     begun: list[tuple[int, Any]] = []

@@ -1,4 +1,4 @@
-r"""Lint of a chapter's language: British spelling, words instead of code names, and marks instead of verdicts."""
+r"""Lint of a chapter's language: British spelling, words instead of code names, and verdicts printed as marks."""
 
 import re
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def code_names(text: str, file: str) -> list[ChapterFault]:
 
 
 def predicates(chapters: Mapping[str, str], limit: int) -> list[ChapterFault]:
-    """Return a fault for each chapter that writes verdicts as predicates, if the book has more than `limit` of them."""
+    """Return a fault for each chapter with predicates such as "is contradicted", if the book has more than `limit`."""
     offsets_by_file: dict[str, list[int]] = {}
     for file, text in chapters.items():
         prose = words_of(text)

@@ -35,7 +35,7 @@ def _kernel(**environment: str) -> str:
 
 
 def _variants() -> list[dict[str, str]]:
-    """Return an environment with an older kernel that this processor can run and without numpy's own kernels.
+    """Return environment variables that select an older kernel of this processor and disable numpy's own kernels.
 
     With `KERNELS=all`, also return an environment with two threads. `test_golden.py` compares the results of the
     default kernel.

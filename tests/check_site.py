@@ -38,7 +38,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Build the site with `--strict`; return its pages by name, and the folder in which its notebooks wrote."""
+    """Build the site with `--strict`; return its pages by name, and the folder of its notebooks' temporary files."""
     folder = tmp_path_factory.mktemp("docs")
     environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
     shutil.rmtree(SITE, ignore_errors=True)

@@ -6,7 +6,7 @@ DECILES = " ".join(f"d{number}" for number in range(10))
 
 
 def word(text, number=None):
-    """Return the printed text and the number that it means, or None, as `states` takes them."""
+    """Return a pair for `states`: the printed text, and the number that the text means or None."""
     return text, number
 
 

@@ -29,7 +29,7 @@ def prints(columns, *values):
 
 
 def states(**printed):
-    """Return a source of numbers stated in prose: a text per statement, or a pair of text and number meant."""
+    """Return a frame of numbers stated in prose; each argument is a printed text, or a text and the number it means."""
     values = []
     for statement, printed_text in printed.items():
         text, number = (printed_text, None) if isinstance(printed_text, str) else printed_text

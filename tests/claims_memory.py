@@ -95,7 +95,7 @@ class Memory:
         return self.frames[name].copy()
 
     def arguments(self, step):
-        """Return the frames that a study or claim takes, sources only with rows of the examined documents."""
+        """Return the frames that a study or claim takes; sources have only the rows of the examined documents."""
         frames = {name: self.frame(name) for name in step.artifacts}
         stated = getattr(function(step), "stated", None)
         scope = document_scope(ROOT, stated.document if stated else THESIS)
@@ -107,7 +107,7 @@ class Memory:
         }
 
     def claims(self, direct=False):
-        """Return the claims that depend on a changed artifact; with `direct`, only those that read one themselves."""
+        """Return the claims that depend on a changed artifact; with `direct`, only claims that read it themselves."""
         affected = self.changed.__contains__ if direct else self.affected
         claims = [step for step in graph().steps.values() if step.kind.name == "claim"]
         return [step for step in claims if any(map(affected, step.artifacts))]

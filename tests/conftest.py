@@ -133,7 +133,7 @@ def lab(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory):
-    """Analyse and return this project, or a copy without the measurements that are not committed, if there are any.
+    """Analyse this project, or a copy with the committed measurements only if there are others; return its root.
 
     The golden files were rendered from committed measurements only.
     """

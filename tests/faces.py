@@ -89,7 +89,7 @@ def _vague(annotation: object) -> bool:
 
 
 def public(package: str) -> list[tuple[str, str]]:
-    """Return pairs (module, name) that `docs/extending.md` imports from a package, and all names of these modules."""
+    """Return pairs (module, name): what `docs/extending.md` imports from a package, and `__all__` of these modules."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     imports = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in imports)

@@ -36,7 +36,7 @@ class Pattern:
 
 @cache
 def calls(file: str) -> list[tuple[ast.Call, str]]:
-    """Return pairs of a call that takes a pattern, and the name of the called method, for a file."""
+    """Return a pair for each call in a file that takes a pattern: the call, and the name of the called method."""
     text = (ROOT / file).read_text(encoding="utf-8")
     return list(_calls(ast.parse(text))) if re.search(r"\b(?:re|str)\s*\.", text) else []
 

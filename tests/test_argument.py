@@ -1,4 +1,4 @@
-"""Chapters quote the planned contrasts, and the findings of captions rest on verdicts or cells."""
+"""Chapters quote the planned contrasts, and a caption's finding is supported by verdicts or by numbers of cells."""
 
 import re
 from pathlib import Path

@@ -47,7 +47,7 @@ def test_number_of_analyses_is_counted_in_the_overview():
 
 
 def axis(first, second):
-    """Return two frames of correlations with the drift axis (keys, queries), one per model, and the models."""
+    """Return three frames: correlations of keys and queries with the drift axis for two models, and the models."""
     mechanistic = rows("model metric value", ("a", "r_k_a", first[0]), ("a", "r_q_a", first[1]))
     ruler = rows("model metric value", ("b", "r_k_a", second[0]), ("b", "r_q_a", second[1]))
     models = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))

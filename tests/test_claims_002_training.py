@@ -66,7 +66,7 @@ def test_factor_that_drives_a_product_must_grow_most(bias, slope, expected):
 
 
 def factors(*cells):
-    """Return the factor of each metric over each span, from 1 to `fold`, with a range of plus or minus 0.1."""
+    """Return the change of each metric over each span, from 1 to `fold`; the range of the factor is `fold` ± 0.1."""
     table = [(span, metric, fold, fold - 0.1, fold + 0.1, 1.0, fold) for span, metric, fold in cells]
     return rows("span metric fold fold_low fold_high before after", *table)
 

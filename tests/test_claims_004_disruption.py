@@ -10,7 +10,7 @@ TESTS = "comparison test unit p_value n estimate ci_low ci_high effect"
 
 
 def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
-    """Return three tests over ten seeds, a fourth for one model alone, and one test over three texts."""
+    """Return four tests over ten seeds (three against random dimensions, one without them) and one over three texts."""
     names = ("RoPE: massive against random", "DroPE: massive against random", CONTRAST)
     table = [(name, "t", "seed", p, 10, 2.0, 1.0, 3.0, effect) for name in names]
     table += [(ALONE, "t", "seed", p, 10, 2.0, 1.0, 3.0, alone)]

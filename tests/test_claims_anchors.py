@@ -170,7 +170,7 @@ def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
 
 
 def test_reported_values_match_the_committed_hashes():
-    """Compare with the hashes stored when the anchors were written; a changed claim has another hash or none."""
+    """Each claim's reported value has the hash that was stored when the anchors were written."""
     anchors = {each["claim"]: each["reported"] for each in table("artifacts/sources/claim_anchors.csv")}
     rows = [each for each in table("artifacts/results/claims.csv") if each["source"] != "thesis" and each["reported"]]
     assert len(rows) > 1000

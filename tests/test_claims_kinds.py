@@ -1,4 +1,4 @@
-"""Statements of causes, absences and candidate explanations, which numbers alone cannot decide."""
+"""Claims of a cause or an absence hold only if they are listed with a basis, since numbers alone cannot decide them."""
 
 import re
 

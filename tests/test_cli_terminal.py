@@ -1,4 +1,4 @@
-"""Output on a terminal, and output to a pipe."""
+"""Output on a terminal is aligned, coloured and paged; output to a pipe is not."""
 
 import os
 import pty

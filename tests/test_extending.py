@@ -94,7 +94,7 @@ CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
 
 @pytest.mark.parametrize("package", ["boundpaper.claims", "boundpaper.tables"])
 def test_listed_calls_match_the_existing_functions(package):
-    """Every function is listed, and each listed call has parameters of the function and all required ones."""
+    """Every function is listed, and each listed call has only existing parameters and all required ones."""
     module = importlib.import_module(package)
     functions = {name: value for name in module.__all__ if inspect.isfunction(value := getattr(module, name))}
     listed = {name: arguments for name, arguments in CALL.findall(TEXT) if name in functions}

@@ -1,4 +1,4 @@
-"""Random matplotlib drawings lose nothing silently, and examples of docs/matplotlib.md are converted as it says."""
+"""Random matplotlib drawings lose nothing silently; examples of docs/matplotlib.md are converted as the page says."""
 
 import pytest
 

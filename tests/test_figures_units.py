@@ -35,7 +35,7 @@ RUNS = pd.DataFrame(
 
 @pytest.fixture
 def fault(tmp_path):
-    """Return a function that gives the fault of units of a panel with the given series and axes."""
+    """Return a function that checks the units of a panel with the given series and axes, and returns the fault."""
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
 

@@ -13,7 +13,7 @@ from conftest import copy_project, run
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """Return a copy of the project in which one table has been built. Tests must not change it."""
+    """Return a copy of the project in which two tables have been built. Tests must not change it."""
     root = copy_project(tmp_path_factory.mktemp("original") / "project")
     assert run(root, "table", "ap_drop", "models").returncode == 0
     return root

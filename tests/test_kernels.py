@@ -1,4 +1,4 @@
-"""Rounding noise of another processor is no difference. `check_kernels.py` computes with other kernels."""
+"""Rounding noise of another processor does not count as a difference; `check_kernels.py` runs other kernels."""
 
 import numpy as np
 import pandas as pd

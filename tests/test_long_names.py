@@ -1,4 +1,4 @@
-"""A measured model with a long name: every exhibit that shows it works and prints the whole name."""
+"""A measured model with a long name fits every table and figure, and its whole name is printed."""
 
 import importlib
 import inspect
@@ -24,7 +24,7 @@ TABLES = {
 
 
 def frames(function, added: str) -> dict[str, pd.DataFrame]:
-    """Return an exhibit's artifacts with a model of a long name added to the artifact `added`, or to all if empty."""
+    """Return an exhibit's artifacts, and add a model of a long name to the artifact `added` (to all if it is empty)."""
     tables = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
     for name, frame in tables.items():
         if "display_name" in frame and (name == added or not added):

@@ -1,4 +1,4 @@
-"""Outcomes of the tests on planted faults, and the tests that run for a fault."""
+"""The benchmark of planted faults: which tests run for a fault, and which outcome they give it."""
 
 import click
 import pytest

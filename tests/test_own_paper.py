@@ -70,7 +70,7 @@ def test_tutorial_page_works_as_written(tmp_path):
 
 @pytest.fixture(scope="module")
 def frame(tmp_path_factory):
-    """Return the frame of a new paper."""
+    """Return the folder of a new paper."""
     root = tmp_path_factory.mktemp("own") / "frame"
     new_paper(root, 'Bohnen: "high" & low', "May 2026")
     return root

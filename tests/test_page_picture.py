@@ -1,4 +1,4 @@
-"""The page of the thesis shown in the README."""
+"""The README's picture of a page of the thesis is current."""
 
 import page_picture
 

@@ -319,7 +319,7 @@ def test_arm_order_uses_only_its_three_arms():
 
 
 def sloped(near, far, seeds=8):
-    """Return right keys of arm B at base 10,000 from 192 and 384 words on, and rows that the claim must ignore."""
+    """Return keys that arm B finds at base 10,000 in bins from 192 and 384 words, and rows that the claim ignores."""
     rows = []
     for seed in range(1, seeds + 1):
         for low, share in ((192, near), (384, far)):

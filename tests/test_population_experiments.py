@@ -46,7 +46,7 @@ def models(seeds):
 
 
 def quantities(values, seeds, **other_values):
-    """Return rows of `SHARE` by arm, with noise over seeds for C, and of other quantities, zero if not given."""
+    """Return rows of all quantities: `SHARE` from `values` by arm, with noise over seeds for C; others 0 by default."""
     rows = []
     for name in models(seeds)["model"]:
         seed, arm = int(name.split("-s")[1][0]), name[-1]
@@ -121,7 +121,7 @@ def test_experiment_claim_is_judged_by_the_interval_over_enough_seeds(kept, seed
 
 
 def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
-    """Differences of 2 over seven seeds: t = 2.83 gives p = .030, significant alone but not as the smaller of two."""
+    """A difference of 2 over seven seeds has p = .030 (t = 2.83): significant alone, not if two tests are corrected."""
     half = 2.0 * 2.4469 / 2.83  # 2.4469: Student's 97.5 % point with six degrees of freedom
     rows = pd.DataFrame({"quantity": ["one", "two"], "difference": [2.0, 0.1]})
     rows = rows.assign(difference_low=rows["difference"] - half, difference_high=rows["difference"] + half, seeds=7)
@@ -133,7 +133,7 @@ def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
 
 
 def keys(letters):
-    """Return rows of keys with the `letters` of each model at the training length, and rows to be ignored."""
+    """Return rows with each model's answers (`letters`) at the training length, and rows to be ignored."""
     rows = [(name, "own", 1.0, answers) for name, answers in letters.items()]
     rows += [(name, "yarn", 2.0, "iiii") for name in letters]
     return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])

@@ -1,4 +1,4 @@
-"""Models packed for an archive are read with equal weights instead of trained; damaged and other ones are refused."""
+"""Models packed for an archive are read with equal weights, not trained again; damaged and other models are refused."""
 
 import dataclasses
 import json

@@ -15,7 +15,7 @@ NOISE = {seed: noise * (1 + seed // 5) for seed, noise in enumerate(2 * (0.0, 0.
 
 
 def reach_tables(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
-    """Return models of arms B and C, and two heads each with means `b` and `c` at positions 0 and 384."""
+    """Return heads and models: two heads per model of arms B and C, with means `b` and `c` at positions 0 and 384."""
     models, rows = [], []
     for seed in seeds:
         for arm, levels in (("B", b), ("C", c)):

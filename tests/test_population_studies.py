@@ -183,7 +183,7 @@ def test_an_interval_over_seeds_is_students():
 
 
 def test_relations_are_asked_within_seeds(plan, outcomes):
-    """A value with the rank of the decline in every seed is related. A value that differs only between seeds is not."""
+    """A value ranked like the decline within each seed is related to it. A value that differs between seeds is not."""
     changed = outcomes.copy()
     own = changed["encoding"] == "own"
     decline = changed[own & (changed["outcome"] == "decline")].set_index("model")["value"]
@@ -323,7 +323,7 @@ def test_smallest_p_depends_on_seeds_and_on_tests_after_holm():
 
 @pytest.mark.parametrize("base", [400, 10_000])
 def test_exact_test_counts_ties_as_in_integer_arithmetic(base):
-    """The committed rows have two seeds whose differences are equal in size to the last digit."""
+    """Two seeds of the committed rows have exactly equal absolute differences, which must count as ties."""
     models = read(ROOT, "population_models")
     questions = _population.key_questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
     questions = questions[(questions["multiple"] == 4) & questions["far"]]

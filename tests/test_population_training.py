@@ -72,7 +72,7 @@ def kill_at(step):
 
 
 def save_weights(folder, weights, arm, recipe, **facts):
-    """Save weights of an arm of seed 3 where trainings keep theirs."""
+    """Save weights of an arm of seed 3 in the file in which its training would store them."""
     name = f"b400-s3-{arm}"
     path = folder / work.HOME / "weights" / f"{name}.pt"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ def test_training_ends_at_the_criterion(start, tmp_path):
 
 
 def test_control_arm_trains_as_many_steps_as_its_counterpart(start, tmp_path):
-    """The control meets the criterion at once, but still gets the extension that arm C needed."""
+    """The control meets the criterion at once, but still trains the extra steps that arm C needed."""
     easy = dataclasses.replace(MICRO, criterion=100.0)
     member = PopulationMember(400, 3, "B")
     assert member.matched == PopulationMember(400, 3, "C")

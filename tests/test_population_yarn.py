@@ -1,4 +1,4 @@
-"""Dropped rotation against YaRN, the primary contrast without guessing models, and losses of scores in two units."""
+"""Dropped rotation against YaRN, the primary contrast without models that guess, and score losses in two units."""
 
 import numpy as np
 import pandas as pd

@@ -58,7 +58,7 @@ OWN = read(ROOT, "said_twice").query("document == 'thesis'")
 
 
 def section(place):
-    """Return the text of a chapter, or with `chapter: title` of a section or of the box `In brief`."""
+    """Return a chapter's text or, if `place` is `chapter: title`, that of its section or of its box `In brief`."""
     name, _, title = place.partition(": ")
     text = (ROOT / f"paper/chapters/{name}.tex.j2").read_text(encoding="utf-8")
     if not title:

@@ -109,7 +109,7 @@ def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_forked_command_ended_before_it_starts_is_awaited_once(tmp_path, number):
-    """Its output is empty, since it has opened no output file, and the next command runs as usual."""
+    """The command has no output, since it has opened no output file; the next command runs as usual."""
     (tmp_path / "build.py").write_text("import time\ntime.sleep(20)\n")
     forks = Forks(tmp_path)
     try:

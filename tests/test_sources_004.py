@@ -1,4 +1,4 @@
-"""Transcriptions of documents 000 (layer study), 003 (delta-P charts) and 004 (dropped position embeddings)."""
+"""Transcriptions of documents 000 (layer study), 003 (delta-P charts) and 004 (DroPE) are complete and consistent."""
 
 import csv
 import re

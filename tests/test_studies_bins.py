@@ -1,4 +1,4 @@
-"""The share of a mean query that buckets keep, against simulation and transformers, and conclusions that it decides."""
+"""The share of a mean query that pooling in buckets keeps, against simulation and transformers, and what it decides."""
 
 import inspect
 import re
@@ -136,7 +136,7 @@ def test_needed_factor_undoes_the_fall():
 
 
 def test_relation_needs_the_smallest_factor_that_undoes_it():
-    """A factor common to all captures undoes no relation, so each capture has its own smallest factor."""
+    """A factor common to all captures undoes no relation, so the factor may differ between captures."""
     row = conclusions(compares="relation of drops", places="fifths", outcome="decline", entities="scored")
     needed = bins.bin_fates(row, **tables()).iloc[0]["needed"]
     assert 1 < needed < FACTORS[-1]

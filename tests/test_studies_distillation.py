@@ -205,7 +205,7 @@ def test_incomplete_distillation_tables_are_refused():
 
 
 def quantities(*models):
-    """Return quantities of `models`: 100, 101, ... massive values; attention shares of layer 1 of 10, 20, ... %."""
+    """Return quantities by model: the first has 100 massive values and 10 % attention in layer 1, others have more."""
     rows = []
     for number, model in enumerate(models):
         fields = {"model": model, "unit_id": "", "head": None, "reason": ""}

@@ -1,4 +1,4 @@
-"""Students of the second distillation at one position: means, intervals, and claims in both directions."""
+"""Students of the second distillation, queries at one position: means, intervals, and claims in both directions."""
 
 import numpy as np
 import pandas as pd
@@ -83,7 +83,7 @@ def test_statements_on_students_can_fail(changes, more, same, share):
 
 
 def curves(divergence, step=80):
-    """Return divergences of the first training, .2 and .3, and of the second, `divergence` and .3."""
+    """Return final divergences: .2 and .3 in the first training, `divergence` and .3 in the second training."""
     rows = []
     for model, text, value in (("a", "t", 0.2), ("b", "t", 0.3), ("x", "t", divergence), ("y", "t", 0.3)):
         last = step if model in "xy" else 80

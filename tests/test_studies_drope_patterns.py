@@ -85,7 +85,7 @@ def test_published_attention_rounds_to_the_printed_means() -> None:
 
 
 def content(norms: np.ndarray, attention: float = 1.0) -> pd.DataFrame:
-    """Return a layer whose MLP writes vectors of the given norms; the first is that of BOS."""
+    """Return a layer whose MLP writes vectors of the given norms; the first norm belongs to BOS."""
     values = {
         "attn_output_norm_mean": attention,
         "attn_output_norm_std": 0.0,
@@ -155,7 +155,7 @@ def test_value_and_remaining_growth_multiply_to_the_output_growth() -> None:
 
 
 def balance(rope: list[float], drope: list[float]) -> pd.DataFrame:
-    """Return layers whose MLP writes a norm of 1 and whose attention writes the given norms."""
+    """Return layers whose attention writes the given norms and whose MLP writes norm 1 (DroPE's layer 0: 2)."""
     ones = [1.0] * len(rope)
     return drope_balance.balance_layers(
         series(

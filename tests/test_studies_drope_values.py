@@ -240,7 +240,7 @@ def knowledge() -> pd.DataFrame:
 
 
 def rates(typed: tuple[str, ...] = ("RoPE",)) -> pd.DataFrame:
-    """Return the rates of `RATES` as a script stores them, for models in `typed` rounded to three decimals."""
+    """Return the rates of `RATES` as a script stores them: typed numbers for models in `typed`, else fractions."""
     return pd.DataFrame(
         [
             {

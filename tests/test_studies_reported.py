@@ -11,7 +11,7 @@ SIDES = ("RoPE", "DroPE")
 
 
 def cells(source, *places, column="value"):
-    """Return a row for each of `places` and each model: 10, 20, ... for RoPE, and one more for DroPE."""
+    """Return a row for each of `places` and each model, with values 10, 20, ... for RoPE and 11, 21, ... for DroPE."""
     rows_of_models = []
     for number, where in enumerate(places, start=1):
         rows_of_models += [where | {"positional": model, column: 10.0 * number + (model == "DroPE")} for model in SIDES]

@@ -1,4 +1,4 @@
-"""The thesis as a PDF, and golden tables and figures compiled."""
+"""The PDF of the thesis has no faults, and the golden tables and figures compile."""
 
 import io
 import re

@@ -181,7 +181,7 @@ def test_paper_without_a_vocabulary_has_no_words(tmp_path, monkeypatch):
 
 
 def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
-    """Results, claims and exhibits depend on the file. Steps that look up names also depend on the tables it names."""
+    """Results, claims and exhibits depend on the vocabulary. Steps that look up names depend on its tables too."""
     steps = load(ROOT, FactReader(ROOT)).steps
     for kind in ("result", "claim", "table", "figure", "chapter"):
         own_steps = [step for step in steps.values() if step.kind.name == kind]

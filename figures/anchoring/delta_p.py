@@ -13,7 +13,7 @@ MOST_SERIES = 8  # greatest number of series in one panel
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Plot one line per model and data set in two panels; pretrained models have a separate figure."""
+    """Plot one line per model and data set in two panels; another figure shows planted data in pretrained models."""
     points = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
     pretrained = subjects.loc[subjects["role"] == "pretrained", "model"]
     points = points[~((points["data"] == "planted") & points["model"].isin(pretrained))]
@@ -71,7 +71,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
 def delta_p_series(
     rows: pd.DataFrame, column: str, entity: str, label: str, control: str, offset: float
 ) -> list[Series]:
-    """Return a line with its band and control where the probe beats chance, and shifted points where it does not."""
+    """Return a line with band and control for layers where the probe beats chance, and points for other layers."""
     is_above = rows["above_chance"].astype(bool)
     above, below = rows[is_above], rows[~is_above]
     series: list[Series] = []

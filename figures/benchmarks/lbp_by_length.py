@@ -1,4 +1,4 @@
-"""LongBench Pro scores against plasticity from 8K to 128K tokens, a panel per model, and their relation over models."""
+"""LongBench Pro scores against plasticity at 8K to 128K tokens: a panel per model, and a panel of rank correlations."""
 
 from dataclasses import replace
 

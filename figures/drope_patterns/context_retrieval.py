@@ -12,7 +12,7 @@ PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt f
 
 
 def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Plot points with Wilson intervals, shaded beyond the training length; hollow points of the report lack data."""
+    """Plot points with Wilson intervals, shaded beyond the training length; hollow points are read off a figure."""
     known_cells = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
     plotted_values = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]

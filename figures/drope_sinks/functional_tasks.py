@@ -10,7 +10,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(functional_shares: pd.DataFrame) -> Figure:
-    """Plot one panel per task: bars with an interval or the range left open by unread answers, and a chance line."""
+    """Plot one panel per task; an error bar is an interval or, with an unknown number of answers, a range of shares."""
     panels = []
     counts = functional_shares.drop_duplicates("task").set_index("task")["items"]
     for task, name in TASKS.items():

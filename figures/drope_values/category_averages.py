@@ -1,4 +1,4 @@
-"""Degradation by category of knowledge (Figure 9 of the report), relative and measured from chance."""
+"""Lost share of the accuracy, and of the accuracy above chance, by category of knowledge (Figure 9 of the report)."""
 
 import pandas as pd
 

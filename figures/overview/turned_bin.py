@@ -51,7 +51,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
 
 
 def cloud_panel(title: str, fraction: float) -> Panel:
-    """Return a panel of the bin's queries at three positions, rotated by a fraction of their angle."""
+    """Return a panel of queries at three positions of a bin, each rotated by `fraction` of its position's angle."""
     series = []
     for index, (name, (share, _)) in enumerate(PLACES.items()):
         points = []

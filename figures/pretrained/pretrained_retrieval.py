@@ -10,7 +10,7 @@ OFFSET = 0.12  # horizontal offset, in octaves, between points of one length
 
 
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
-    """Plot one panel per task and one line per model."""
+    """Plot one panel per task, with one point per model and prompt length."""
     models = list(by_model(pretrained_retrieval))
     names, ticks = (list(dict.fromkeys(pretrained_retrieval[column])) for column in ("display_name", "tokens"))
     least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()

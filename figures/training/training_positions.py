@@ -79,5 +79,5 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
 
 
 def _checkpoint_in_words(row: pd.Series) -> str:
-    """Return a checkpoint's phase, and the number of steps in this phase from its display name."""
+    """Return a checkpoint's phase in words, and the number of steps at the end of its display name."""
     return f"{PHASES[row['phase']]}, {str(row['display_name']).rpartition(' ')[2]}"

@@ -49,6 +49,6 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
 
 
 def _base_text(base: str, first: str, second: str) -> str:
-    """Return the rotation base of a contrast, or both bases if it compares contrasts between bases."""
+    """Return the rotation base of a contrast; for a difference between two bases, return both with a minus sign."""
     bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
     return " − ".join(f"{int(base):,}" for base in bases)

@@ -1,4 +1,4 @@
-"""Experiments 1-9 on the population: further training without rotation against with it, beside reported values."""
+"""Experiments 1-9 on models of the population trained further with and without rotation, beside reported values."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed
 
 ARMS = ("kept", "dropped")
 DIGITS = 2
-"""Greatest number of decimals: so few seeds do not determine a third."""
+"""Greatest number of decimals: with so few seeds, a third decimal is not reliable."""
 OUTCOMES = {
     "yes": "As reported",
     "opposite": "The opposite",

@@ -7,5 +7,5 @@ from tables.population._arms import arms_table
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """Return the starting model and the two arms that continue from it."""
+    """Return a table with a column for the starting model and one for each of the two arms that continue from it."""
     return arms_table(population_outcomes, "ABC", "What the arms of the population do", base=10_000)

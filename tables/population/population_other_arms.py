@@ -1,4 +1,4 @@
-"""Outcomes of the arms outside the main contrast, and of the model from which the shorter arm starts."""
+"""Outcomes of arms D and E, which are outside the main contrast, and of arm A, from which D starts."""
 
 import pandas as pd
 
@@ -7,5 +7,5 @@ from tables.population._arms import arms_table
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """Return the starting model, the arm with a fifth of its steps without rotation, and the arm never rotated."""
+    """Return a table of arms A (rotated), D (A, then trained without rotation) and E (trained without rotation)."""
     return arms_table(population_outcomes, "ADE", "What the start and the other arms of the population do")

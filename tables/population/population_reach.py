@@ -7,7 +7,7 @@ from tables.population._arms import ARMS
 
 
 def table(population_reach_levels: pd.DataFrame) -> Table:
-    """Return one row per arm and training length of the text."""
+    """Return one row per arm and section of the text; each section is one training length long."""
     rows = population_reach_levels.copy()
     rows["training"] = rows["arm"].map(ARMS)
     rows["words"] = [f"{low + 1} to {high}" for low, high in zip(rows["low"], rows["high"], strict=True)]

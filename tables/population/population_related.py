@@ -17,7 +17,7 @@ def table(
     population_head_damage: pd.DataFrame,
     population_head_damage_every: pd.DataFrame,
 ) -> Table:
-    """Return one row per planned question, for all trained models and for the models that the plan counts."""
+    """Return one row per planned question: columns for all trained models, and for the models that the plan counts."""
     rows = pd.concat([population_relations_every, population_head_damage_every], ignore_index=True)
     planned = pd.concat([population_relations, population_head_damage]).set_index("item")
     rows["what"] = rows["item"].map(METRICS)

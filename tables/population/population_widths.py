@@ -1,4 +1,4 @@
-"""Plasticity of the models that ship with the project, by width of the bins that pool or align queries."""
+"""Plasticity of the models that ship with the project, by width of the bins in which queries are pooled or aligned."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
 
 
 def table(width_levels: pd.DataFrame) -> Table:
-    """Return one row per width and average over heads, for the first and the last training length of the texts."""
+    """Return one row per bin width and weighting of heads; columns for the texts' first and last training length."""
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
     last_length = int(plasticity["low"].max())
     ends = plasticity[plasticity["low"].isin([0, last_length])]

@@ -1,4 +1,4 @@
-"""Exchange of positions within and beyond the training length, at fixed key distances, beside untrained networks."""
+"""Effect of exchanging two keys' positions, by distance of the keys, in the population beside untrained networks."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ def table(
     population_plan: pd.DataFrame,
     plasticity_settings: pd.DataFrame,
 ) -> Table:
-    """Return one row per arm and key distance at the primary base, for the first and the last quarter of texts."""
+    """Return one row per arm and key distance at the primary base; columns for the texts' first and last quarter."""
     base = str(population_plan.set_index("role").loc["primary", "base"])
     width = int(plasticity_settings.set_index("setting")["value"]["second_bin"])
     condition = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"

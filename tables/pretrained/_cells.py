@@ -6,7 +6,7 @@ from boundpaper.typeset.numbers import Fixed
 
 
 def with_interval(row: pd.Series, number: Fixed) -> str:
-    """Return the value of a row with its interval, if it has one; empty without a value."""
+    """Return a row's value as text, followed by its interval if there is one; without a value, return empty text."""
 
     def text(value: float) -> str:
         return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
@@ -17,6 +17,6 @@ def with_interval(row: pd.Series, number: Fixed) -> str:
 
 
 def why_empty(row: pd.Series) -> str:
-    """Return why a row has no value, as a sentence; empty if it has one."""
+    """Return the reason why a row has no value, as a sentence; if the row has a value, return empty text."""
     note = str(row["note"]) if pd.isna(row["value"]) else ""
     return note[:1].upper() + note[1:]

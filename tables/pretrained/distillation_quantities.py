@@ -1,4 +1,4 @@
-"""The report's experiments on the four models of the distillation."""
+"""Experiments of the DroPE report, repeated on the four models of the distillation."""
 
 import pandas as pd
 

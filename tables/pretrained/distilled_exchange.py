@@ -1,4 +1,4 @@
-"""Queries turned to one position in a pretrained model, without its rotation, and in its students."""
+"""Exchange of positions in a pretrained model, in this model without its rotation, and in its two students."""
 
 import pandas as pd
 

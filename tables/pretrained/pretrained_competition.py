@@ -1,4 +1,4 @@
-"""Mean and spread of the score difference along the context by the keys' distance, at one position and pooled."""
+"""Mean and spread of two keys' score difference, early and late in the context, by the distance of the keys."""
 
 import itertools
 
@@ -11,7 +11,7 @@ ENDS = ("first", "last")
 
 
 def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Table:
-    """Return rows by capture and range of distances, then pooled bins for all, the nearest and the farthest pairs."""
+    """Return rows for aligned queries by distance of the keys, then rows for pooled queries of each model."""
     levels = pretrained_exchange_levels.query("weights == 'all' and role != 'own again'")
     cells = ["display_name", "texts", "apart_low", "apart_high"]
     wide = levels.pivot(index=cells, columns="quantity", values=list(ENDS))

@@ -1,4 +1,4 @@
-"""Experiments 1-9 of the DroPE report, repeated on pretrained models, beside its rotary model and the small models."""
+"""Experiments 1-9 of the DroPE report on pretrained models, beside the report's rotary model and the small models."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from tables.pretrained._cells import why_empty, with_interval
 
 REFERENCES = ("reported", "small")
 DIGITS = 2
-"""Greatest number of decimals: so few texts and seeds do not determine a third."""
+"""Greatest number of decimals: with so few texts and seeds, a third decimal is not reliable."""
 UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 

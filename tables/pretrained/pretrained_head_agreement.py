@@ -16,7 +16,7 @@ THIRDS = 3
 
 
 def table(pretrained_head_agreement: pd.DataFrame) -> Table:
-    """Return one row per third of the layers, and one row for all layers."""
+    """Return, for each model and contrast, one row per third of the layers and one row for all layers."""
     rows: list[dict[str, Any]] = []
     for (model, contrast), cells in pretrained_head_agreement.groupby(["display_name", "contrast"], sort=False):
         group = f"{CONTRASTS[str(contrast)]} ({model})"

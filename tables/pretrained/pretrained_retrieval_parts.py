@@ -1,4 +1,4 @@
-"""Share of keys that pretrained models find, by wording and position, and of wrong keys that they confirm."""
+"""Shares of keys that pretrained models find, by wording and position, and shares of wrong keys that they confirm."""
 
 from collections.abc import Sequence
 
@@ -76,7 +76,7 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
 
 
 def _percent_by_length(by_length: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
-    """Return percentages by field name, for every length; the first of `columns` holds the value."""
+    """Return percentages by field name (`value_512`); `columns` names the columns of value, low and high, in order."""
     names = ("value", "low", "high")
     no_values = {f"{name}_{length}": float("nan") for name in names for length in lengths}
     return no_values | {

@@ -10,7 +10,7 @@ SMOLLM3 = "smollm3-3b"
 
 
 def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame) -> Table:
-    """Return one row per model, those that the study compares first."""
+    """Return one row per model; the models that the study compares come first."""
     window = training_comparison.loc[training_comparison["model"] == SMOLLM3, "captured_context"].iloc[0]
     in_source = training_comparison["compared"].astype(bool)
     rows = training_comparison.assign(other=~in_source, bias_token=1e3 * training_comparison["bias_strength"])

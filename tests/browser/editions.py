@@ -15,7 +15,7 @@ LOAD_AND_OVERFLOW = """() => { const [shown] = performance.getEntriesByType("nav
 
 
 def main() -> None:
-    """Print, for each edition, its weight, and the largest values of its pages."""
+    """Print the weight of each edition, the longest load and widest overflow of a page, and all broken rules."""
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -71,7 +71,7 @@ def _case(test: ast.FunctionDef, constants: dict[str, ast.expr], file: str) -> C
         keywords = {word.arg: ast.literal_eval(word.value) for word in marks[0].keywords}
     except ValueError:
         raise IncompleteCase(
-            f"{where}: the marker `reported` takes texts in quotes, so that no test need be run"
+            f"{where}: the marker `reported` takes texts in quotes, since it is parsed and not run; write 'project#1'"
         ) from None
     if set(keywords) != {"outcome"} or keywords["outcome"] not in OUTCOMES:
         raise IncompleteCase(

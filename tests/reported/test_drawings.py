@@ -145,7 +145,7 @@ def test_other_multipliers_and_offsets_are_written(y, label):
     ],
 )
 def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, label):
-    """Convert formatters that write the whole value, and keep formatters that write texts."""
+    """Convert axes whose formatter writes each value in full, with a unit, or with a word such as million."""
     note, body = conversion(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
     assert note == "converted to PGFPlots"
     assert f"{{{label}}}" in body
@@ -468,7 +468,7 @@ def _x_steps(figure):
 
 @pytest.mark.reported("novus/nvd3#249", "MPAndroidChart#3630", "matlab2tikz#970", outcome="right")
 def test_time_stamps_a_minute_apart_keep_their_distances():
-    """Plot six times since 1970, one minute apart, with matplotlib and natively."""
+    """Plot six time stamps (seconds since 1970), one minute apart, with matplotlib and natively."""
     x, y = [1700000000 + 60 * i for i in range(6)], [1, 2, 3, 2, 1, 2]
     assert all_in_place(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
     native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")

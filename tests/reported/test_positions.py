@@ -86,7 +86,7 @@ def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expect
 
 @pytest.mark.reported(outcome="right")
 def test_trained_length_of_layerwise_rotations_and_of_models_that_state_none() -> None:
-    """Read the trained length of Gemma 3, which scales only full-attention layers, and of a model without one."""
+    """Read the trained length of Gemma 3, which scales only full-attention layers, and of BLOOM, which states none."""
     by_type = {"sliding_attention": ROPE, "full_attention": YARN}
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, rope_parameters=by_type)
     assert positions_made_for(config) == (256, "its rotation (yarn) stretches 64 positions to 256")
@@ -110,7 +110,7 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
 
 @pytest.mark.reported(outcome="right")
 def test_rows_of_learned_positions_are_counted_by_their_use() -> None:
-    """Count the rows of a table with an offset of one row, of one beside token types, and of a model without one."""
+    """Count the position rows of RoBERTa (with an offset of one row), of BERT, and of Llama, which has none."""
     encoder = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
     assert position_rows(causal_model(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
     assert position_rows(causal_model(transformers.BertConfig(**encoder, is_decoder=True))) == 64

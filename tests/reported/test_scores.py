@@ -64,7 +64,7 @@ def test_unfinished_thought_is_not_scored_as_an_answer(answer: str) -> None:
     ],
 )
 def test_text_after_thoughts_is_the_answer(answer: str) -> None:
-    """Score predictions with several kinds of thoughts: nested, repeated, or only closed."""
+    """Score predictions with several kinds of thoughts: nested, repeated, or with a closing mark only."""
     assert split_thoughts(answer).answer == "[Answer]\nblue"
     assert not has_thought_marks(split_thoughts(answer).answer + split_thoughts(answer).thoughts)
 
@@ -90,7 +90,7 @@ def test_prompt_that_opens_a_thought_is_recognised() -> None:
 
 @pytest.mark.reported(outcome="right")
 def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
-    """Score the right answers of the hand-made set placed after thoughts, inside them, and inside unfinished ones."""
+    """Score right answers without thoughts, after thoughts, inside thoughts, and inside unfinished thoughts."""
     samples = lbp_data.load_samples(str(write_smoke(tmp_path)), ("8k",))
     values = {}
     for form in ("{}", "<think>a\n[Answer] b</think>{}", "<think>{}</think>", "<think>{}"):

@@ -71,7 +71,7 @@ def beans(tmp_path):
 
 @pytest.mark.reported("tableschema-py#84", "bioRad#608", outcome="right")
 def test_missing_values_of_the_schema_are_read_as_missing(beans):
-    """Let `missingValues` of a schema name -99, which would otherwise be averaged as a height."""
+    """List -99 under `missingValues` of a schema; -99 would otherwise be averaged as a height."""
     beans.describe({"missingValues": ["", "-99", "NA"]})
     beans.write("lamp,height,source\nsun,-99,beans T1\nneon,2.5,beans T1\n")
     assert beans.faults() == []

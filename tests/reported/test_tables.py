@@ -66,7 +66,7 @@ def test_caption_keeps_hashes_standards_and_identifiers(sentence: str) -> None:
 
 @pytest.mark.reported(outcome="right")
 def test_declared_numbers_are_typeset_as_numbers() -> None:
-    """Show the same text with a number format, and in sentences that request one."""
+    """Show such texts in columns whose format declares numbers: `printed`, `sentences` and `scientific`."""
     rows = pd.DataFrame({"k": ["1e-4", "12345"], "s": ["p = 2.1e-48", "-3 to 20-30 %"], "v": [1e-4, 12345.0]})
     columns = [Column("k", "K", printed()), Column("s", "S", sentences), Column("v", "V", scientific(1))]
     text = render(Table(rows=rows, columns=columns, caption="C."), "t", "markdown")
@@ -179,6 +179,6 @@ def test_row_higher_than_its_page_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.reported(outcome="refused")
 def test_a_figure_higher_than_its_page_is_found() -> None:
-    """Compile a figure higher than its page, and look for it in LaTeX's log."""
+    """Read a LaTeX log that warns about a figure higher than its page."""
     text = "(./figures/high.float.tex\n\nLaTeX Warning: Float too large for page by 120.5pt on input line 9.\n\n)\n"
     assert log_warnings(text) == [("float too high", "figures/high.float.tex")]

@@ -37,7 +37,7 @@ def arguments(lab: Path, out: Path, texts: str = "texts.jsonl") -> list[str]:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment without PYTHONPATH, so that a job finds the project only by its command."""
+    """Return the environment without PYTHONPATH: the command itself must tell its jobs where the project is."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 

@@ -38,7 +38,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def heads(lab: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """Run `heads` without PYTHONPATH, so that a job finds the project only by its command."""
+    """Run `heads` without PYTHONPATH: the command itself must tell its jobs where the project is."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     given = ["heads", str(lab / "capture"), "--context", str(CONTEXT), "--group", "2", "--name", name]
     return run(lab / "project", *given, *more, env=environment, timeout=SECONDS)

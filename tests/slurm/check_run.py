@@ -20,7 +20,7 @@ SECONDS = 600.0  # time limit of the command, in seconds
 
 
 def tables(root: Path, *more: str) -> list[str]:
-    """Run the command without PYTHONPATH, so that a job finds the project only by it; return both models' tables."""
+    """Run the command with PYTHONPATH unset (the command must set it for its jobs); return both models' tables."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
     result = run(root, *COMMAND.split(), "--replace", *more, env=environment, timeout=SECONDS)
     assert result.returncode == 0, result.stderr

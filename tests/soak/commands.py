@@ -216,7 +216,7 @@ def _papers(project: Path, folder: Path) -> tuple[Path, Path]:
 
 
 class Soak:
-    """The two papers, a process for each that forks its commands, and the kinds of files."""
+    """The two papers, one process per paper that forks its commands, and the kinds of files."""
 
     def __init__(self, project: Path, folder: Path, seed: int) -> None:
         os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / "scratch")}
@@ -289,7 +289,7 @@ class Soak:
 
 
 def run(project: Path, files: int, seed: int, only: Sequence[str] = (), number: int | None = None) -> Iterator[Tally]:
-    """Damage `files` files over the kinds in `only` (or all), or just case `number`; yield a tally per kind."""
+    """Damage `files` files, or only case `number`, of the kinds in `only` (all if empty); yield a tally per kind."""
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     soak = Soak(project, folder, seed)
     try:

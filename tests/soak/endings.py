@@ -126,7 +126,7 @@ class Sandbox:
 
 
 def _result_hashes(root: Path) -> dict[str, str]:
-    """Return the hashes of all files below a folder, without `IGNORED` files and without times in manifests."""
+    """Return hashes of the files below a folder; skip `IGNORED` files, times in JSON, and values in manifests."""
     hashes = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
