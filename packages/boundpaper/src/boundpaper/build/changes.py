@@ -23,7 +23,7 @@ PAGE = 45
 
 @dataclass(frozen=True)
 class Change:
-    """A cell, row or column of a result that differs; `location` names its row and column."""
+    """A change of a cell, row or column of a result; `location` names the row and the column."""
 
     result: str
     location: str

@@ -50,7 +50,7 @@ class Closures:
         return self._imports[file]
 
     def _stub_files(self, name: str) -> list[str]:
-        """Return the stub `__init__.pyi` of a package, and the files that define the name that is imported from it.
+        """Return the stub `__init__.pyi` of a package, and the files that define a name that the stub lists.
 
         `name` is `package.name`, or `package.*` for all names.
         """
