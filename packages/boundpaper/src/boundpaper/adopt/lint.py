@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberFinding:
-    """A typed number and its candidates; if it is stale, the cell that had its value, and that cell's present text."""
+    """A typed number and its candidates; for a stale number, the cell that had the number, and its present text."""
 
     numeral: TypedNumber
     candidates: tuple[Candidate, ...]

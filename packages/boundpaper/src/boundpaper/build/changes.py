@@ -170,7 +170,7 @@ def _table_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
 
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:
-    """Return the fewest leading text columns that identify the rows of both tables; empty if six do not."""
+    """Return the fewest leading text columns that identify the rows of both tables; empty if six columns do not."""
     text_columns = [name for name, cells in new.items() if not all(map(_is_number, cells))]
     for count in range(1, min(len(text_columns), 6) + 1):
         keys = text_columns[:count]
