@@ -28,7 +28,7 @@ class ThesisError(Exception):
 
 @contextmanager
 def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
-    """Put `subject`, the name of a file or model, before the message of each error `kind` that this block raises.
+    """Put `subject`, the name of a file or model, before the message of each `kind` error that this block raises.
 
     A message that already contains the name stays unchanged.
     """

@@ -82,7 +82,7 @@ def _nearest_address(address: str, addresses: Sequence[str]) -> str:
 
 @cache
 def _slug(text: str) -> str:
-    """Return a key as part of an address: accents are removed, non-ASCII letters become codes, other signs hyphens."""
+    """Return a key as part of an address: accents are removed, non-ASCII letters become codes, signs become hyphens."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())

@@ -65,7 +65,7 @@ class AdoptedPaper:
         return address, format
 
     def value(self, key: str) -> str:
-        """Return the LaTeX of the value with a key; a key is `address:format` or a name in `[values]`.
+        """Return the LaTeX of a key's value; a key is `address:format` or a name in `[values]`.
 
         Raises SpecError when the cell is absent or empty, or the format does not suit its value.
         """

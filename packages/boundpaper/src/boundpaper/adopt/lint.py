@@ -54,7 +54,7 @@ class NumberFinding:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the number can be bound without asking: it has one candidate, which is unlikely by chance."""
+        """Return whether the number can be bound without asking: it has one candidate, unlikely to match by chance."""
         if self.stale_cell or len(self.candidates) != 1:
             return False
         candidate, has_decimals = self.candidates[0], self.numeral.decimals > 0

@@ -63,7 +63,7 @@ def _location(place: FileLine) -> dict[str, Any]:
 
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
-    """Return the lines of documents as one HTML page; each finding is below its line and links to the contradiction."""
+    """Return documents as one HTML page; each finding is below its line and links to the line that contradicts it."""
     elements = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
     for file in files:
         elements.append(f"<h1>{html.escape(file)}</h1>")

@@ -98,7 +98,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Yield a finding if exactly one of the rows that a sentence names is outside the range, as in `Pines at 37-40`."""
+    """Yield a finding if only one of the rows that a sentence names is outside the stated range (`Pines at 37-40`)."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         findings: list[Finding] = []

@@ -47,7 +47,7 @@ class _WatchedContext(SpawnContext):
 
 
 def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
-    """Return a pool of workers that ignore Ctrl-C; a `gc_threshold` of 0 keeps Python's own."""
+    """Return a pool of workers that ignore Ctrl-C; a `gc_threshold` of 0 keeps Python's threshold."""
     return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (gc_threshold,))
 
 

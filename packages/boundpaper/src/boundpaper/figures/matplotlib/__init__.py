@@ -122,7 +122,7 @@ def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: s
 
 
 def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
-    """Return the result of `_draw_sheet`; raise SpecError of one line if matplotlib or LaTeX cannot draw the sheet."""
+    """Return the result of `_draw_sheet`; raise a one-line SpecError if matplotlib or LaTeX cannot draw the sheet."""
     from boundpaper.figures.matplotlib.usual import quiet_fonts
 
     try:
