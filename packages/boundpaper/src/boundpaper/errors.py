@@ -28,7 +28,7 @@ class ThesisError(Exception):
 
 @contextmanager
 def about(subject: str, kind: type[Exception] = ThesisError) -> Iterator[None]:
-    """Prefix errors of class `kind` that this block raises with `subject`, the name of a file or model.
+    """Put `subject`, the name of a file or model, before the message of each `kind` error that this block raises.
 
     A message that already contains the name stays unchanged.
     """

@@ -64,7 +64,7 @@ class Data:
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Return the end of a message that names the nearest address; comparing addresses part by part is faster."""
+    """Return the end of an error message that suggests the nearest address; addresses are compared part by part."""
     from boundpaper.suggestions import similar_names
 
     split_addresses = [known_address.split("/") for known_address in addresses]
@@ -82,7 +82,7 @@ def _nearest_address(address: str, addresses: Sequence[str]) -> str:
 
 @cache
 def _slug(text: str) -> str:
-    """Return a key as part of an address: without accents, with codes for other letters and hyphens for other signs."""
+    """Return a key as part of an address: accents are removed, non-ASCII letters become codes, signs become hyphens."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())
@@ -214,7 +214,7 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
         if len(row) != len(header):
             raise DataError(
                 f"{file}: row {number} has {counted(len(row), 'cell')}, but the header has {len(header)}; correct "
-                "the file, or leave it out"
+                "the file, or leave it out of data"
             )
         if delimiter == ";":  # files with semicolons may have decimal commas
             row[:] = [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in row]

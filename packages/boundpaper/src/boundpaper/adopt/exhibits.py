@@ -87,7 +87,7 @@ class IncludedFigure:
 
 
 def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigure:
-    """Return the figure in `figures/NAME.py`, as a float over one or both page columns that includes the PDF `path`.
+    """Return the figure in `figures/NAME.py` as a float that spans one or both columns and includes the PDF `path`.
 
     A figure without a width is as wide as a column. The first line of the float contains a digest of the picture's
     source. Raises SpecError when the file is absent, a parameter names no data, the author's code raises an error, or

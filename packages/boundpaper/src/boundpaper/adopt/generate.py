@@ -60,12 +60,12 @@ class AdoptedPaper:
         return cls(folder, files, cells.load_data(folder), uses)
 
     def split_key(self, key: str) -> tuple[str, str]:
-        """Return the address and the format of a key, `address:format` or a name in `[values]`."""
+        """Return the address and the format of a key; a key is `address:format` or a name in `[values]`."""
         address, _, format = self.folder.values.get(key, key).partition(":")
         return address, format
 
     def value(self, key: str) -> str:
-        """Return the LaTeX of a key, `address:format` or a name in `[values]`.
+        """Return the LaTeX of a key's value; a key is `address:format` or a name in `[values]`.
 
         Raises SpecError when the cell is absent or empty, or the format does not suit its value.
         """
@@ -95,7 +95,7 @@ class AdoptedPaper:
         return self.tables[name, part]
 
     def packages(self) -> list[str]:
-        """Return the packages that the tables and figures in the text need, except tables that cannot be made."""
+        """Return the packages that the tables and figures in the text need; a table that cannot be made adds none."""
         packages: dict[str, None] = {}
         for use in self.uses:
             if use.command in ("table", "tabular"):
@@ -114,7 +114,7 @@ class AdoptedPaper:
         return figure_of(self.folder, self.data, name, path)
 
     def rows(self, name: str) -> str:
-        """Return the rows of a tabular that `[rows.NAME]` describes, or else `tables/NAME.py`."""
+        """Return the rows that `[rows.NAME]` describes; without this setting, the rows that `tables/NAME.py` makes."""
         if name not in self.folder.rows and (self.folder.root / f"tables/{name}.py").is_file():
             return self.table(name, "rows").rstrip("\n")
         if name not in self.folder.rows:
@@ -125,7 +125,7 @@ class AdoptedPaper:
         """Return the keys that match a key in a macro; in `results/#1/acc:.3f`, `#1` may be any part of an address."""
         address, colon, format = key.partition(":")
         if re.search(r"#\d", format):
-            raise SpecError(f"the format of {key} is an argument of a macro; write it out")
+            raise SpecError(f"the format of {key} is an argument of a macro; write the format out")
         pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"#\d", address))))
         addresses = [known_address for known_address in self.data.cells if pattern.fullmatch(known_address)]
         if not addresses:
@@ -358,7 +358,7 @@ def _first_changed_line(existing: bytes, content: bytes) -> int:
 
 
 def changed_numbers(paper: AdoptedPaper, old_cells: Mapping[str, DataCell]) -> list[str]:
-    """Return a line for each bound number that prints differently from the cell with its address in `old_cells`."""
+    """Return a line for each bound number that would print differently with the cells in `old_cells`."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:

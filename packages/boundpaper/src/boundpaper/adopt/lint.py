@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberFinding:
-    """A typed number and its candidates; if it is stale, the cell that had its value, and that cell's present text."""
+    """A typed number and its candidates; for a stale number, the cell that had the number, and its present text."""
 
     numeral: TypedNumber
     candidates: tuple[Candidate, ...]
@@ -54,7 +54,7 @@ class NumberFinding:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the number can be bound without asking: it has one candidate and enough digits."""
+        """Return whether the number can be bound without asking: it has one candidate, unlikely to match by chance."""
         if self.stale_cell or len(self.candidates) != 1:
             return False
         candidate, has_decimals = self.candidates[0], self.numeral.decimals > 0
@@ -102,7 +102,7 @@ class NumberIndex:
         return cls([value for value, _ in pairs], [cell for _, cell in pairs])
 
     def near(self, low: Decimal, high: Decimal) -> list[DataCell]:
-        """Return the cells with values from `low` to `high`, or as near as the rounding error of floats."""
+        """Return the cells with values from `low` to `high`; each bound is widened by the rounding error of floats."""
         error = 1e-12 * max(abs(float(low)), abs(float(high)))
         return self.cells[bisect_left(self.values, float(low) - error) : bisect_right(self.values, float(high) + error)]
 

@@ -87,7 +87,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _shares(sentence: Sentence) -> Iterator[Finding]:
-    """Yield findings on wrong percentages in `k of n (p %)` and `p % (k of n)`; a truncated one counts as right."""
+    """Yield findings on wrong percentages in `k of n (p %)` and `p % (k of n)`; a truncated percentage is right."""
     for match in (*_SHARE.finditer(sentence.masked_text), *_OF_SHARE.finditer(sentence.masked_text)):
         count, total, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         are_counts = not count.unit and not total.unit and count.decimals <= 0 and total.decimals <= 0

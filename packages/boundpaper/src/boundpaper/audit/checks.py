@@ -37,7 +37,7 @@ def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Seque
 
 
 def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
-    """Return counts of what was read; `untied` counts the numbers in sentences that no table contains."""
+    """Return counts of what was read; `untied` counts the numbers that stand in a sentence but in no table."""
     tables = [table for document in documents for table in document.tables]
     cell_values = [number.value for table in tables for column in table.columns for number in column.numbers if number]
     sentences = [sentence for document in documents for sentence in document.sentences if sentence.numbers]

@@ -22,7 +22,7 @@ EMPTY = frozenset({"", "-", "–", "—", "--", "---", "n/a", "N/A", "na", "NA",
 
 @dataclass(frozen=True)
 class FileLine:
-    """A line of a file; 0 if the line is unknown."""
+    """A file and the number of a line in the file; the number is 0 if the line is unknown."""
 
     file: str
     line: int
@@ -116,7 +116,7 @@ class ReadTable:
 
     @cached_property
     def row_keys(self) -> tuple[str, ...]:
-        """Return a key for each row, from one or two label columns if these suffice; numbers follow a column name."""
+        """Return a key for each row, from one or two label columns if these suffice; a number gets its column name."""
         columns = self.label_columns
         for choice in (*combinations(columns, 1), *combinations(columns, 2)):
             if len({tuple(row[index] for index in choice) for row in self.rows}) == len(self.rows):

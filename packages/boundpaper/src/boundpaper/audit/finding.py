@@ -1,4 +1,4 @@
-"""Describe findings, which say what is printed, what is expected and why, and read the reasons that suppress them."""
+"""Describe findings (what is printed, what is expected, and why), and read the reasons for suppressing findings."""
 
 import hashlib
 import math
@@ -46,7 +46,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class CellRelation:
-    """A formula that gives one printed cell of a row from others, and the rows to which it applies."""
+    """A formula that gives one printed cell of a row from other cells, and the rows to which the formula applies."""
 
     formula: Formula
     names: tuple[str, ...]  # names of the result and the operands

@@ -53,7 +53,7 @@ class HtmlReader(HTMLParser):
             self.tag, self.spans = tag, [min(int(span[0]), 100) if span else 1 for span in spans]
 
     def handle_endtag(self, tag: str) -> None:
-        """Add the collected text to the document at the end of a block, and the table at its end."""
+        """At the end of a block, add the collected text to the document; at the end of a table, add the table."""
         if _SKIPPED.fullmatch(tag):
             self.hidden_depth = max(0, self.hidden_depth - 1)
         elif _BLOCK.fullmatch(tag) or _ASIDE.fullmatch(tag) or tag in ("tr", "table"):

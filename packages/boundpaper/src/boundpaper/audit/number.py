@@ -1,4 +1,4 @@
-"""Read the numbers in cells and sentences that state a quantity, with their unit and rounding interval."""
+"""Read the numbers that state a quantity in cells and sentences, with their unit and rounding interval."""
 
 import math
 import re

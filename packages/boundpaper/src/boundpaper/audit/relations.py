@@ -61,7 +61,7 @@ class ColumnRelation:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield a finding for each deviation: a note, unless it is the only deviation and one digit repairs it."""
+    """Yield a finding for each deviation; the finding is a note, unless a changed digit repairs the only deviation."""
     for table in document.tables:
         seen: set[tuple[int, str]] = set()
         for fit in accepted(table):
@@ -257,7 +257,7 @@ def fit_relation(
 
 
 def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> bool:
-    """Return whether a formula can give the result, the first number, from the others, by their units and decimals."""
+    """Return whether units and decimals allow that a formula gives the first number from the other numbers."""
     unit, *units = [cell.unit for cell in numbers]
     values = [cell.value for cell in numbers[1:]]
     if formula == "+" and numbers[0].decimals < max(cell.decimals for cell in numbers[1:]):
@@ -271,7 +271,7 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
 
 
 def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
-    """Yield accepted relations of columns called total or mean to all other columns, or to the columns on one side."""
+    """For each column called total or mean, yield its accepted relation to all other columns or those on one side."""
     totals = {column: match for column in table.columns if (match := _TOTAL_NAME.fullmatch(column.name.strip()))}
     parts = [column for column in table.columns if column not in totals]
     for target, match in totals.items():

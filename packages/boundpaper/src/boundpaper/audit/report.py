@@ -1,4 +1,4 @@
-"""Write findings as JSON, as SARIF, or as an HTML page that marks their lines, and a finding as a declared claim."""
+"""Write findings as JSON, as SARIF, or as an HTML page of the marked lines, and write a finding as a declared claim."""
 
 import csv
 import html
@@ -63,7 +63,7 @@ def _location(place: FileLine) -> dict[str, Any]:
 
 
 def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
-    """Return the lines of documents as one HTML page; each finding is below its line and links to the other line."""
+    """Return documents as one HTML page; each finding is below its line and links to the line that contradicts it."""
     elements = [f"<!doctype html><meta charset=utf-8><title>Audit</title><style>{_STYLE}</style>"]
     for file in files:
         elements.append(f"<h1>{html.escape(file)}</h1>")

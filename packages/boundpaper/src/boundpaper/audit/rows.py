@@ -41,7 +41,7 @@ class TableSentence:
 
     @cached_property
     def row_mentions(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Return where each mention of rows ends in the sentence, and the rows (two for `Pine 2 (3B/8B)`)."""
+        """Return the place where each mention of rows ends, and the mentioned rows (two for `Pine 2 (3B/8B)`)."""
         rows_by_name: dict[str, tuple[int, ...]] = {}  # by the first words of row keys, which rows may share
         for row, key in enumerate(self.table.row_keys):
             for name in {_bare_name(key[: word.end()]) for word in _PART.finditer(key)}:
@@ -77,7 +77,7 @@ class TableSentence:
         return {(row, column): number for row in rows if (number := column.numbers[row]) and not number.has_mark}
 
     def finding(self, quote: str, cells: Cells, cell: tuple[int, NumberColumn]) -> Finding:
-        """Return a finding on the only one of `cells` that differs from a quotation from the sentence."""
+        """Return a finding on `cell`, which alone among `cells` differs from `quote`, a part of the sentence."""
         (row, column), text = cell, cells[cell].text
         name, source = f"{column.name} of {self.table.row_names[row]}", FileLine(self.table.file, self.table.lines[row])
         reason = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
@@ -98,7 +98,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Yield findings on the only value of the named rows outside a range above 0, such as `Pines at 37-40`."""
+    """Yield a finding if only one of the rows that a sentence names is outside the stated range (`Pines at 37-40`)."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         findings: list[Finding] = []
@@ -127,7 +127,7 @@ def _named_cells(
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Yield findings on the only cell that differs from a factor of several rows, as in `both about 4x`."""
+    """Yield findings on the only cell that differs from a factor stated for several cells, as in `both about 4x`."""
     sentence = candidates[0].sentence
     stated_intervals = [number.loose_interval for number in sentence.numbers]
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():

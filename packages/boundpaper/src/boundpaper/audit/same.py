@@ -31,7 +31,7 @@ def ordered_words(text: str) -> tuple[str, ...]:
 
 
 def words(text: str) -> Words:
-    """Return the significant words of a name, as `ordered_words` cuts them, as a set."""
+    """Return the words that `ordered_words` returns, as a set."""
     return frozenset(ordered_words(text))
 
 

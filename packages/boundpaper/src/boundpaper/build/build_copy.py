@@ -50,7 +50,7 @@ def build_in_copy(project: Session, *keys: str) -> Path:
 
 
 def _link_folders(root: Path, copy: Path) -> None:
-    """Link the project's folders, and everything in `artifacts` except the results."""
+    """In the copy, link to the project's folders and to everything in `artifacts` except the results."""
     targets = {copy / folder: root / folder for folder in LINKED_FOLDERS if (root / folder).is_dir()}
     targets |= {
         copy / "artifacts" / path.name: path for path in (root / "artifacts").iterdir() if path.name != "results"

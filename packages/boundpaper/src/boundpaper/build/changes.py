@@ -24,7 +24,7 @@ PAGE = 45
 
 @dataclass(frozen=True)
 class Change:
-    """A cell, row or column of a result that differs; `location` names its row and column."""
+    """A change of a cell, row or column of a result; `location` names the row and the column."""
 
     result: str
     location: str
@@ -173,7 +173,7 @@ def _table_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
 
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:
-    """Return the fewest leading text columns that identify the rows of both tables; empty if six do not."""
+    """Return the fewest leading text columns that identify the rows of both tables; empty if six columns do not."""
     keys: list[str] = []
     for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
         keys.append(name)

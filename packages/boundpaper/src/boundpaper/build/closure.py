@@ -14,7 +14,7 @@ CODE_FOLDERS = ("analysis", "tables", "figures")  # folders of a project that co
 
 
 class Closures:
-    """Import closures in the project of `reader`, each computed once, without importing code."""
+    """The import closures of files in the project of `reader`; each is computed once, without importing code."""
 
     def __init__(self, reader: FactReader) -> None:
         self.reader = reader
@@ -50,7 +50,7 @@ class Closures:
         return self._imports[file]
 
     def _stub_files(self, name: str) -> list[str]:
-        """Return the stub `__init__.pyi` of a package, and the files that define the name that is imported from it.
+        """Return a package's stub `__init__.pyi`, and the files that define what is imported from the package.
 
         `name` is `package.name`, or `package.*` for all names.
         """

@@ -132,7 +132,7 @@ class Engine:
         return self.outcome
 
     def _prepare(self, order: Iterable[str]) -> None:
-        """Call `prepare` of the kinds of steps that were never built, so that outside programs start early."""
+        """For steps that were never built, call `prepare` of their kinds, so that outside programs start early."""
         kinds = (self.graph.steps[key].kind for key in order if key not in self.state.steps)
         for name in dict.fromkeys(kind.prepare for kind in kinds if kind.prepare and self.jobs > 1):
             with suppress(ThesisError):  # the step will raise the same error
@@ -205,7 +205,7 @@ class Engine:
         return run_builder(self._job_of(step), step.kind.builder, step.targets)
 
     def _origins(self, step: Step, message: str) -> str:
-        """Return the artifacts from which the results named in a step's error are computed; empty if it names none."""
+        """Return a note on each result that a step's error names: the artifacts from which the result is computed."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
         sources = (", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results)
         return "".join(f"; {name} is computed from {names}" for name, names in zip(results, sources, strict=True))

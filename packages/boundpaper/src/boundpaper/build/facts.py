@@ -1,4 +1,4 @@
-"""Read what a source file defines from its text, without importing it; cache these facts between runs."""
+"""Read from a source file's text what the file defines, without importing it; cache these facts between runs."""
 
 import ast
 import importlib
@@ -123,7 +123,7 @@ def function_named(name: str) -> Callable[..., Any]:
 
 
 class FactReader:
-    """Reader of facts that hashes each file once per run, and keeps facts by content hash in a file `cache`, if any.
+    """A reader of facts: it hashes each file once per run, and keeps facts by content hash in a file `cache`, if any.
 
     A forgotten file is read again only if its time stamps, size or inode differ, or if it was younger than `SETTLED`
     when it was read, since its stamps would not show a second change in the same moment.

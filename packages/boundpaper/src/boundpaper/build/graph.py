@@ -212,7 +212,7 @@ class _Loader:
                 self._add_step(Step(key=f"{kind.name}:{step.name}", kind=kind, name=step.name, file=step.file))
 
     def _connect(self, step: Step) -> Step:
-        """Return the step with its needs, inputs and faults, when the names of all steps are known."""
+        """Return the step with its needs, inputs and faults; the names of all steps must be known."""
         kind = step.kind
         faults = [step.fault] if step.fault else []
         needs: dict[str, None] = {}
@@ -291,7 +291,7 @@ class _Loader:
         return self.reader.calls(step.file, step.kind.calls)
 
     def _chapter_reads(self, step: Step) -> tuple[dict[str, str], list[str]]:
-        """Return the artifacts that a chapter reads, each with its first line, and the chapter's faults."""
+        """Return the artifacts that a chapter reads, each with the line of its first use, and the chapter's faults."""
         facts = self._facts(step)
         faults = [f"{step.file}:{facts['error']}"] if facts["error"] else []
         reads: dict[str, str] = {}

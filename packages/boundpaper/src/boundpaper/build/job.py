@@ -27,7 +27,7 @@ _EXAMINING_KINDS = frozenset({"result", "claim"})
 
 
 def _ignore_note(text: str) -> None:
-    """Discard a note; the default of `Job.note`."""
+    """Discard a note; this function is the default of `Job.note`."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Job:
         return self._examined_rows(frames) if self.kind in _EXAMINING_KINDS else frames
 
     def _examined_rows(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """Return the frames without source rows that only concern other documents; results keep all rows."""
+        """Return the frames without source rows on documents other than the step's; results keep all rows."""
         from boundpaper.store.documents import THESIS, document_scope
         from boundpaper.store.paper_vocabulary import read as vocabulary
 

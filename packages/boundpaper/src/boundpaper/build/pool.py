@@ -51,7 +51,7 @@ class _WatchedContext(SpawnContext):
 
 
 def process_pool(workers: int, gc_threshold: int = 0) -> ProcessPoolExecutor:
-    """Return a pool of workers that ignore Ctrl-C; with 0, they keep Python's threshold for collecting garbage."""
+    """Return a pool of workers that ignore Ctrl-C; a `gc_threshold` of 0 keeps Python's threshold."""
     return ProcessPoolExecutor(workers, _WatchedContext(), _begin_worker, (gc_threshold,))
 
 

@@ -132,7 +132,7 @@ def say(text: str) -> None:
 
 
 class Progress:
-    """A progress bar, shown once a build has taken a second, unless standard error is not a terminal."""
+    """A progress bar, shown on a terminal once a build has taken a second."""
 
     def __init__(self) -> None:
         self._bar: Any = None

@@ -70,7 +70,7 @@ class FileStamps:
         return True
 
     def _stamps_after_build(self, paths: list[str], hashes: Mapping[str, str]) -> dict[str, Stamp | None] | None:
-        """Return the stamps of files that the build wrote or read elsewhere; None if a file changed meanwhile."""
+        """Return the stamps of the files `paths`, which the build wrote or read; None if a file changed meanwhile."""
         mark_time, stamps = self._mark_time, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark_time for stamp in stamps.values()):

@@ -31,7 +31,7 @@ def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
         except PackageNotFoundError:
             raise SpecError(f"{name} is not installed; install it: pip install -e packages/{name}") from None
         if (version := import_module(name).__version__) != dist.version:
-            raise SpecError(f"{name} is {version}, but {dist.version} is installed; install it again, then retry")
+            raise SpecError(f"{name} is {version}, but its metadata says {dist.version}; install it again, then retry")
         path = folder / FOLDER / f"{name}-{dist.version}-py3-none-any.whl"
         write(path, _wheel_content(name, dist))
         wheels.append(path)

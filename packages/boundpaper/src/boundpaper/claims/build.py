@@ -81,7 +81,7 @@ def build(job: Job) -> dict[str, str]:
 
 
 def _require_margin(verdict: Verdict, statement: str, context: str) -> None:
-    """Raise SpecError if the verdict on a statement that nothing differs is `holds` by a p-value, without a margin."""
+    """Raise SpecError if a statement that nothing differs gets `holds` from a p-value, without a margin."""
     has_p_value = verdict.p_value is not None or verdict.p_adjusted is not None
     if verdict.verdict == "holds" and has_p_value and verdict.margin is None and _NO_DIFFERENCE.search(statement):
         raise SpecError(

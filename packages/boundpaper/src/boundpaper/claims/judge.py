@@ -175,7 +175,7 @@ def compare(
 
 
 def _agreement_with(allowed: Interval, value: float, within: Interval | None) -> str:
-    """Return the verdict on a recomputed number for which the source allows any value in a range."""
+    """Return the verdict on a recomputed number, given the range `allowed` of the values that agree with the source."""
     if meets(allowed, exact(value)):
         return "holds"
     return "holds after rounding" if within is not None and overlaps(allowed, within) else "contradicted"

@@ -36,7 +36,7 @@ REFUSALS = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Ty
 
 @dataclass
 class MutationOutcome:
-    """The first mutations that changed one verdict; empty where no mutation did.
+    """The first mutation with each of three effects on one verdict; empty if no mutation had the effect.
 
     `changed_by` changed the verdict, and `reworded_by` its reason or values. `unexplained` changed the verdict without
     changing the reason (`_is_unexplained`).

@@ -1,4 +1,4 @@
-"""Give each number that a document prints again the verdict on its origin, the cell that prints the number first."""
+"""Give a repeated number of a document the verdict on its origin, which is the cell that prints the number first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

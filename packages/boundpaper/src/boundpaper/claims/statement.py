@@ -17,7 +17,7 @@ Judged = TypeVar("Judged", Verdict, list[Verdict])
 
 @dataclass(frozen=True)
 class ClaimPlace:
-    """The place in a document of the statement that a claim judges.
+    """The document and the section that print a claim's statement, and the claim's failure kind and severity.
 
     `failure` is the failure kind of verdicts that name no kind, and `severity` the severity of the claim. If `failure`
     is empty, the verdict decides the kind; if `severity` is empty, the section decides the severity.
@@ -53,7 +53,7 @@ class Decorator(Protocol):
 
 
 def claim(place: str, *, failure: str = "", severity: str = "") -> Decorator:
-    """Declare that a function judges a statement of a document; its docstring is the statement.
+    """Declare that a function judges a statement of a document; the function's docstring is the statement.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ _FORMATTER = _KeyFormatter()
 
 
 def fill(text: Any, keys: Keys, *cell_values: Any) -> Any:
-    """Return a text in which names in braces are replaced by keys, and numbers in braces by the cells in this order.
+    """Return a text in which `{name}` is replaced by the key of this name, and `{0}` by the first of `cell_values`.
 
     A text that is only `"{day}"` becomes the key itself, of any type; names in a key are replaced too. Any other value
     is returned unchanged. Raises SpecError for an unknown key.
@@ -158,11 +158,11 @@ class ArtifactCell(Term):
     judged: tuple[str, ...] = ()
 
     def by(self, *claims: str) -> ArtifactCell:
-        """Return the cell with the names of the ledger rows that judge its number."""
+        """Return a copy of the cell with the names of the ledger rows that judge its number."""
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> ArtifactCell:
-        """Return the cell with further values of columns that select its row."""
+        """Return a copy of the cell with further values of columns that select its row."""
         return replace(self, where={**self.where, **where})
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:

@@ -1,4 +1,4 @@
-"""Define the commands, which call the code of the other packages, and collect them from modules."""
+"""Define the commands, and collect them from modules; commands call the code of the other packages."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""Define, for a project built from chapters, commands of the same names as those for an adopted LaTeX paper."""
+"""Define commands for a project built from chapters; they have the names of the commands for adopted papers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Define the commands `trace`, from a number to its source, and `diff`, between results and a revision."""
+"""Define the commands `trace`, which finds a number's source, and `diff`, which compares results with a revision."""
 
 import click
 

@@ -44,7 +44,7 @@ def vendor(folder: Path, also: tuple[str, ...]) -> None:
 
 @click.command()
 def clean() -> None:
-    """Remove out/, which can be built again, after waiting for a running build."""
+    """Wait for a running build to end, and remove out/, which can be built again."""
     from boundpaper.build.session import clean_out
 
     if not clean_out(root()):

@@ -74,7 +74,7 @@ def write_point_names(canvas: Canvas) -> None:
 
 
 def _points_between(a: tuple[float, float], b: tuple[float, float]) -> list[tuple[float, float]]:
-    """Return points at most 0.8 mm apart from `a` to `b`, ends included."""
+    """Return points from `a` to `b`, ends included, with distances of at most 0.8 mm."""
     steps = max(1, math.ceil(math.hypot(b[0] - a[0], b[1] - a[1]) / 0.8))
     return [(a[0] + (b[0] - a[0]) * t / steps, a[1] + (b[1] - a[1]) * t / steps) for t in range(steps + 1)]
 

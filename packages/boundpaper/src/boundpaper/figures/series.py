@@ -196,7 +196,7 @@ class Fit(Series):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Series):
-    """Bars; the bars of several series in a panel are side by side.
+    """A series of bars; the bars of several series in a panel are side by side.
 
     Attributes
     ----------

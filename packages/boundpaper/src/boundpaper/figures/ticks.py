@@ -73,7 +73,7 @@ def linear_ticks(low: float, high: float, count: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, count: int, base: int) -> list[float]:
-    """Return powers of the base; if they are fewer than three powers of ten, add multiples, or return round numbers."""
+    """Return powers of the base; if only one or two powers of ten fit, add multiples, or else return linear ticks."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
     powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)

@@ -175,7 +175,7 @@ def _colour_bar_view(s: Heatmap, y: Scale) -> dict[str, Any]:
 
 
 def _row_lines(canvas: Canvas) -> list[Plot]:
-    """Return light lines from a forest's row names to their estimates."""
+    """Return light lines across the axes, one for each named row of a forest."""
     if _value_axis(canvas.panel) != "x":
         return []
     heights = [canvas.y.mm(i) for i in range(len(canvas.panel.names["y"])) if i not in canvas.panel.headings]

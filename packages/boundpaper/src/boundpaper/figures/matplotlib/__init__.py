@@ -122,7 +122,7 @@ def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: s
 
 
 def _sheet_or_error(drawing: Drawing) -> tuple[Any, float]:
-    """Return the result of `_draw_sheet`; raise a SpecError of one line if matplotlib or LaTeX cannot draw it."""
+    """Return the result of `_draw_sheet`; raise a one-line SpecError if matplotlib or LaTeX cannot draw the sheet."""
     from boundpaper.figures.matplotlib.usual import quiet_fonts
 
     try:
@@ -160,7 +160,7 @@ def _large_artists_rasterized(drawing: Drawing) -> Iterator[str]:
 
 
 def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
-    """Return the sheet of a drawing, and its width in inches, enlarged if a part exceeds the canvas."""
+    """Return the sheet of a drawing and the sheet's width in inches; enlarge the sheet if a part exceeds the canvas."""
     import matplotlib
     from matplotlib.transforms import Bbox
 
@@ -221,7 +221,7 @@ def _figure(body: str, width: float, conversion_note: str) -> Figure:
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of an error's message, or the first LaTeX error that it quotes."""
+    """Return the first line of an error's message, and the first LaTeX error that the message quotes."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     latex_error = next((line[2:] for line in lines if line.startswith("! ")), "")
     return f"{lines[0]}: {latex_error}" if latex_error else lines[0]
