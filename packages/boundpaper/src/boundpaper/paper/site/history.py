@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from boundpaper.build.changes import Change, compare
 from boundpaper.store.cached_files import keep_value, read_kept
@@ -37,36 +38,51 @@ class Revision:
     earlier: int = 0
 
 
+class _Version(NamedTuple):
+    """A change of a result in git; `old` and `new` are the hashes of the file before and after."""
+
+    name: str
+    commit: str
+    date: str
+    subject: str
+    old: str
+    new: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.name} {self.old} {self.new}"
+
+
 def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     """Return the `MOST` newest revisions of every result, newest first, or a sentence that says why there are none.
 
     In a shallow clone, the oldest revisions are omitted, since they seem to add every file (see `shallow_note`). The
     change between two versions is cached in `out/state` by their hashes.
     """
+    by_result: dict[str, list[_Version]] = {}
     try:
-        versions = list(_result_versions(root))
+        edge_commits = _edge_commits(root)
+        for version in _result_versions(root):
+            if version.commit not in edge_commits:
+                by_result.setdefault(version.name, []).append(version)
     except FileNotFoundError:
         return "git is not installed, so the history is left out"
     except subprocess.CalledProcessError:
         return "this folder is not a git checkout, so there is no history"
+    shown = [version for versions in by_result.values() for version in versions[:MOST]]
     cached = _load_cache(root / CACHE)
-    by_result: dict[str, list[Revision]] = {}
-    changes: dict[str, str] = {}
-    edge_commits = _edge_commits(root)
-    with _BlobReader(root) as blobs:
-        for name, commit, date, subject, old, new in sorted(versions, key=itemgetter(0)):  # one result after the other
-            if commit in edge_commits:
-                continue
-            if len(revisions := by_result.setdefault(name, [])) == MOST:
-                revisions[-1] = replace(revisions[-1], earlier=revisions[-1].earlier + 1)
-                continue
-            key = f"{name} {old} {new}"
-            if key not in changes:
-                change = cached[key] if key in cached else _change_in_words(name, blobs.text(old), blobs.text(new))
-                changes[key] = change
-            revisions.append(Revision(commit[:12], date, subject, changes[key]))
+    new = [version for version in shown if version.key not in cached]
+    texts = _blob_texts(root, [blob for version in new for blob in (version.old, version.new)])
+    changes = {version.key: cached.get(version.key, "") for version in shown}
+    for version in new:
+        changes[version.key] = _change_in_words(version.name, texts.get(version.old), texts.get(version.new))
     keep_value(root / CACHE, changes)
-    return {name: tuple(revisions) for name, revisions in by_result.items()}
+    return {name: _revisions(versions, changes) for name, versions in by_result.items()}
+
+
+def _revisions(versions: Sequence[_Version], changes: Mapping[str, str]) -> tuple[Revision, ...]:
+    revisions = [Revision(v.commit[:12], v.date, v.subject, changes[v.key]) for v in versions[:MOST]]
+    return (*revisions[:-1], replace(revisions[-1], earlier=len(versions) - len(revisions)))
 
 
 def shallow_note(root: Path) -> str:
@@ -85,8 +101,8 @@ def _edge_commits(root: Path) -> frozenset[str]:
     return frozenset(path.read_text(encoding="ascii").split()) if path.is_file() else frozenset()
 
 
-def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Yield each change of a result, newest first, as (name, commit, date, subject, blob before, blob after)."""
+def _result_versions(root: Path) -> Iterator[_Version]:
+    """Yield each change of a result, newest first."""
     options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
     command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
     # --relative, so that paths start at the project, which may be a folder of a larger repository.
@@ -99,40 +115,21 @@ def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]
             facts, _, path = line.partition("\t")
             old, new = facts.split()[2:4]
             if path.startswith(f"{FOLDER}/") and path.endswith(".csv"):
-                yield path.removeprefix(f"{FOLDER}/").removesuffix(".csv"), commit, date, subject, old, new
+                name = path.removeprefix(f"{FOLDER}/").removesuffix(".csv")
+                yield _Version(name, commit, date, subject, old, new)
 
 
-class _BlobReader:
-    """A reader of git blobs by hash, which uses a single process of git."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def __enter__(self) -> _BlobReader:
-        command = ["git", "cat-file", "--batch"]
-        self._process = subprocess.Popen(command, cwd=self._root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-
-    def text(self, blob: str) -> str | None:
-        """Return the text of a blob; None for the null hash."""
-        if not blob.strip("0"):
-            return None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{blob}\n".encode())
-        self._process.stdin.flush()
-        head = self._process.stdout.readline().split()
-        if len(head) != 3:
-            return None
-        content = self._process.stdout.read(int(head[2]) + 1)
-        return content[:-1].decode("utf-8", "replace")
+def _blob_texts(root: Path, blobs: Sequence[str]) -> dict[str, str]:
+    """Return the texts of git blobs by hash, without those that git does not have."""
+    command, hashes = ["git", "cat-file", "--batch"], dict.fromkeys(blobs)
+    listing = "".join(f"{blob}\n" for blob in hashes).encode()
+    stream = io.BytesIO(subprocess.run(command, cwd=root, input=listing, capture_output=True, check=True).stdout)
+    texts = {}
+    for blob in hashes:
+        head = stream.readline().split()  # hash, type and size; or the hash and "missing"
+        if len(head) == 3:
+            texts[blob] = stream.read(int(head[2]) + 1)[:-1].decode("utf-8", "replace")
+    return texts
 
 
 def _change_in_words(name: str, old: str | None, new: str | None) -> str:
