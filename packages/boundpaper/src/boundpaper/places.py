@@ -1,4 +1,4 @@
-"""Find the folder of the project that a command works on, and the folders of packages whose code its steps run.
+"""Find the folder of the project that a command works on, and the folders of the packages that its steps use.
 
 No folder is derived from the location of the engine, which may be installed anywhere.
 """
@@ -89,7 +89,7 @@ def project_above(folder: Path) -> Path | None:
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Return by name the folders of packages whose code steps run: relative to the project, or else installed."""
+    """Return the folders of the packages that steps use, by name: relative to the project, or else installed."""
     folders = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
     return folders if "boundpaper" in folders else _installed_packages() | folders
 
@@ -109,7 +109,7 @@ def _installed_packages() -> dict[str, str]:
 
 
 def shown_file(root: Path, file: str) -> str:
-    """Return the name to show for a step's file, which for a file of an installed package is its path in there."""
+    """Return the path to show for a step's file; in an installed package, the path begins with the package's name."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():
             if file.startswith(f"{folder}/"):

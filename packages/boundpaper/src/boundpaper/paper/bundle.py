@@ -171,4 +171,4 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     if compiled == thesis:
         return
     if (pdf.page_count(compiled), pdf.whole_text(compiled)) != (pdf.page_count(thesis), pdf.whole_text(thesis)):
-        raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so it is not written")
+        raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so the bundle is not written")

@@ -120,7 +120,7 @@ class _UnclosedError(ValueError):
 
 
 def _unclosed_error(text: str, start: int, before: str, after: str, end: int | None = None) -> _UnclosedError:
-    """Return the error on the text at `start`, whose message quotes the first words between `before` and `after`."""
+    """Return an error on the text at `start`; its message is `before`, then the text's first words, then `after`."""
     quotation = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
     return _UnclosedError(f"{line_of(text, start)}: {before}{quotation}{after}")
 

@@ -5,7 +5,7 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 - `n('artifact', value='column', key='...')`: a number from the row with these keys; floats need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
 - `supplement('table/name')`: the linked words "table in the supplement", for an exhibit that no chapter shows;
-- `claim('name')`: the verdict; `.phrase` is the verdict as a verb, and `.reason` a cell of its row in the ledger;
+- `claim('name')`: the verdict; `.phrase` is the verdict as a verb, and `.reason` is the reason in the ledger;
 - `mark('name')`: the verdict as a small mark after a sentence, linked to its ledger row;
 - `r('artifact', 'word', column='key')`: the row with these words, printed as its estimate with interval and p;
 - `use('artifact', column='key')`: a function that returns rows of the artifact that have this cell.

@@ -69,7 +69,7 @@ def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result:
     test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(matches) != 1:
         raise DataError(
-            f"{location}: {len(matches)} rows match the test {test}; exactly one must: change their patterns"
+            f"{location}: {len(matches)} rows match the test {test}; change patterns so that one row matches"
         )
     role, share = matches[0]["role"], independent_share(row.note)
     if role in CORRECTED_ROLES and share is not None and share < LEAST_INDEPENDENT:

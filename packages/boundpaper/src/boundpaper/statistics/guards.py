@@ -56,7 +56,7 @@ def fired(note: str) -> tuple[str, ...]:
 
 
 def independent_share(note: str) -> float | None:
-    """Return the share of independent units that the guard `dependent_units` notes: 0 if uncounted, None if absent."""
+    """Return the share of independent units in a note of `dependent_units`: 0 without counts, None without the note."""
     if DEPENDENT_UNITS not in fired(note):
         return None
     match = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)

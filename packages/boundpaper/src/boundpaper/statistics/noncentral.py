@@ -59,7 +59,7 @@ def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
 
 
 def _tail(t: float, df: float, delta: float) -> float:
-    """Return `tail_above` of a single noncentrality, computed faster, without arrays, where it is exact."""
+    """Return `tail_above` of one noncentrality, by a faster scalar function where that function is exact."""
     tail = float(special.nctdtr(df, -delta, -t))
     is_exact = abs(delta) <= FAR_NONCENTRALITY or (abs(delta) <= LARGE_NONCENTRALITY and t * delta > 0)
     return tail if is_exact and not math.isnan(tail) else float(tail_above(t, df, delta))

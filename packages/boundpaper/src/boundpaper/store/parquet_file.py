@@ -97,7 +97,7 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
 def rows_that_fit(
     path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with a cell whose text satisfies `fits`, or whose number satisfies `fits_number`, from row 2.
+    """Yield rows, numbered from 2, with a cell whose text satisfies `fits` or whose number satisfies `fits_number`.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """

@@ -1,4 +1,4 @@
-"""Return what all formats share: the texts of cells, headings and notes, and the separators between rows."""
+"""Make what all formats share: the texts of cells, headings and notes, and the separators between rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -120,7 +120,7 @@ def note_text(note: Note, format: Markup) -> str:
 
 
 def label_text(note: Note) -> str:
-    """Return the label of a note; empty for a dash, with which `note_text` begins."""
+    """Return the label of a note; empty for a dash, since `note_text` writes the dash."""
     return "" if note.label == DASH else note.label
 
 

@@ -1,4 +1,4 @@
-"""Parse a `.bib` file with pybtex's scanner to entries with their lines, as written but with macros expanded.
+"""Parse a `.bib` file with pybtex's scanner: keep entries as written, expand macros, and record line numbers.
 
 A comment is a line outside values that begins with a percent sign, or everything in the braces of `@comment{...}`. Most
 authors expect this, although BibTeX reads comments otherwise.

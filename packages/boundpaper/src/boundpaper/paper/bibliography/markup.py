@@ -258,7 +258,7 @@ class _MarkupReader:
         """Insert the definition of a command, so that it is read next; return an empty text."""
         self.expansions += 1
         if self.expansions > 100:
-            raise MarkupFault(f"uses \\{name}, whose definition never ends")
+            raise MarkupFault(f"uses \\{name}, whose expansion never ends; correct its definition")
         count, body = self.macros[name]
         arguments = []
         for _ in range(count):

@@ -95,7 +95,7 @@ def _artifact_page(
 
 
 def _works_by_place(project: SiteProject) -> dict[str, str]:
-    """Return the key of the work that prints each place, by the name of the place in the column `source` of sources."""
+    """Return the key of the work that prints each place, by the place's name in the tables' column `source`."""
     if PLACES not in project.outline.maker:
         return {}
     rows = artifact_rows(project.root, PLACES)

@@ -154,7 +154,7 @@ class SiteProject:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Return printed names of metrics, and of the keys in tables that the vocabulary names."""
+        """Return printed names of metrics, and of keys in the tables that the vocabulary lists."""
         vocabulary = read_vocabulary(self.root)
         names: dict[str, str] = {}
         for table in vocabulary.named:

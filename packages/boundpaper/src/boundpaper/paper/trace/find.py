@@ -191,7 +191,7 @@ def _trace_address(project: TracedProject, address: str) -> Iterator[str]:
         return
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
-        raise SpecError(f"{step.key} has no rows; trace it as {step.key}")
+        raise SpecError(f"{step.key} has no rows; trace {step.key} without a row")
     names = [text.strip() for text in row_name.split(",")]
     matches = [row for row in rows if row.is_named(names)]
     if not matches:

@@ -31,7 +31,7 @@ class StepCache:
                 self.values = {key: (stamp, value) for key, (stamp, value) in content["values"].items()}
 
     def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
-        """Return the cached value of a step or file if its stamp is the same, else cache and return that of `make`."""
+        """Return the cached value of a step or file if its stamp is the same, else cache and return `make()`."""
         if key not in self.values or self.values[key][0] != stamp:
             self.values[key] = stamp, make()
             self.changed = True
