@@ -65,7 +65,7 @@ def nearest_project() -> Path:
 def nearest_adopted() -> Path | None:
     """Return the folder of the nearest adopted paper from the working directory upwards.
 
-    Return None if there is no adopted paper, or if a project is as near (the folder has `MARK`) or nearer.
+    Return None if there is no adopted paper, or if a project, a folder with `MARK`, is as near or nearer.
     """
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / MARK).is_file():
@@ -120,8 +120,8 @@ def shown_file(root: Path, file: str) -> str:
 def command_modules(root: Path | None) -> list[str]:
     """Return the modules of other packages that add commands, sorted.
 
-    In a checkout they are read from the `pyproject.toml` files of its packages, which need not be installed; elsewhere,
-    from the entry points of installed packages.
+    In a checkout, the `pyproject.toml` files of its packages name the modules, and the packages need not be installed.
+    Elsewhere, the entry points of installed packages name the modules.
     """
     pyprojects = sorted(root.glob("packages/*/pyproject.toml")) if root else []
     if not pyprojects:

@@ -34,7 +34,7 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
     Calls are (function, name, line) in order of appearance; `name` is the literal first argument, and `line` counts
     from 1. Raises SpecError when a tag is not closed (see `tags`), when a first argument is not a string literal, or
     when a function is used without being called, since the build could then not know the dependency. Messages begin
-    with `file` if it is given, and the line.
+    with `file`, if given, and the line.
     """
     calls = []
     for offset, code in expressions(text, file):

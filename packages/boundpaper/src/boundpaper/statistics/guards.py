@@ -162,8 +162,8 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
     """Return a note if units are dependent because several of them share something.
 
     `shared` identifies what each unit shares with others (its training run, its key head, its text weights), or is None
-    for a unit that shares nothing. `what` names it in the note, such as "one training run", "keys" or "weights". Raises
-    ValueError if the lengths differ.
+    for a unit that shares nothing. `what` is the noun in the note for what is shared, such as "one training run",
+    "keys" or "weights". Raises ValueError if the lengths differ.
     """
     if len(units) != len(shared):
         raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} groups; give one per unit")

@@ -67,7 +67,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
 
 
 def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
-    """Return the header and rows of a Parquet file as texts, which the caller must not change, and its CSV text.
+    """Return a Parquet file's header and rows as texts, and its CSV text; the caller must not change the rows.
 
     Raises DataError when the file is not Parquet, is truncated or damaged, or has values that no table can have;
     FileNotFoundError when there is no such file.

@@ -89,8 +89,8 @@ def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
     If the section begins with a number (`4.4 Key Findings`), the heading with this number is returned. If it names a
-    figure, the heading under which the document first names the figure is returned. Otherwise, it is the heading that
-    shares most words with the section; words of parent headings also count.
+    figure, the heading under which the document first names the figure is returned. Otherwise, the heading that shares
+    most words with the section is returned; words of parent headings also count.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)

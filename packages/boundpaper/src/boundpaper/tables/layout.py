@@ -89,7 +89,7 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return the headings above groups of columns, and spanners without text between them; empty without groups."""
+    """Return a spanner for each group of columns, and empty ones over other columns; no spanners without groups."""
     if not any(column.group for column in grid.columns):
         return []
     headings, first = [], 1
@@ -125,7 +125,7 @@ def label_text(note: Note) -> str:
 
 
 def has_row_space(grid: Grid) -> bool:
-    """Return whether small spaces separate all rows, by default in a table with a paragraph column."""
+    """Return whether small spaces separate all rows; by default, they do so in a table with a paragraph column."""
     has_paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and has_paragraphs)
 

@@ -59,7 +59,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Logo:
-    """A word that a command draws, such as `LaTeX`."""
+    """A logo that a command prints, such as `LaTeX`."""
 
     command: str
 
@@ -235,7 +235,7 @@ class _MarkupReader:
         """Return the next argument, which must be in braces, as written."""
         self._skip_blanks()
         if self._next_char() != "{":
-            raise MarkupFault("has a command without {argument}")
+            raise MarkupFault("has a command without {argument}; write the argument in braces")
         begin, depth = self.position + 1, 0
         for brace in re.compile(r"[{}]").finditer(self.text, self.position):
             depth += 1 if brace[0] == "{" else -1

@@ -60,7 +60,7 @@ def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]
 
 
 def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> str:
-    """Return the BibTeX kind of an entry; add to `bib` what this kind does not say, such as `Research report`."""
+    """Return the BibTeX kind of an entry; add to `bib` details that the kind lacks, such as `Research report`."""
     if kind == "thesis":
         thesis_type = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         thesis = next((name for begin, name in _THESES.items() if thesis_type.startswith(begin)), "")

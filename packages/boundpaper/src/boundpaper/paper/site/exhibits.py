@@ -55,7 +55,7 @@ def short_caption(project: SiteProject, key: str, root: str = "") -> Markup:
 
 
 def exhibit_html(project: SiteProject, kind: str, name: str, label: str) -> Markup:
-    """Return an exhibit as HTML for a chapter, with a link from its number to its page, and its label as id."""
+    """Return an exhibit as HTML for a chapter; its number `label` links to its page, and its LaTeX label is the id."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":

@@ -171,7 +171,7 @@ class SiteProject:
         return {name: tuple(rows) for name, rows in rows_by_function.items()}
 
     def title(self, key: str) -> str:
-        """Return the text of a link to a node: a chapter's title, or the name of another node."""
+        """Return the text of a link to a node: the title of a chapter, or the name of any other node."""
         node = self.outline.nodes[key]
         titles = {chapter.name: chapter.title for chapter in self.chapters}
         return titles[node.name] if node.kind == "chapter" else node.name
@@ -206,7 +206,7 @@ def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> 
 
 
 def artifact_rows(root: Path, name: str) -> list[dict[str, Any]]:
-    """Return the rows of an artifact by column; an empty cell of numbers is None."""
+    """Return the rows of an artifact by column; an empty cell in a column of numbers is None."""
     frame = read(root, name).astype(object)
     records: Any = frame.where(frame.notna(), None).rename(columns=str).to_dict("records")
     return list(records)

@@ -99,7 +99,7 @@ def _trace_hit(project: TracedProject, hit: Hit) -> Iterator[str]:
 
 
 def _row_is_named(row: TracedRow, where: dict[str, str]) -> bool:
-    """Return whether a row has all the cells `where`; numbers are compared as numbers."""
+    """Return whether a row has every cell of `where`, given by column; numbers are compared as numbers."""
     for column, cell in where.items():
         text = row.cells.get(column, "")
         if text != cell and (cell_number(text) is None or cell_number(text) != cell_number(cell)):

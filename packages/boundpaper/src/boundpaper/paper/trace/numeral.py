@@ -59,7 +59,7 @@ class SearchedNumber:
         return cls(digits[0], number.low, number.high, text.rstrip().endswith("%"))
 
     def match_rank(self, text: str) -> int:
-        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0 if not."""
+        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0 for none."""
         numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0
