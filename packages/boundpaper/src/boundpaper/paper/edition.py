@@ -68,7 +68,7 @@ def store_edition(root: Path, edition: Edition) -> None:
 
 
 def ensure_edition(root: Path) -> None:
-    """Write an empty edition if there is no file, since the graph of steps needs it."""
+    """Write an empty edition if there is no file, since the graph of steps needs the file."""
     if not (root / FILE).is_file():
         store_edition(root, Edition())
 

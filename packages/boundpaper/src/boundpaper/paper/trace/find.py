@@ -28,7 +28,7 @@ KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # kin
 
 @dataclass(frozen=True)
 class Hit:
-    """A place that prints a number: the rank of the match (`match_rank`), where it is, and the text that it prints."""
+    """A place that prints the number: rank of the match (`match_rank`), step, row, column, address and printed text."""
 
     rank: int
     step: Step
@@ -128,7 +128,7 @@ def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumb
 
 
 def _printed_values(project: TracedProject, step: Step) -> list[dict[str, Any]]:
-    """Return the values that a chapter prints, from the record of its build if up to date, else by rendering it."""
+    """Return the values that a chapter prints: read an up-to-date record of its build, else render the chapter."""
     from boundpaper.paper.chapter import render
 
     if project.is_built(step):

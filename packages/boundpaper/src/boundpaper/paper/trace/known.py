@@ -45,6 +45,6 @@ class StepCache:
             self.changed = False
 
     def may_match(self, root: Path, file: str, stamp: str, numeral: SearchedNumber) -> bool:
-        """Return whether a file has a number that may match `numeral`; its distinct numbers are cached by its stamp."""
+        """Return whether a file has a number that may match `numeral`; cache the file's distinct numbers by `stamp`."""
         text = self.value(file, stamp, lambda: b64encode(numbers_in(root / file, number_in).tobytes()).decode())
         return bool(numeral.may_equal(np.frombuffer(b64decode(text))).any())
