@@ -155,6 +155,6 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
 
 
 def _rows_by_artifact(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Return, for each artifact that an exhibit reads, the ledger rows that use it; artifacts with few rows come first."""
+    """Return, for each artifact that an exhibit reads, the ledger rows that use it, fewest rows first."""
     by_artifact = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
     return sorted(((name, rows) for name, rows in by_artifact if rows), key=lambda name_and_rows: len(name_and_rows[1]))
