@@ -1,4 +1,4 @@
-"""Find the folder of the project that a command works on, and the folders of packages whose code its steps run.
+"""Find the folder of the project that a command works on, and the folders of the packages that its steps use.
 
 No folder is derived from the location of the engine, which may be installed anywhere.
 """
@@ -65,7 +65,7 @@ def nearest_project() -> Path:
 def nearest_adopted() -> Path | None:
     """Return the folder of the nearest adopted paper from the working directory upwards.
 
-    Return None if there is no adopted paper, or if a project is as near (the folder has `MARK`) or nearer.
+    Return None if there is no adopted paper, or if a project, a folder with `MARK`, is as near or nearer.
     """
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / MARK).is_file():
@@ -89,7 +89,7 @@ def project_above(folder: Path) -> Path | None:
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Return by name the folders of packages whose code steps run: relative to the project, or else installed."""
+    """Return the folders of the packages that steps use, by name: relative to the project, or else installed."""
     folders = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
     return folders if "boundpaper" in folders else _installed_packages() | folders
 
@@ -109,7 +109,7 @@ def _installed_packages() -> dict[str, str]:
 
 
 def shown_file(root: Path, file: str) -> str:
-    """Return the name to show for a step's file, which for a file of an installed package is its path in there."""
+    """Return the path to show for a step's file; in an installed package, the path begins with the package's name."""
     if Path(file).is_absolute():
         for name, folder in package_folders(root).items():
             if file.startswith(f"{folder}/"):
@@ -120,8 +120,8 @@ def shown_file(root: Path, file: str) -> str:
 def command_modules(root: Path | None) -> list[str]:
     """Return the modules of other packages that add commands, sorted.
 
-    In a checkout they are read from the `pyproject.toml` files of its packages, which need not be installed; elsewhere,
-    from the entry points of installed packages.
+    In a checkout, the `pyproject.toml` files of its packages name the modules, and the packages need not be installed.
+    Elsewhere, the entry points of installed packages name the modules.
     """
     pyprojects = sorted(root.glob("packages/*/pyproject.toml")) if root else []
     if not pyprojects:

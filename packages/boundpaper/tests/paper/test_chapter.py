@@ -127,7 +127,7 @@ def test_a_claim_without_its_verdict_is_refused() -> None:
         ("x\n<< n('lbp' >>", "2: unexpected"),
         ("<< 1 | fixd(2) >>", "1: No filter named 'fixd'"),
         ("<< 3 | words(1) >>", "1: TypeError: "),
-        ("<< 2.5 | words >>", "1: words takes a whole number"),
+        ("<< 2.5 | words >>", "1: `| words` takes a whole number"),
         ("<< 'x' | fixed(2) >>", "1: the value 'x' is not a number"),
         ("<< none >>", "1: None cannot be printed"),
     ],
@@ -214,7 +214,7 @@ def test_span_filter_formats_a_range() -> None:
         ("<< use('lbp', tst='x') >>", "1: lbp has no column 'tst'; did you mean 'test'?"),
         ("<< use('lbp', test='pearsn')('bias') >>", "1: lbp has no test 'pearsn'; did you mean 'pearson'?"),
         ("<< mark('slop') >>", "1: no claim 'slop'; did you mean 'slope'?"),
-        ("<< 3 | span >>", "1: span takes two numbers"),
+        ("<< 3 | span >>", "1: `| span` takes two numbers"),
     ],
 )
 def test_errors_of_short_calls_suggest_the_nearest_name(body: str, expected: str) -> None:

@@ -41,8 +41,8 @@ def bundle_files(out: Path) -> list[str]:
 def make(out: Path, *, flat: bool = True) -> bytes:
     """Return the bundle, with sorted files and fixed times, owners and modes.
 
-    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Else the bundle is a `.zip` for an editor, in which
-    files keep their paths, with `references.bib`. `out` is the output folder of a compiled thesis. Raises SpecError
+    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Else the bundle is a `.zip` for an editor; its files
+    keep their paths, and it has `references.bib`. `out` is the output folder of a compiled thesis. Raises SpecError
     when the thesis has not been compiled, two files would get the same name, or a text contains the path of a folder
     on this machine.
     """
@@ -110,7 +110,7 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _inline_inputs(name: str, texts: Mapping[str, str], parents: tuple[str, ...]) -> str:
     if name in parents:
-        raise SpecError(f"{name}: inputs itself through {' and '.join(parents)}")
+        raise SpecError(f"{name}: inputs itself through {' and '.join(parents)}; remove one \\input")
 
     def inlined(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
@@ -171,4 +171,4 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     if compiled == thesis:
         return
     if (pdf.page_count(compiled), pdf.whole_text(compiled)) != (pdf.page_count(thesis), pdf.whole_text(thesis)):
-        raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so it is not written")
+        raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so the bundle is not written")

@@ -34,7 +34,7 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
     Calls are (function, name, line) in order of appearance; `name` is the literal first argument, and `line` counts
     from 1. Raises SpecError when a tag is not closed (see `tags`), when a first argument is not a string literal, or
     when a function is used without being called, since the build could then not know the dependency. Messages begin
-    with `file` if it is given, and the line.
+    with `file`, if given, and the line.
     """
     calls = []
     for offset, code in expressions(text, file):
@@ -120,7 +120,7 @@ class _UnclosedError(ValueError):
 
 
 def _unclosed_error(text: str, start: int, before: str, after: str, end: int | None = None) -> _UnclosedError:
-    """Return the error on the text at `start`, whose message quotes the first words between `before` and `after`."""
+    """Return an error on the text at `start`; its message is `before`, then the text's first words, then `after`."""
     quotation = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
     return _UnclosedError(f"{line_of(text, start)}: {before}{quotation}{after}")
 

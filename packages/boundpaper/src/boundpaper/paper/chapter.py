@@ -5,7 +5,7 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 - `n('artifact', value='column', key='...')`: a number from the row with these keys; floats need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
 - `supplement('table/name')`: the linked words "table in the supplement", for an exhibit that no chapter shows;
-- `claim('name')`: the verdict; `.phrase` is the verdict as a verb, and `.reason` a cell of its row in the ledger;
+- `claim('name')`: the verdict; `.phrase` is the verdict as a verb, and `.reason` is the reason in the ledger;
 - `mark('name')`: the verdict as a small mark after a sentence, linked to its ledger row;
 - `r('artifact', 'word', column='key')`: the row with these words, printed as its estimate with interval and p;
 - `use('artifact', column='key')`: a function that returns rows of the artifact that have this cell.
@@ -127,7 +127,7 @@ def escape_latex(text: str) -> Latex:
 def number_in_words(value: object) -> Latex:
     """Return a whole number up to 20 as a word (7 becomes seven), a larger number as digits."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
-        raise SpecError(f"words takes a whole number of at least 0, not {value!r}")
+        raise SpecError(f"`| words` takes a whole number of at least 0, not {value!r}")
     from boundpaper.typeset.numbers import integer
 
     text = NUMBER_WORDS[int(value)] if value < len(NUMBER_WORDS) else integer().show(int(value), "latex")
@@ -142,7 +142,7 @@ def range_text(pair: object, digits: int = 0, *, percent: bool = False) -> Latex
     from boundpaper.typeset.numbers import fixed
 
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise SpecError(f"span takes two numbers, as in (low, high) | span(1), not {pair!r}")
+        raise SpecError(f"`| span` takes two numbers, as in (low, high) | span(1), not {pair!r}")
     low, high = (fixed(digits).show(end, "latex") for end in pair)
     separator = " to " if pair[0] < 0 or pair[1] < 0 else "--"
     return Latex.of(f"{low}{separator}{high}" + (r"\%" if percent else ""), origins_of(pair))

@@ -1,7 +1,7 @@
 """Write an RO-Crate for an archive: a folder with the data package and its tables, the ledger, the PDF and the site.
 
 Of the artifacts, the crate contains only tables that the data package describes, and their manifests. Every table is
-written as CSV, since the standard's reader converts integers with gaps in Parquet to floats. Authors and licence come
+written as CSV, since data-package readers turn Parquet integers with empty cells into floats. Authors and licence come
 from `paper/metadata.yaml`, else from `CITATION.cff`. Nothing is uploaded, and the same project gives the same crate.
 """
 
@@ -143,7 +143,7 @@ def _refuse_link(root: Path, path: Path) -> Path:
 
 
 def files_left_out(root: Path) -> list[str]:
-    """Return the sorted files in folders of tables that a crate leaves out: neither described tables nor manifests."""
+    """Return the sorted files in `FOLDERS` that are neither described tables nor manifests; a crate omits them."""
     included = set(_table_paths(root))
     included |= {Path(file).with_suffix(".json").as_posix() for file in included if "/measurements/" in file}
     paths = (path for folder in FOLDERS for path in (root / "artifacts" / folder).rglob("*") if not path.is_dir())

@@ -259,7 +259,7 @@ def _check(root: Path, paper: Metadata) -> None:
 
 
 def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.ChapterFault]:
-    """Return the citations in captions and notes that are not in the bibliography, as faults in files of exhibits."""
+    """Return a fault for each key that the caption or a note of an exhibit cites but that the bibliography lacks."""
     findings = []
     for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
         path = root / "out" / f"{kind}s" / (f"{name}.tex" if kind == "table" else f"{name}.float.tex")

@@ -24,7 +24,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 @dataclass(frozen=True)
 class Edition:
-    """An edition of a PDF.
+    """The edition of a PDF: the commit of its artifacts, and the address of its site.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ def read(root: Path) -> Edition:
 
 
 def store_edition(root: Path, edition: Edition) -> None:
-    """Write an edition to the file from which the thesis reads it; the file of an equal edition stays."""
+    """Write an edition to `FILE`, which the thesis reads; a file that has this edition already stays unchanged."""
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 
 def ensure_edition(root: Path) -> None:
-    """Write an empty edition if there is no file, since the graph of steps needs it."""
+    """Write an empty edition if there is no file, since the graph of steps needs the file."""
     if not (root / FILE).is_file():
         store_edition(root, Edition())
 

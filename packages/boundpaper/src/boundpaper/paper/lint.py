@@ -114,7 +114,7 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
 
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
-    """Return messages on keys that the bibliography lacks, in columns that the data package marks with `cites`."""
+    """Check keys in columns that the data package marks with `cites`; return messages on keys without an entry."""
     from boundpaper.store.descriptor import files, full_package
     from boundpaper.store.missing import missing_markers
     from boundpaper.store.table_file import rows
@@ -230,7 +230,7 @@ def _blank_match(match: re.Match[str]) -> str:
 
 
 def _keys_in(text: str, command: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the line and each key of the commands in a chapter's template that match a pattern."""
+    """Yield line and key for every key in the commands of a template that match the pattern `command`."""
     for match in command.finditer(_without_code(text)):
         for key in filter(None, map(str.strip, match["keys"].split(","))):
             yield line_of(text, match.start()), key

@@ -54,7 +54,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
 
 
 def cells_equal(column: pd.Series[Any], value: object) -> pd.Series[Any]:
-    """Return a mask of the cells of a column that equal a value, as numbers in a column of numbers, else as texts."""
+    """Return the mask of a column's cells that equal a value, as numbers if the column has numbers, else as texts."""
     if _has_numbers(column):
         try:
             return (column == float(str(value))).fillna(False).astype(bool)
@@ -70,9 +70,9 @@ def _has_numbers(column: pd.Series[Any]) -> bool:
 
 
 def positions_where(frame: pd.DataFrame, where: dict[str, Any], index: dict[Any, Any]) -> list[int]:
-    """Return the positions of the rows that match `where`, compared as by `cells_equal`, counted from 0.
+    """Return the positions, counted from 0, of the rows that match `where`; cells are compared as by `cells_equal`.
 
-    `index` is a cache for further calls on the same frame: positions by columns, and then by their cells.
+    `index` is a cache for further calls on the same frame: for each tuple of columns, it maps cells to positions.
     """
     is_numeric = {name: _has_numbers(frame[name]) for name in where}
     if (names := tuple(where)) not in index:

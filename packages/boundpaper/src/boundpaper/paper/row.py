@@ -69,7 +69,7 @@ class Row:
 
     @property
     def bare(self) -> Row:
-        """Return the estimate and its interval without the p-value."""
+        """Return the same row, printed without its p-value."""
         return replace(self, with_p=False)
 
     def formatted(self, form: Format) -> Row:
@@ -150,7 +150,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
 
 
 def row_reader(frame: pd.DataFrame, artifact: str, conditions: dict[str, Any]) -> Callable[..., Row]:
-    """Return a function like `row` for the rows of an artifact with the values `conditions`, given by column.
+    """Return a function like `row` that searches only rows whose columns have the values in `conditions`.
 
     Raises SpecError at once if a column or its value does not exist.
     """

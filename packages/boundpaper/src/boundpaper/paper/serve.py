@@ -1,4 +1,4 @@
-"""Serve the PDF and the site to a browser on this machine, where they are reloaded after every build."""
+"""Serve the PDF and the site to a browser on this machine; the browser reloads them after every build."""
 
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer

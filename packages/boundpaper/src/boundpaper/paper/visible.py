@@ -45,7 +45,7 @@ def without_hidden(text: str) -> str:
 
 
 def without_commands(text: str, silent: Mapping[str, int]) -> str:
-    """Return a text with blanks for command names, their options, and as many arguments as `silent` says for each."""
+    """Return a text with blanks for each command's name, its options, and as many arguments as `silent` says."""
     closing = closing_places(text)
     pieces, position = [], 0
     for match in _COMMAND.finditer(text):

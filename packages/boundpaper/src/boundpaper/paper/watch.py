@@ -18,7 +18,7 @@ QUIET = 200  # milliseconds without another change before a build starts
 
 
 def is_source(root: Path, path: str) -> bool:
-    """Return whether a changed file is a source of the project, which requires a build, and no draft of an editor."""
+    """Return whether a changed file requires a build: it is in the project, but no output, hidden file or draft."""
     file = Path(path)
     if not file.is_relative_to(root):
         return False

@@ -1,4 +1,4 @@
-r"""Write a PDF's XMP metadata. PDF/A requires that they equal the Info dictionary (ISO 19005-2, 6.6).
+r"""Write a PDF's XMP metadata. PDF/A requires that XMP and Info dictionary are equal (ISO 19005-2, 6.6).
 
 The `.tex` contains the metadata as the text of a stream. Characters other than letters, digits and plain punctuation
 are written as numeric references, so that neither TeX nor XML interprets them.

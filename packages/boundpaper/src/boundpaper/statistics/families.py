@@ -62,14 +62,14 @@ def corrected(
 
 
 def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
-    """Return the row of `test_families` that selects a test, after a check of its role against the test's guard."""
+    """Return the row of `test_families` that selects a test; check that the row's role fits the guard of the test."""
     location = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
     matches = [family for family in declared if all(fnmatchcase(getattr(row, name), family[name]) for name in fields)]
     test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(matches) != 1:
         raise DataError(
-            f"{location}: {len(matches)} rows match the test {test}; exactly one must: change their patterns"
+            f"{location}: {len(matches)} rows match the test {test}; change patterns so that one row matches"
         )
     role, share = matches[0]["role"], independent_share(row.note)
     if role in CORRECTED_ROLES and share is not None and share < LEAST_INDEPENDENT:

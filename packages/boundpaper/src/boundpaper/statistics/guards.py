@@ -56,7 +56,7 @@ def fired(note: str) -> tuple[str, ...]:
 
 
 def independent_share(note: str) -> float | None:
-    """Return the share of independent units that the guard `dependent_units` notes: 0 if uncounted, None if absent."""
+    """Return the share of independent units in a note of `dependent_units`: 0 without counts, None without the note."""
     if DEPENDENT_UNITS not in fired(note):
         return None
     match = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)
@@ -162,8 +162,8 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
     """Return a note if units are dependent because several of them share something.
 
     `shared` identifies what each unit shares with others (its training run, its key head, its text weights), or is None
-    for a unit that shares nothing. `what` names it in the note, such as "one training run", "keys" or "weights". Raises
-    ValueError if the lengths differ.
+    for a unit that shares nothing. `what` is the noun in the note for what is shared, such as "one training run",
+    "keys" or "weights". Raises ValueError if the lengths differ.
     """
     if len(units) != len(shared):
         raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} groups; give one per unit")

@@ -48,10 +48,10 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
 
 
 def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
-    """Return P(T > t) for a large noncentrality of the sign of t.
+    """Return P(T > t) for a large noncentrality that has the same sign as t.
 
-    T exceeds a positive t if the chi variate divided by the root of df is below (shift + Z) / t, with Z normal. T
-    exceeds a negative t if the variate is above. The probability is averaged over Z by Gauss-Hermite quadrature.
+    For a positive t, T > t if the chi variate divided by the root of df is below (shift + Z) / t, with Z normal. For a
+    negative t, it must be above this value. The probability is averaged over Z by Gauss-Hermite quadrature.
     """
     squares = df * ((np.abs(shift)[..., None] + _NODES) / t) ** 2
     probabilities = special.chdtr(df, squares) if t > 0 else special.chdtrc(df, squares)
@@ -59,7 +59,7 @@ def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
 
 
 def _tail(t: float, df: float, delta: float) -> float:
-    """Return `tail_above` of a single noncentrality, computed faster, without arrays, where it is exact."""
+    """Return `tail_above` of one noncentrality, by a faster scalar function where that function is exact."""
     tail = float(special.nctdtr(df, -delta, -t))
     is_exact = abs(delta) <= FAR_NONCENTRALITY or (abs(delta) <= LARGE_NONCENTRALITY and t * delta > 0)
     return tail if is_exact and not math.isnan(tail) else float(tail_above(t, df, delta))

@@ -1,7 +1,7 @@
 """Measure effects on perplexity, as differences of mean log-perplexity in nats over texts.
 
-Percent changes of perplexity do not add, and their ratio depends on the baseline, so the ratio only accompanies the
-difference.
+Percent changes of perplexity do not add, and the ratio of two percent changes depends on the baseline. This ratio is
+therefore only an effect size beside the difference.
 """
 
 import math

@@ -86,7 +86,7 @@ def wilson(
 def mcnemar(
     first: npt.ArrayLike, second: npt.ArrayLike, *, study: str, comparison: str, unit: str, note: str = ""
 ) -> Estimate:
-    """Compare two proportions over the same items by the exact McNemar test, from 1 (right) or 0 per item.
+    """Compare two proportions over the same items by the exact McNemar test, given 1 (right) or 0 for each item.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Cache values in files with a hash, so that a later run notices any change of the file.
 
-A value is cached in a JSON file, `{"hash": ..., "value": ...}`. A record in a file that people read, or that has more
-records, stores the hash of its other keys under the key `SEAL`.
+A value is cached in a JSON file, `{"hash": ..., "value": ...}`. A record in a file that people read or that has several
+records stores the hash of its other keys under the key `SEAL`.
 """
 
 import hashlib

@@ -96,7 +96,7 @@ def files(root: Path, name: str) -> list[str]:
 
 
 def fields_of(description: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """Return the fields of a file; a measurement may omit the column `model`, since the file is named after it."""
+    """Return the fields of a file; a measurement may omit the column `model`, since the file's name is the model."""
     fields: list[dict[str, Any]] = description["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
@@ -136,7 +136,7 @@ def _standard_resources(root: Path, description: dict[str, Any]) -> Iterator[dic
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """Return the descriptor in the first file, the paper's, with the tables that installed packages describe."""
+    """Return the paper's descriptor, from the first file, with the tables that installed packages describe."""
     (root, file, _), *package_stamps = stamps
     packages = [
         _read_descriptions(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in package_stamps

@@ -50,7 +50,7 @@ def status_stamp(path: Path | str) -> Stamp | None:
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
-    """Return the time of a file's last change and its size; while they stay, what was read from it can be cached."""
+    """Return the time of a file's last change and its size; while both stay the same, a cache of the file is valid."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 

@@ -59,7 +59,7 @@ def value_of_line(line: bytes, place: str) -> Any:
     except UnicodeEncodeError as error:
         surrogate = str(error.object)[error.start]
         raise DataError(
-            f"{place}: contains half of a character ({surrogate!a}); the program that wrote it cut a text in two"
+            f"{place}: contains half of a character ({surrogate!a}); write the file again, without cutting texts"
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: not JSON ({getattr(error, 'msg', error)})") from None

@@ -55,7 +55,7 @@ def _facts_hash(content: dict[str, Any]) -> str:
 
 
 def sealed_text(content: dict[str, Any], path: Path) -> bytes:
-    """Return a manifest's text, sealed with a hash of its facts, and the hash and row count of the table at `path`."""
+    """Return a manifest's text with a seal: the hash of its facts, and hash and row count of the table at `path`."""
     facts = json.loads(json.dumps(content))
     seal = {"blake2": table_hash(path), FACTS: _facts_hash(facts), "rows": sum(1 for _ in rows(path))}
     return manifest_text({**facts, SEAL: seal})

@@ -1,7 +1,7 @@
 """Find and clear the cells that mean a missing value, as listed by `missingValues` of a schema or of a field.
 
 Without a list, only the empty cell means a missing value, as in the standard. If a list omits `""`, an empty cell is an
-empty text, and an error in a column of numbers. An empty cell needs a `reason`; a listed marker such as `n/a` does not.
+empty text, or an error in a column of numbers. An empty cell needs a `reason`; a listed marker such as `n/a` does not.
 """
 
 import csv

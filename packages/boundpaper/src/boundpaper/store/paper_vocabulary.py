@@ -143,7 +143,7 @@ def _vocabulary_of_text(file_text: str) -> Vocabulary:
     families = content.get("families", {})
     if families and families["members"] not in content.get("named", {}):
         raise DataError(
-            f"{VOCABULARY}: families.members: {families['members']!r} is not a table of `named`, which says its columns"
+            f"{VOCABULARY}: families.members: {families['members']!r} is not a table of `named`; add it and its columns"
             f"{or_known(families['members'], content.get('named', {}))}"
         )
     return Vocabulary(
@@ -204,7 +204,7 @@ def printed_word(kind: str, key: str) -> str:
 
 
 def metric_names(vocabulary: Vocabulary) -> dict[str, str]:
-    """Return printed names of metrics by key, without keys that are common words and names that contain a formula."""
+    """Return printed names of metrics by key; omit keys without `_` (common words), and names with a formula."""
     return {key: name for key, name in vocabulary.words.get(METRIC, {}).items() if "_" in key and "$" not in name}
 
 

@@ -67,7 +67,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
 
 
 def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
-    """Return the header and rows of a Parquet file as texts, which the caller must not change, and its CSV text.
+    """Return a Parquet file's header and rows as texts, and its CSV text; the caller must not change the rows.
 
     Raises DataError when the file is not Parquet, is truncated or damaged, or has values that no table can have;
     FileNotFoundError when there is no such file.
@@ -97,7 +97,7 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
 def rows_that_fit(
     path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with a cell whose text satisfies `fits`, or whose number satisfies `fits_number`, from row 2.
+    """Yield rows, numbered from 2, with a cell whose text satisfies `fits` or whose number satisfies `fits_number`.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """

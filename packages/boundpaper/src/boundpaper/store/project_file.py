@@ -31,6 +31,6 @@ def described_project(root: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = parse_text(text_of(root, FILE, SpecError), FILE, SpecError)
     except FileNotFoundError:
-        raise SpecError(f"{FILE}: no such file; it lists the paper's requirements (`new` writes one)") from None
+        raise SpecError(f"{FILE}: no such file; `boundpaper new` writes one, with the requirements") from None
     require(content, _RULE, FILE, SpecError)
     return content

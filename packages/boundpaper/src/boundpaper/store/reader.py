@@ -76,7 +76,7 @@ def _typed_frame(root: Path, path: str, table: dict[str, Any] | None) -> pd.Data
 
 
 def _typed_file(path: Path, types: dict[str, Any], table: dict[str, Any] | None) -> pd.DataFrame:
-    """Return a table with columns of the given types; a Parquet file that has them is read without conversion."""
+    """Return a table with columns of the given types; a Parquet file with these types is read without conversion."""
     if path.suffix == PARQUET and table and only_empty_is_missing(table["schema"]):
         from boundpaper.store.parquet_file import typed_columns
 

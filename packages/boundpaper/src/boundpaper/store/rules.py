@@ -30,7 +30,7 @@ Rule = Callable[[Any], "BrokenRule | None"]
 def require(content: Any, rule: Rule, place: str, error: type[ThesisError] = DataError) -> None:
     """Raise `error`, with the text `PLACE: PATH: what is wrong`, if the content of a file breaks a rule.
 
-    `place` names the file in the message, or the file and a part of it that is the `content`.
+    `place` names the file in the message, and if `content` is only a part of the file, it also names this part.
     """
     if broken := rule(content):
         path = broken.path.removeprefix(".")

@@ -84,7 +84,7 @@ def _check_file(root: Path, description: dict[str, Any], path: str) -> list[Faul
 
 
 def _file_damage(root: Path, description: dict[str, Any], path: str) -> str:
-    """Return how a file is damaged or contradicts its manifest, whatever its cells; empty if it is not."""
+    """Return how a file is damaged or contradicts its manifest; empty if neither. Faults of cells are not checked."""
     try:
         text = table_text(root / path)
         if not text.strip():

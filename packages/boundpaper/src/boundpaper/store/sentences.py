@@ -89,8 +89,8 @@ def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
     If the section begins with a number (`4.4 Key Findings`), the heading with this number is returned. If it names a
-    figure, the heading under which the document first names the figure is returned. Otherwise, it is the heading that
-    shares most words with the section; words of parent headings also count.
+    figure, the heading under which the document first names the figure is returned. Otherwise, the heading that shares
+    most words with the section is returned; words of parent headings also count.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)
@@ -155,8 +155,8 @@ def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text
 def table_row_of(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the table row that prints the reported value of a cell check; None if no row or several rows fit best.
 
-    A row fits if it has the value, and if its first cell shares words with the check. It fits the better, the more
-    words its first cell and its column heading share with the check.
+    A row fits if it has the value, and if its first cell shares words with the check. A row fits better if its first
+    cell and its column heading share more words with the check.
     """
     reported = _normalised(row["reported"])
     if not reported:
@@ -209,7 +209,7 @@ def _words_and_numbers(text: str) -> set[str]:
 def best_sentence(
     statement: str, candidates: Iterable[DocumentSentence], document: Sequence[DocumentSentence], minimum: float
 ) -> DocumentSentence | None:
-    """Return the candidate that shares most words with a statement; None if none shares at least the share `minimum`.
+    """Return the candidate that shares most words with a statement; None if every shared fraction is below `minimum`.
 
     Words are weighted: a word that is rare in `document` has more weight.
     """

@@ -19,7 +19,7 @@ def clean(text: str) -> str:
 
 
 def appearance(text: str) -> str:
-    """Return a `clean` text with ligatures and wide letters replaced by plain letters; texts that look alike are equal.
+    """Return a `clean` text with plain letters for ligatures and wide letters; texts that look alike become equal.
 
     Superscripts, subscripts, fractions and circled numbers stay, since they look different.
     """

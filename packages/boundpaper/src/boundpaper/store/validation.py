@@ -67,7 +67,7 @@ def _check_pattern(pattern: str, kind: str) -> Check:
 
 
 def _check_bound(compare: Callable[[float, float], bool], words: str, of_length: bool = False) -> Limit:
-    """Return a maker of checks that compare a number (or with `of_length` the length of a text) with a bound."""
+    """Return a function that makes a check, which compares a number (if `of_length`, a text's length) with a bound."""
 
     def make_check(bound: Any, kind: str) -> Check:
         if of_length != (kind == "string") or kind == "boolean":
@@ -158,7 +158,7 @@ class CheckedField:
         return ""
 
     def decisive_cells(self, cells: Collection[str]) -> Collection[str]:
-        """Return the cells that suffice to find any fault: the least and the greatest if numbers only have bounds."""
+        """Return cells that suffice to find a fault: the least and greatest if only bounds are checked, else all."""
         numbers = [cell for cell in cells if cell not in self.missing]
         text = "\n".join([*numbers, ""])
         if not (numbers and self._has_only_bounds and text.count("\n") == len(numbers) and _NUMBERS.fullmatch(text)):

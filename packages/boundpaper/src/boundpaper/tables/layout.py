@@ -1,4 +1,4 @@
-"""Return what all formats share: the texts of cells, headings and notes, and the separators between rows."""
+"""Make what all formats share: the texts of cells, headings and notes, and the separators between rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return the headings above groups of columns, and spanners without text between them; empty without groups."""
+    """Return a spanner for each group of columns, and empty ones over other columns; no spanners without groups."""
     if not any(column.group for column in grid.columns):
         return []
     headings, first = [], 1
@@ -120,12 +120,12 @@ def note_text(note: Note, format: Markup) -> str:
 
 
 def label_text(note: Note) -> str:
-    """Return the label of a note; empty for a dash, with which `note_text` begins."""
+    """Return the label of a note; empty for a dash, since `note_text` writes the dash."""
     return "" if note.label == DASH else note.label
 
 
 def has_row_space(grid: Grid) -> bool:
-    """Return whether small spaces separate all rows, by default in a table with a paragraph column."""
+    """Return whether small spaces separate all rows; by default, they do so in a table with a paragraph column."""
     has_paragraphs = any(column.width is not None for column in grid.columns)
     return grid.table.space == 1 or (grid.table.space is None and has_paragraphs)
 

@@ -40,7 +40,7 @@ def markdown(grid: Grid) -> str:
 
 
 def _column_headings(grid: Grid, notes: Notes) -> list[str]:
-    """Return the heading of each column after that of its group, since Markdown has only one header line."""
+    """Return each column's heading, with its group's heading before it, since Markdown has only one header line."""
     groups = group_headings(grid, "markdown")
     headings = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):

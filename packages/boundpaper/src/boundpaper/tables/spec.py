@@ -209,7 +209,7 @@ class Table:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Return the names of the columns of `rows` that the table reads in addition to those of its columns."""
+        """Return the names of the columns of `rows` that the table itself reads; each `Column` has its own `fields`."""
         space = self.space if isinstance(self.space, str) else None
         fields = (self.reason, self.groups, self.rule_before, space, self.units, self.entry)
         return tuple(field for field in fields if field is not None)
@@ -296,8 +296,8 @@ def _as_text(name: object) -> str:
 def check(table: Table, name: str) -> None:
     """Raise SpecError, which names the table, if a Table cannot be rendered.
 
-    Reasons are a table without rows or columns, a field that `rows` lacks or two columns show, an unexplained mark, and
-    contradictory options.
+    Reasons are a table without rows or columns, a field that `rows` lacks, a field that two columns show, an
+    unexplained mark, and contradictory options.
     """
     context = f"table {name}"
     if not table.columns:

@@ -1,4 +1,4 @@
-"""Find the statement in a copy that a ledger row judges, and whether the statement has changed."""
+"""Find, for each ledger row, the judged statement in a copy of its document; tell whether it has changed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ class Token:
 def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, at_line_start: bool = False) -> list[Token]:
     """Return the numbers of a text that state a quantity, in order.
 
-    Digits in `names` are skipped, and `at_line_start` also the number of a heading or list item.
+    Digits in `names` are skipped. If `at_line_start` is true, the number of a heading or list item is skipped too.
     """
     spans = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
     if at_line_start and (ordinal := _ORDINAL.match(text)):

@@ -1,4 +1,4 @@
-"""Read the bibliography as entries in the terms of BibTeX, and write the file that BibTeX reads."""
+"""Read the bibliography, convert its entries to BibTeX's kinds and fields, and write the file that BibTeX reads."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class BibliographyFault:
 
 @dataclass(frozen=True)
 class BibliographyEntry:
-    """An entry in the terms of BibTeX.
+    """An entry of the bibliography, with BibTeX's kind and fields.
 
-    The key is as written, and the kind in lower case. `fields` has only the fields that BibTeX's styles print, as LaTeX
+    The key is as written; the kind is in lower case. `fields` has only fields that BibTeX's styles print, as LaTeX
     in ASCII.
     """
 
@@ -191,7 +191,7 @@ def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
 
 
 def _brace_group(latex: str, position: int) -> tuple[str, int]:
-    """Return the content and the end of the braces after a position, maybe after blanks; ("", 0) without braces."""
+    """Return content and end of the braces that follow a position, directly or after blanks; ("", 0) if none follow."""
     begin = _after_blanks(latex, position)
     depth = 0
     for end in range(begin, len(latex)):
@@ -215,7 +215,7 @@ class _EntryConverter:
     gaps: list[BibliographyFault] = field(default_factory=list)
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
-        """Return an entry with BibTeX's kind and fields; without fields if one of these has no counterpart."""
+        """Return an entry with BibTeX's kind and fields, or without fields if BibTeX lacks the kind or a field."""
         fields_with_inherited = self._with_inherited(raw, ())
         try:
             kind, fields = vocabulary.to_bibtex(raw.kind, fields_with_inherited)
@@ -228,7 +228,7 @@ class _EntryConverter:
         return BibliographyEntry(raw.key, kind, raw.line, latex_fields)
 
     def _with_inherited(self, raw: RawEntry, heirs: tuple[str, ...]) -> dict[str, str]:
-        """Return the fields of an entry, own and inherited by crossref and xdata; `heirs` are the keys of its heirs."""
+        """Return an entry's fields, own and inherited by crossref or xdata; `heirs` are keys that inherit from it."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAME_FIELDS}
         for link in ("crossref", "xdata"):
             for key in filter(None, map(str.strip, fields.pop(link, "").split(","))):

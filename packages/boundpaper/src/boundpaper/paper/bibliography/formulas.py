@@ -22,7 +22,7 @@ _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 
 
 def convert_formula(tex: str) -> str:
-    """Return a formula without outdated commands and special characters.
+    """Return a formula in which TeX commands replace outdated font commands and characters outside ASCII.
 
     Raises MarkupFault when pdflatex or the site cannot typeset it.
     """

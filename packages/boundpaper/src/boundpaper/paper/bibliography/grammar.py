@@ -1,4 +1,4 @@
-"""Parse a `.bib` file with pybtex's scanner to entries with their lines, as written but with macros expanded.
+"""Parse a `.bib` file with pybtex's scanner: keep entries as written, expand macros, and record line numbers.
 
 A comment is a line outside values that begins with a percent sign, or everything in the braces of `@comment{...}`. Most
 authors expect this, although BibTeX reads comments otherwise.
@@ -48,7 +48,7 @@ class RawEntry:
 
 @dataclass
 class ParsedFile:
-    """The content of a file.
+    """The parsed content of a `.bib` file.
 
     `preamble` has the line and the LaTeX of each `@preamble`, and `faults` the line and the message of each fault.
     """
@@ -59,7 +59,7 @@ class ParsedFile:
 
 
 def parse_file(text: str) -> ParsedFile:
-    """Return the content of a file's text; text before and between entries is ignored, as in BibTeX."""
+    """Parse the text of a `.bib` file; text before and between entries is ignored, as in BibTeX."""
     parsed = ParsedFile()
     scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), parsed)
     for command, content in scanner:

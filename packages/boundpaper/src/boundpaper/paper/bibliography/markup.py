@@ -59,7 +59,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Logo:
-    """A word that a command draws, such as `LaTeX`."""
+    """A logo that a command prints, such as `LaTeX`."""
 
     command: str
 
@@ -235,7 +235,7 @@ class _MarkupReader:
         """Return the next argument, which must be in braces, as written."""
         self._skip_blanks()
         if self._next_char() != "{":
-            raise MarkupFault("has a command without {argument}")
+            raise MarkupFault("has a command without {argument}; write the argument in braces")
         begin, depth = self.position + 1, 0
         for brace in re.compile(r"[{}]").finditer(self.text, self.position):
             depth += 1 if brace[0] == "{" else -1
@@ -258,7 +258,7 @@ class _MarkupReader:
         """Insert the definition of a command, so that it is read next; return an empty text."""
         self.expansions += 1
         if self.expansions > 100:
-            raise MarkupFault(f"uses \\{name}, whose definition never ends")
+            raise MarkupFault(f"uses \\{name}, whose expansion never ends; correct its definition")
         count, body = self.macros[name]
         arguments = []
         for _ in range(count):

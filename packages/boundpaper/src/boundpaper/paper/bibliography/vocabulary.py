@@ -1,4 +1,4 @@
-"""Convert entry kinds, fields, dates and archives of BibLaTeX, and of programs that write it, to BibTeX."""
+"""Convert entry kinds, fields, dates and archives of BibLaTeX and of reference managers to BibTeX."""
 
 import calendar
 import re
@@ -60,7 +60,7 @@ def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]
 
 
 def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> str:
-    """Return the BibTeX kind of an entry; add to `bib` what this kind does not say, such as `Research report`."""
+    """Return the BibTeX kind of an entry; add to `bib` details that the kind lacks, such as `Research report`."""
     if kind == "thesis":
         thesis_type = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         thesis = next((name for begin, name in _THESES.items() if thesis_type.startswith(begin)), "")
@@ -148,7 +148,7 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
 
 
 def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Write the number of an archive into a field that BibTeX's styles print, and its address into `url`."""
+    """Write a work's identifier in an archive into a field that BibTeX's styles print, and its address into `url`."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
     for name in ("pmid", "pubmed"):
@@ -177,7 +177,7 @@ def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str])
 
 
 def _fill_note(fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Add the date at which an address was visited to the note, and set `eid`."""
+    """Write the date of the last visit to an address into the note, and set `eid`."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in bib or "howpublished" in bib) and fields[name] not in bib.get("note", ""):
             _append_words(bib, "note", f"Visited on {fields[name]}")

@@ -55,7 +55,7 @@ def short_caption(project: SiteProject, key: str, root: str = "") -> Markup:
 
 
 def exhibit_html(project: SiteProject, kind: str, name: str, label: str) -> Markup:
-    """Return an exhibit as HTML for a chapter, with a link from its number to its page, and its label as id."""
+    """Return an exhibit as HTML for a chapter; its number `label` links to its page, and its LaTeX label is the id."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":
@@ -121,13 +121,13 @@ def _link_citations(project: SiteProject, node: Node, text: str) -> Markup:
 
 
 def draw_pictures(project: SiteProject, jobs: int) -> None:
-    """Convert the PDF of each figure to SVG if it is newer than the SVG, `jobs` figures at a time."""
+    """Convert the PDF of each figure to SVG, unless the SVG is up to date, `jobs` figures at a time."""
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(partial(_picture, project), [node.name for node in project.nodes if node.kind == "figure"]))
 
 
 def _picture(project: SiteProject, name: str) -> bytes:
-    """Return a figure's picture as SVG, converted from its PDF if the PDF is newer."""
+    """Return a figure's picture as SVG; convert its PDF first, unless the SVG is up to date."""
     pdf, svg = (project.root / f"out/figures/{name}.{ending}" for ending in ("pdf", "svg"))
     if not pdf.is_file():
         raise DataError(f"{pdf.relative_to(project.root)} is missing; run `python build.py figure {name}`")
@@ -155,6 +155,6 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
 
 
 def _rows_by_artifact(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Return the ledger rows whose functions read the same artifacts as an exhibit, by artifact, fewest rows first."""
+    """Return, for each artifact that an exhibit reads, the ledger rows that use it, fewest rows first."""
     by_artifact = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
     return sorted(((name, rows) for name, rows in by_artifact if rows), key=lambda name_and_rows: len(name_and_rows[1]))

@@ -101,7 +101,7 @@ def _links_as_ranges(labels: list[Label]) -> list[str]:
 
 
 def _run_key(label: Label, position: int) -> tuple[str, int]:
-    """Return a key that labels at consecutive positions share if their numbers are consecutive."""
+    """Return a key that groups labels: it is equal for consecutive positions with consecutive numbers."""
     chapter, _, last = label.number.rpartition(".")
     return chapter, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - position
 

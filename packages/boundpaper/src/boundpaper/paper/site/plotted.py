@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plotted_rows(figure: Figure) -> pd.DataFrame:
-    """Return the points in a figure's panels; empty if the figure has no panels, but a finished drawing.
+    """Return the points in a figure's panels; empty if the figure is a drawing without panels.
 
     The columns `panel`, `kind` and `series` come first if their values differ, then the columns of the kinds of series.
     A matrix has one row for each cell, with `row` and `column` counted from 1.

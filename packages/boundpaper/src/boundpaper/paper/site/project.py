@@ -156,7 +156,7 @@ class SiteProject:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Return printed names of metrics, and of the keys in tables that the vocabulary names."""
+        """Return printed names of metrics, and of keys in the tables that the vocabulary lists."""
         vocabulary = read_vocabulary(self.root)
         names: dict[str, str] = {}
         for table in vocabulary.named:
@@ -187,12 +187,12 @@ class SiteProject:
 
     @cached_property
     def work_of(self) -> Mapping[str, str]:
-        """Return the key of the work that prints each place, by the place's name in the column `source` of sources."""
+        """Return the key of the work that prints each place, by the place's name in the tables' column `source`."""
         rows = artifact_rows(self.root, PLACES) if PLACES in self.outline.maker else ()
         return {row["source"]: row["citation"] for row in rows if row["citation"] in self.works}
 
     def title(self, key: str) -> str:
-        """Return the text of a link to a node: a chapter's title, or the name of another node."""
+        """Return the text of a link to a node: the title of a chapter, or the name of any other node."""
         node = self.outline.nodes[key]
         titles = {chapter.name: chapter.title for chapter in self.chapters}
         return titles[node.name] if node.kind == "chapter" else node.name
@@ -227,7 +227,7 @@ def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> 
 
 
 def artifact_rows(root: Path, name: str) -> list[dict[str, Any]]:
-    """Return the rows of an artifact by column; an empty cell of numbers is None."""
+    """Return the rows of an artifact by column; an empty cell in a column of numbers is None."""
     frame = read(root, name).astype(object)
     records: Any = frame.where(frame.notna(), None).rename(columns=str).to_dict("records")
     return list(records)

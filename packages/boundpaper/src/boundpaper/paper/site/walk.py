@@ -55,7 +55,7 @@ def links_by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, 
 def neighbours(project: SiteProject, key: str) -> dict[str, Any]:
     """Return links to a node's dependencies (`below`) and dependents (`above`), as values for a template.
 
-    The links `far_below` are to the sources and measurements, and `far_above` to the chapters, that the node reaches
+    `far_below` has links to sources and measurements, and `far_above` to chapters, with which the node is connected
     only through other nodes.
     """
     outline = project.outline

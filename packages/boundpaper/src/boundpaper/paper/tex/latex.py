@@ -1,4 +1,4 @@
-"""Run pdflatex, bibtex and latexmk so that runs are reproducible and cannot leave the output folder.
+"""Run pdflatex, bibtex and latexmk so that runs are reproducible and write only into the output folder.
 
 All programs run in the output folder, and their paths are relative to it.
 """
@@ -22,8 +22,8 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
 
     `inputs` are folders, relative to the output folder, that TeX searches before its own tree; `formats` and
     `bibliographies` are the folders of precompiled formats and of the `.bib` file. `openin_any=p` and `openout_any=p`
-    keep TeX from reading and writing outside its folder, but do not apply to the command `\pdfobj`, which therefore
-    `boundpaper.typeset.armour` forbids in exhibits.
+    keep TeX from reading and writing outside its folder, but do not apply to the command `\pdfobj`. Therefore
+    `boundpaper.typeset.armour` forbids this command in exhibits.
     """
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     return variables | {

@@ -208,7 +208,7 @@ class _Layout:
         return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
 
     def continued_tables(self, page: PdfPage) -> Iterator[tuple[str, int]]:
-        """Yield the long tables that continue on a page, with the number of rows there, without the header."""
+        """Yield each long table that continues on a page, and the number of its rows there, not counting the header."""
         lines = self.body(page)
         for index, line in enumerate(lines):
             if match := _CONTINUED.match(line.text):
@@ -220,7 +220,7 @@ class _Layout:
                 yield match["name"], len(heights) - 1
 
     def float_runs(self) -> Iterator[tuple[int, int]]:
-        """Yield the first page and the length of each run of pages with only floats that is followed by text."""
+        """Yield the first page and the length of each run of pages with only floats, if text follows the run."""
         start, length = 0, 0
         for index in range(self.first_index, len(self.pages)):
             page = self.pages[index]

@@ -1,7 +1,7 @@
 r"""Run the first passes over the thesis as drafts, which write auxiliary files but no PDF.
 
-Without auxiliary files, latexmk needs four passes: for labels and citations, for the bibliography, for its citations,
-and for the pages that they move. Here the citations are read from the LaTeX files, so that bibtex can run first. After
+Without auxiliary files, latexmk needs four passes: for labels and cited keys, for the bibliography, for the printed
+citations, and for moved pages. Here the cited keys are read from the LaTeX files, so that bibtex can run first. After
 two drafts, a single pass is then enough.
 """
 

@@ -76,7 +76,7 @@ def metadata(content: bytes) -> dict[str, str]:
 
 
 def fonts(content: bytes) -> list[Font]:
-    """Return all fonts, sorted, also those of included figures and of patterns."""
+    """Return all fonts, sorted, including those of patterns and of included figures."""
     seen: set[Any] = set()
     return sorted({font for page in _pdf_reader(content).pages for font in _walk_fonts(page.get("/Resources"), seen)})
 

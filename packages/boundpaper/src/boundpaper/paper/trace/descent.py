@@ -27,7 +27,7 @@ TOLERANCE = 1e-9  # relative difference of cells that count as equal
 
 @dataclass
 class TracedProject:
-    """What a trace needs of a project.
+    """The parts of a project that a trace uses.
 
     `job` returns the job of a step, `stamp` a hash of the present content on which the step depends, and `is_built`
     whether its outputs are up to date. `printed` caches what steps print, and `numbers` the numbers in files, both for
@@ -81,7 +81,7 @@ class TracedProject:
 def trace_cell(
     project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Yield the lines that trace a cell to its inputs; without `column`, a whole row; without `row`, a whole step.
+    """Yield the lines that trace a cell to its inputs; trace the whole row without `column`, the step without `row`.
 
     `seen` collects what has been traced, so that it is printed once. `depth` is the number of indents.
     """
@@ -102,7 +102,7 @@ def trace_cell(
 def trace_rows(
     project: TracedProject, artifact: str, rows: list[TracedRow], column: str, seen: set[str], depth: int
 ) -> Iterator[str]:
-    """Yield the lines that trace rows of an artifact to their inputs, or with `column` that cell of the first row."""
+    """Yield the lines that trace rows to their inputs; if `column` is given, trace only that cell of the first row."""
     indent = "  " * depth
     maker = project.maker(artifact)
     if maker is None:
@@ -181,7 +181,7 @@ def _inputs(project: TracedProject, step: Step, row: TracedRow | None, value: fl
 def _equal_cells(
     counted_rows: Iterable[tuple[int, TracedRow]], value: float, minimum: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
-    """Yield the count, the column and the row of each cell that equals a value, for counts of at least `minimum`."""
+    """Yield (shared texts, column, row) of each cell that equals a value, if it shares at least `minimum` texts."""
     has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # may match by chance
     for count, row in counted_rows:
         if count < minimum or (not count and has_few_digits):

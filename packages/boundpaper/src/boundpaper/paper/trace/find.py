@@ -28,7 +28,7 @@ KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # kin
 
 @dataclass(frozen=True)
 class Hit:
-    """A place that prints a number: the rank of the match (`match_rank`), where it is, and the text that it prints."""
+    """A place that prints the number: rank of the match (`match_rank`), step, row, column, address and printed text."""
 
     rank: int
     step: Step
@@ -99,7 +99,7 @@ def _trace_hit(project: TracedProject, hit: Hit) -> Iterator[str]:
 
 
 def _row_is_named(row: TracedRow, where: dict[str, str]) -> bool:
-    """Return whether a row has all the cells `where`; numbers are compared as numbers."""
+    """Return whether a row has every cell of `where`, given by column; numbers are compared as numbers."""
     for column, cell in where.items():
         text = row.cells.get(column, "")
         if text != cell and (cell_number(text) is None or cell_number(text) != cell_number(cell)):
@@ -128,7 +128,7 @@ def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumb
 
 
 def _printed_values(project: TracedProject, step: Step) -> list[dict[str, Any]]:
-    """Return the values that a chapter prints, from the record of its build if up to date, else by rendering it."""
+    """Return the values that a chapter prints: read an up-to-date record of its build, else render the chapter."""
     from boundpaper.paper.chapter import render
 
     if project.is_built(step):
@@ -191,7 +191,7 @@ def _trace_address(project: TracedProject, address: str) -> Iterator[str]:
         return
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
-        raise SpecError(f"{step.key} has no rows; trace it as {step.key}")
+        raise SpecError(f"{step.key} has no rows; trace {step.key} without a row")
     names = [text.strip() for text in row_name.split(",")]
     matches = [row for row in rows if row.is_named(names)]
     if not matches:

@@ -31,7 +31,7 @@ class StepCache:
                 self.values = {key: (stamp, value) for key, (stamp, value) in content["values"].items()}
 
     def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
-        """Return the cached value of a step or file if its stamp is the same, else cache and return that of `make`."""
+        """Return the cached value of a step or file if its stamp is the same, else cache and return `make()`."""
         if key not in self.values or self.values[key][0] != stamp:
             self.values[key] = stamp, make()
             self.changed = True
@@ -45,6 +45,6 @@ class StepCache:
             self.changed = False
 
     def may_match(self, root: Path, file: str, stamp: str, numeral: SearchedNumber) -> bool:
-        """Return whether a file has a number that may match `numeral`; its distinct numbers are cached by its stamp."""
+        """Return whether a file has a number that may match `numeral`; cache the file's distinct numbers by `stamp`."""
         text = self.value(file, stamp, lambda: b64encode(numbers_in(root / file, number_in).tobytes()).decode())
         return bool(numeral.may_equal(np.frombuffer(b64decode(text))).any())

@@ -25,7 +25,7 @@ def tokens(text: str) -> list[str]:
 
 
 def number_in(text: str) -> float:
-    """Return the number that a cell is, or the only number in its text; NaN for other texts."""
+    """Return the number in a cell's text if there is exactly one, else NaN."""
     try:
         return float(text)
     except ValueError:
@@ -48,7 +48,7 @@ class SearchedNumber:
 
     @classmethod
     def read(cls, text: str) -> SearchedNumber | None:
-        """Return the number that the whole text is, or None."""
+        """Return the number if the whole text is a number, else None."""
         try:
             number = parse(text)
         except DataError:
@@ -59,7 +59,7 @@ class SearchedNumber:
         return cls(digits[0], number.low, number.high, text.rstrip().endswith("%"))
 
     def match_rank(self, text: str) -> int:
-        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0 if not."""
+        """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0 for none."""
         numeral = SearchedNumber.read(text)
         if numeral is None:
             return 0

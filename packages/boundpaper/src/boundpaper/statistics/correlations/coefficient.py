@@ -80,7 +80,7 @@ def _relabelled_tau(x: FloatArray, y: FloatArray) -> Callable[[IntArray], FloatA
 
 
 def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[float, float] | None = None) -> float:
-    """Return the largest rounding difference of two coefficients that are equal in exact arithmetic.
+    """Return the largest difference that rounding can cause between coefficients that are equal in exact arithmetic.
 
     Values have a relative rounding error, which standardising multiplies by magnitude over spread. Kendall's tau only
     rounds one division. If x and y are differences, `sizes` are the largest magnitudes of the values that were

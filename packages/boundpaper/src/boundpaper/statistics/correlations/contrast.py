@@ -197,7 +197,7 @@ def levels_and_differences(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> tuple[Estimate, Estimate]:
-    """Correlate the levels of two series over length, and their first differences.
+    """Correlate two series over length: first their levels, then their first differences.
 
     The levels of two declining series always correlate; only differences show whether they drop at the same lengths.
 

@@ -15,7 +15,7 @@ def rank_sum_p(above: float, first: int, second: int) -> float:
     pairs = above * first * second
     if not 0 <= above <= 1 or abs(pairs - round(pairs)) > 1e-6:
         raise ValueError(
-            f"rank_sum_p: {above:g} of {first} x {second} pairs is not a whole number; ties have no exact p"
+            f"rank_sum_p: {above:g} of {first} x {second} pairs is not a whole number; give an AUC without ties"
         )
     # construct samples with this number of such pairs, which determines p
     values, pairs_left = [], round(pairs)
