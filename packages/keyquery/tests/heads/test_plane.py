@@ -241,7 +241,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
     [
         ({"query_positions": np.full(240, 800)}, "all at one position"),
         ({"query_positions": np.arange(240) - 1}, r"from -1 to 238, but must lie in 0 to context - 1 \(799\)"),
-        ({"key_positions": np.arange(59)}, r"60 keys need one position and one document each, not \(59,\)"),
+        ({"key_positions": np.arange(59)}, r"60 keys have positions \(59,\) and documents \(60,\)"),
         ({"key_documents": np.zeros(60)}, "documents float64; give integers"),
         ({"keys": np.zeros((60, 5))}, "queries have 6 dimensions, keys 5"),
         ({"keys": np.zeros((60, 6), dtype=int)}, "give floats"),
