@@ -255,7 +255,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy cannot convert this list"),
         ({"keys": None}, "type object; give floats"),
         ({"keys": np.ma.masked_less(np.zeros((60, 6)), 1)}, "keys: a masked array"),
-        ({"query_positions": None}, r"document each, not \(\)"),
+        ({"query_positions": None}, r"queries have positions \(\)"),
         ({"context": 800.0}, "context is 800.0; give a whole number"),
         ({"buckets": "16"}, "buckets is '16'; give a whole number"),
         ({"window": float("nan")}, "window is nan"),
