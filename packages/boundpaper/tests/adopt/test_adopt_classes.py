@@ -1,4 +1,4 @@
-"""Papers in venues' document classes compile, print the same after binding, and get their source bytes back."""
+"""Papers in venues' document classes compile, print the same after binding, and can be restored byte for byte."""
 
 import re
 import shutil
@@ -108,7 +108,7 @@ WIDTHS = {"explicit": ", width=150.0", "default": ""}
 @pytest.mark.latex
 @IN_CLASSES
 def test_numbers_tables_and_figures_are_bound_in_a_venue_class(tmp_path, name):
-    """A figure is as wide as a column; a wider table spans both columns; a flattened paper prints the same."""
+    """A figure is as wide as a column; a table wider than a column spans both; the flattened paper prints the same."""
     body, end = BODY.split("\\end{document}")
     exhibits = "\\boundtable{small}\\boundtable{wide}\\boundfigure{one}\\boundfigure{two}\\end{document}"
     root = in_class(tmp_path, name, body + exhibits + end)

@@ -1,4 +1,4 @@
-"""Exporting an adopted paper: archives, marked comparison, Word, HTML, traces."""
+"""An adopted paper is exported as an archive, Word, HTML or a PDF that marks changes, and its values are traced."""
 
 import subprocess
 import time

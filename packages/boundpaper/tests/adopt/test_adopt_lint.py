@@ -1,4 +1,4 @@
-"""Typed values in LaTeX, distinguished from layout, names, years and references."""
+"""The linter finds values typed by hand in LaTeX, but no numbers of layout, names, years and references."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Numbers of an existing paper: initialised, bound, built, and restored byte for byte."""
+"""An existing paper is adopted: its numbers are bound and built, and its source can be restored byte for byte."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Statements about several rows, about a figure of a table, or within a series: slips are found, and nothing else."""
+"""Slips, and only slips, are found in statements about several rows, about plotted values, or about a series."""
 
 import pytest
 

@@ -172,7 +172,7 @@ def test_builder_that_writes_outside_its_outputs_fails(project):
 
 
 def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
-    """Parallel steps only name their inputs, since a step that ends would drop the hashes of shared inputs."""
+    """Parallel steps must not hash inputs, since a step that ends drops the hashes of inputs that other steps share."""
     threads, digests = set(), FactReader.digests
 
     def recorded(reader, paths):
@@ -186,7 +186,7 @@ def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_changed_file_is_hashed_again_despite_its_old_time(project, monkeypatch, settled):
-    """It is read again because its status changed or, if that may look the same, because it is recent."""
+    """The file is read again because its status changed or, if that looks the same, because the file is recent."""
     path = project.root / "a.txt"
     monkeypatch.setattr(facts, "SETTLED", -1 if settled else 10**20)
     if not settled:

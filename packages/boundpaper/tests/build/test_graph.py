@@ -171,7 +171,7 @@ def test_facts_of_a_function_cover_every_kind_of_parameter():
     ],
 )
 def test_step_that_gathers_a_kind_fails_when_a_file_of_it_is_unreadable(file, content, tmp_path, write):
-    """Otherwise the ledger would silently contain fewer claims than exist."""
+    """If the step did not fail, the ledger would silently contain fewer claims than exist."""
     for name in ("claims/ledger.py", "build/provenance.py"):
         write(f"{ENGINE}/{name}")
     write(file, content)

@@ -55,7 +55,7 @@ def test_missing_column_error_lists_all_columns_when_no_name_is_near() -> None:
 
 
 def test_other_error_names_the_artifacts_that_the_function_reads() -> None:
-    """A missing row fails inside the function: the cause is in one of the tables."""
+    """If the function fails, for example on a missing row, the cause is in one of the tables that it reads."""
     assert hint_of(lambda engel, firms: int("x")) == "; it reads engel, firms"
     assert hint_of(lambda engel, firms: engel.loc[7]) == "; it reads engel, firms"
     frames = {f"t{number}": FRAMES["engel"] for number in range(8)}

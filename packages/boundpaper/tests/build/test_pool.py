@@ -60,7 +60,7 @@ def test_idle_workers_end_when_their_command_is_killed(tmp_path: Path, number: s
 
 
 def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> None:
-    """Starting workers do not yet watch their parent, but the watchman knows them from the start."""
+    """Starting workers do not yet watch their parent; the watchman, a process that knows them, ends them."""
     with command(tmp_path) as (program, workers):
         program.kill()
         program.wait()

@@ -1,4 +1,4 @@
-"""Programs end with their process group, on time and on Ctrl-C."""
+"""A program and its process group end at the time limit and on Ctrl-C."""
 
 import os
 import sys

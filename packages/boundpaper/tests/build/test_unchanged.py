@@ -1,4 +1,4 @@
-"""Steps whose files have unchanged stamps are fresh without hashing; all others are hashed."""
+"""A step is fresh, without hashing, if its files have unchanged time stamps; the files of other steps are hashed."""
 
 import json
 import os
@@ -16,7 +16,7 @@ SOURCE, OUTPUT = "artifacts/sources/a.csv", "out/tables/a.tex"
 
 @pytest.fixture
 def project(tmp_path):
-    """Return a folder with a source and its output, both older than later changes by the test."""
+    """Return a folder with a source and its output, both older than the changes that a test makes."""
     for path, text in ((SOURCE, "x\n1\n"), ("tables/a.py", "code\n"), (OUTPUT, "made\n"), (STATE, "{}")):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

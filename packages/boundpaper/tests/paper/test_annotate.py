@@ -51,7 +51,7 @@ def losing_sentence():
 
 
 def states_of(covered):
-    """Return the states of numbers by line and size."""
+    """Return the states of numbers by line and magnitude."""
     return {
         (text.sentence.line, str(mark.token.magnitude)): mark.state for text in covered.sentences for mark in text.marks
     }

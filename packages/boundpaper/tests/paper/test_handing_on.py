@@ -1,4 +1,4 @@
-"""Files for others: PDF links, bundle, crate, equal bytes elsewhere, and reported failures."""
+"""Files for others: the PDF, its links, the source bundle and the crate; another clone makes the same PDF."""
 
 import csv
 import hashlib

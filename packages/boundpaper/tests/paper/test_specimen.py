@@ -1,4 +1,4 @@
-"""The specimen run by ordinary commands: its frame, five tables, a figure, ten claims."""
+"""Ordinary commands build the specimen, which has five tables, a figure and ten claims."""
 
 import csv
 import json
@@ -98,7 +98,7 @@ def test_tables_print_the_values_of_the_document(paper):
 
 
 def test_steps_come_before_installed_packages_of_the_same_name(paper, tmp_path):
-    """PyTables is called tables."""
+    """For example, the installed package PyTables is imported as `tables`, the name of a folder of steps."""
     for name in ("analysis", "tables", "figures"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()

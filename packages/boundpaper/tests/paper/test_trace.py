@@ -195,7 +195,7 @@ def test_prefilter_skips_no_cell_that_fits(searched, cell):
 
 
 def fitting(numbered_rows, numeral):
-    """Return row number, column, text and fit of each cell that fits."""
+    """Return the row number, column, text and match rank of each cell that matches the numeral."""
     return [
         (number, column, text, fit)
         for number, cells in numbered_rows
@@ -206,7 +206,7 @@ def fitting(numbered_rows, numeral):
 
 @pytest.mark.parametrize("searched", QUERIES)
 def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, searched):
-    """Search text, numbers and booleans in Parquet, and CSV that is truncated or has blank lines."""
+    """The files are Parquet with text, numbers and booleans, and CSV that is empty, truncated or has blank lines."""
     numeral = SearchedNumber.read(searched)
     assert numeral is not None
     values = [0.935, 0.9351, -0.935, 93.52, 0.0, -0.0, 1e-300, 1.5e300, 1234.0, 1234.4, 12345678.0, 30000.0, 0.93549999]

@@ -53,7 +53,7 @@ def test_interval_of_overlapping_correlations_of_a_known_example():
 @pytest.mark.parametrize("n", [4, 10])
 @pytest.mark.parametrize("rs", [(0.7, 0.7, 0.5), (0.7, 0.3, 0.4), (-0.67, 0.45, -0.5), (0.8, 0.1, 0.0)])
 def test_interval_of_a_difference_of_correlations_has_coverage_with_few_units(n, rs):
-    """For comparison, a percentile bootstrap over 4 to 8 units covers .41 to .96."""
+    """For comparison, a percentile bootstrap over 4 to 8 units has a coverage of .41 to .96."""
     generator = np.random.default_rng(8)
     covariance = np.array([[1, rs[0], rs[1]], [rs[0], 1, rs[2]], [rs[1], rs[2], 1]])
     samples = generator.standard_normal((300, n, 3)) @ np.linalg.cholesky(covariance).T

@@ -1,4 +1,4 @@
-"""Possible denominators of a share: brute force over fractions, and shares that the scripts stored."""
+"""Possible denominators of a share equal those found by brute force over fractions, and fit stored shares."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Each guard: cases where it applies, and cases where it does not."""
+"""Guards, which warn about a test: cases where each applies, and cases where it does not."""
 
 import pytest
 

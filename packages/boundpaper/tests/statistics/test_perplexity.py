@@ -29,7 +29,7 @@ def test_log_perplexity_difference_is_the_mean_change_with_students_interval(n):
 
 
 def test_log_perplexity_difference_of_three_texts_has_students_interval_and_guard():
-    """Numbers of a published run, whose percentile bootstrap gave just the smallest and largest change."""
+    """In a published run with these numbers, the bootstrap interval ended at the smallest and the largest change."""
     change = np.array([7.05, 8.41, 8.5])
     row = log_perplexity_difference(np.ones(3), np.exp(change), **META)
     half = 4.302653 * change.std(ddof=1) / np.sqrt(3)

@@ -60,7 +60,7 @@ def test_the_note_is_for_small_samples():
 
 
 def test_sign_flip_test_of_few_pairs_has_no_detectable_effect():
-    """The smallest p of five signs is 1/16, and of eight 1/128, between .05 / 7 and .05 / 6."""
+    """The smallest p is 1/16 with five signs, and 1/128, which is between .05 / 7 and .05 / 6, with eight."""
     assert smallest_d_flips(5) is None
     assert smallest_d_flips(8, alpha=0.05 / 7) is None
     assert smallest_d_flips(8, alpha=0.05 / 6) > smallest_d_flips(8) > smallest_d_z(8) - 0.05
@@ -69,5 +69,5 @@ def test_sign_flip_test_of_few_pairs_has_no_detectable_effect():
 
 
 def test_smallest_d_flips_at_the_least_level_needs_all_signs_alike():
-    """Phi(d)^8 = .8 gives d = 1.92, if only eight equal signs are below the level."""
+    """If only eight equal signs have a p below the level, power .8 needs Phi(d)^8 = .8, which gives d = 1.92."""
     assert smallest_d_flips(8, alpha=0.0125) == pytest.approx(stats.norm.ppf(0.8 ** (1 / 8)), abs=0.03)

@@ -1,4 +1,4 @@
-"""Printed precision: intervals of printed numbers, and printed p."""
+"""Precision of printed numbers: the interval that a number stands for, and bounds of a printed p."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Tests are unaffected by the scale of values, rounding noise between equal values, and misspelt options."""
+"""Tests do not depend on the scale of values or on rounding noise between equal values, and refuse unknown options."""
 
 import math
 from itertools import permutations

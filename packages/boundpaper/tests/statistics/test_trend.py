@@ -1,4 +1,4 @@
-"""Rises of a series above its decline, and the nearest decline."""
+"""The draw-up of a series (its largest rise), and the declining series that is nearest to it."""
 
 import numpy as np
 import pytest

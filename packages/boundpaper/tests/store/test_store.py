@@ -1,4 +1,4 @@
-"""The store: typed frames, the pivot, faults by row, and results rewritten only when numbers change."""
+"""The store: typed and pivoted frames, faults by row, and results that are rewritten only when numbers change."""
 
 import gzip
 from pathlib import Path
@@ -139,7 +139,7 @@ def test_result_bytes_are_kept_while_the_numbers_agree(tmp_path):
         (GOOD.encode()[:-9], 0, "ends in the middle of a line"),
         (GOOD.replace("\n", "\r").encode(), 0, "carriage return"), (GOOD.replace("7", "\0").encode(), 0, "NUL"),
         (GOOD.replace("0.50", '"0,5"').encode(), 2, "use commas for thousands"),
-        (GOOD.replace(",7,", ",1e400,").encode(), 3, "outside the range of numbers"),
+        (GOOD.replace(",7,", ",1e400,").encode(), 3, "outside the range of floating-point numbers"),
         (GOOD.replace(",7,", ",1e" + "9" * 5000 + ",").encode(), 3, "use commas for thousands"),
     ],
 )  # fmt: skip

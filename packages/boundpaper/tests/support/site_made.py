@@ -14,7 +14,7 @@ SPACE = "{http://www.w3.org/1999/xhtml}"
 
 
 def made(folder: Path) -> Path:
-    """Write the sample paper with markup in the name of a document and in a reason."""
+    """Write the sample paper with HTML in a document's name, two captions, the metadata and a reference."""
     root = begin(folder)
     cell = EVIL.replace('"', '""')
     for file, old, new in (

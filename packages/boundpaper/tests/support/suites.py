@@ -12,7 +12,7 @@ SIGNALS = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SIG
 
 
 def restore_signals() -> None:
-    """Stop ignoring the signals that shells (in the background) and `nohup` make programs ignore.
+    """Restore the handlers of signals that a program ignores when `nohup` or a shell's `&` starts it.
 
     Programs started by tests would ignore them too, and tests that send signals would hang or fail.
     """

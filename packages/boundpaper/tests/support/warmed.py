@@ -1,4 +1,4 @@
-"""An interpreter with its libraries already imported, which forks for each command, so that it starts at once.
+"""An interpreter with its libraries already imported; it forks for each command, so that commands start at once.
 
 Run as a program, it reads requests from standard input, one JSON line each, and answers on standard output. Each
 command runs in a separate process, in its folder, with that folder's sources; only libraries are shared.
@@ -66,7 +66,7 @@ class Interpreter:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without the test's name and what each request states."""
+    """Return the environment without the test's name and without the variables that each request sends."""
     return {name: value for name, value in os.environ.items() if name not in {"PYTEST_CURRENT_TEST", *OPENED}}
 
 

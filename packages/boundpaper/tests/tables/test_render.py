@@ -193,7 +193,7 @@ def test_rules_spaces_and_repeated_labels_are_rendered() -> None:
 
 
 def test_paragraph_cells_are_indented_where_no_space_separates_rows() -> None:
-    """Without space between rows, continuation lines are indented; below group names the whole column is."""
+    """Without space between rows, continuation lines are indented; below group names, all lines are indented."""
     rows = pd.DataFrame({"k": ["long words", "more"], "n": [1, 2], "g": ["a", "b"]})
     columns = [Column("k", "K", width="20mm"), Column("n", "N")]
     hang, group = r"\hangindent=1em\hangafter=1", r"\leftskip=1em"

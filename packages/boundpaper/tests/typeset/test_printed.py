@@ -78,4 +78,4 @@ def test_any_decimal_is_parsed_to_its_value(number):
 def test_number_beyond_the_float_range_is_refused_as_printed(text):
     with pytest.raises(Unreadable) as caught:
         parse(text)
-    assert str(caught.value) == f"{text!r} is outside the range of numbers"
+    assert str(caught.value) == f"{text!r} is outside the range of floating-point numbers"

@@ -171,7 +171,7 @@ def test_items_that_tokenizers_fill_differently_are_left_out_with_a_note(tmp_pat
         save_rows(tmp_path, name, KNOWLEDGE, rows, hashes={"items": items}, model={"tokenizer": name})
     actual = compared(tmp_path, "a", "b")
     assert [test.quantity.metric for test in actual.tests] == ["cities_right"]
-    assert "b were asked different items of passkey; their tokenizers pad a prompt to its length" in actual.left_out[0]
+    assert "measured on different items of passkey; their tokenizers pad a prompt to its length" in actual.left_out[0]
 
 
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
     [share] = values(table(rows), "planted/seed/all", "known_share")
     assert 40 < share < 60
     mute = dataclasses.replace(subject, book=planting.Statements(objects=False))
-    with pytest.raises(DataError, match="do not list the other objects that could be true"):
+    with pytest.raises(DataError, match="do not list the possible objects"):
         plant_statements(mute, 60, 30, seed=1, known=True)
     with pytest.raises(DataError, match="known = true only applies to planted statements"):
         anchoring.measure(subject, Options(), data="popqa", known=True)

@@ -258,7 +258,7 @@ def test_queries_of_zero_are_not_disrupted() -> None:
 
 
 def test_settings_that_leave_no_control_are_refused(measured_norms: Any) -> None:
-    with pytest.raises(DataError, match="leave none for control"):
+    with pytest.raises(DataError, match="leave too few for control"):
         masks.mask_top(measured_norms, 5)
     with pytest.raises(DataError, match="2 or more"):
         masks.mask_above(measured_norms, 1.0)

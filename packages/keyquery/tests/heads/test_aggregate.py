@@ -68,7 +68,7 @@ def test_missing_values_require_a_reason() -> None:
         BinnedValues(np.array([1.0]), np.array([1]), ("few",))
     with pytest.raises(ValueError, match="differ in length"):
         BinnedValues(np.array([1.0]), np.array([1]), ())
-    with pytest.raises(ValueError, match="only a missing value needs a reason"):
+    with pytest.raises(ValueError, match="give either a value or a reason"):
         Scalar(None, 0)
     with pytest.raises(ValueError, match="give None for a missing value"):
         Scalar(float("nan"), 0)

@@ -241,7 +241,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
     [
         ({"query_positions": np.full(240, 800)}, "all at one position"),
         ({"query_positions": np.arange(240) - 1}, r"from -1 to 238, but must lie in 0 to context - 1 \(799\)"),
-        ({"key_positions": np.arange(59)}, r"60 keys need one position and one document each, not \(59,\)"),
+        ({"key_positions": np.arange(59)}, r"60 keys have positions \(59,\) and documents \(60,\)"),
         ({"key_documents": np.zeros(60)}, "documents float64; give integers"),
         ({"keys": np.zeros((60, 5))}, "queries have 6 dimensions, keys 5"),
         ({"keys": np.zeros((60, 6), dtype=int)}, "give floats"),
@@ -255,7 +255,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy cannot convert this list"),
         ({"keys": None}, "type object; give floats"),
         ({"keys": np.ma.masked_less(np.zeros((60, 6)), 1)}, "keys: a masked array"),
-        ({"query_positions": None}, r"document each, not \(\)"),
+        ({"query_positions": None}, r"queries have positions \(\)"),
         ({"context": 800.0}, "context is 800.0; give a whole number"),
         ({"buckets": "16"}, "buckets is '16'; give a whole number"),
         ({"window": float("nan")}, "window is nan"),

@@ -132,7 +132,7 @@ def _paragraph_width(width: str | float, line: float, font_size: float, space: f
 
 
 def _heading_width(lines: list[str], column: Column) -> float:
-    """Return the estimated width of a heading's widest line in em, with marks after the last line."""
+    """Return the estimated width of a heading's widest line in em; the last line includes its marks."""
     mark_width = 0.6 * len(mark_names(column.title_mark or ""))
     return max(text_width(_visible_text(line)) + (mark_width if line is lines[-1] else 0.0) for line in lines)
 

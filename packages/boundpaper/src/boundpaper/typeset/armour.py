@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return an author's text with a backslash instead of armour, as in `\$`, which `prose` reads as a character."""
+    r"""Return an author's text with a backslash before each armoured character, so that `prose` takes it literally."""
     return text.translate(_QUOTED)
 
 

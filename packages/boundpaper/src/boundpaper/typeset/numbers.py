@@ -142,7 +142,7 @@ class Uncertain:
     sign: bool = False
 
     def decimals(self, uncertainty: object) -> int:
-        """Return the decimals to which an uncertainty is rounded (-2 for hundreds); DataError unless it is positive."""
+        """Return the number of decimals of an uncertainty (-2 for hundreds); raise DataError if it is not positive."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
             raise DataError(f"the uncertainty {uncertainty!r} does not determine a precision: use fixed(digits)")
@@ -245,7 +245,7 @@ Show: TypeAlias = Number | IntervalFormat | Uncertain | AsPrinted | Words
 def pair(value: object, name: str) -> tuple[Any, Any]:
     """Return a pair of finite numbers; raise DataError for any other value, or for an interval with reversed ends."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise DataError(f"an {name} is a pair of numbers, not {value!r}")
+        raise DataError(f"expected a pair of numbers for the {name}, not {value!r}")
     first, second = value
     if finite(first) > finite(second) and name == "interval":
         raise DataError(f"the interval {value!r} has its ends in the wrong order: swap them")

@@ -71,7 +71,7 @@ def parse(text: str) -> PrintedNumber:
             f"{excerpt!r} is not a printed number: use commas for thousands (1,234), a point for decimals, and at most "
             "three digits of exponent"
         )
-    raise DataError(f"{excerpt!r} is not a printed number; write the digits, or leave it empty and give a reason")
+    raise DataError(f"{excerpt!r} is not a printed number; write the digits, or empty the cell and give a reason")
 
 
 def _parse_number(text: str, shift: int, excerpt: str) -> PrintedNumber:
@@ -82,6 +82,6 @@ def _parse_number(text: str, shift: int, excerpt: str) -> PrintedNumber:
     decimals = len(mantissa.partition(".")[2]) - power
     value = float(f"{mantissa}e{power}")
     if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
-        raise Unreadable(f"{excerpt!r} is outside the range of numbers")
+        raise Unreadable(f"{excerpt!r} is outside the range of floating-point numbers")
     half = float(f"5e{-decimals - 1}")
     return PrintedNumber(value=value, decimals=decimals, low=value - half, high=value + half)

@@ -21,7 +21,7 @@ def finite(value: object, name: str = "value") -> Decimal:
         return Decimal(int(value))
     number = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
     if not number.is_finite():
-        raise DataError(f"the {name} is not a finite number: leave it empty and give a reason")
+        raise DataError(f"the {name} is not a finite number: leave the cell empty and give a reason")
     return number
 
 
@@ -43,7 +43,7 @@ def decimal_parts(
 
 
 def significant_place(number: Decimal, digits: int) -> int:
-    """Return the number of decimals that shows `digits` significant digits: 0 for two digits of 9.96, shown as 10."""
+    """Return the number of decimals for `digits` significant digits: with two digits, 9.96 needs 0 and becomes 10."""
     if digits < 1:
         raise SpecError(f"a number needs at least one significant digit, not {digits}")
     if number == 0:

@@ -23,7 +23,7 @@ def short_names(names: Iterable[str], longest: int = LABEL_LENGTH) -> dict[str, 
 
 
 def _shortened(name: str, longest: int) -> str:
-    """Return the last part of a name after as many of its first parts as fit, or the name without its middle."""
+    """Return a name's last part after as many first parts as fit; if none fits, the name without its middle."""
     if len(name) <= longest:
         return name
     *parts, last_part = re.split(r"(?<=[-._/])", name)

@@ -28,7 +28,7 @@ SYMBOLS: Mapping[str, str] = {
 
 
 def abbreviated_names(names: Iterable[str], longest: int) -> dict[str, str]:
-    """Return distinct names without their middles, like `reader2-13…b179c952`, of `longest` characters if possible."""
+    """Return each name without its middle: `reader2-13…b179c952`, longer than `longest` only to stay distinct."""
     lengths = dict.fromkeys(names, longest)
     while True:
         abbreviations = {name: _without_middle(name, length) for name, length in lengths.items()}
@@ -59,7 +59,7 @@ def readable_text(text: str, names: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=8)
 def _key_pattern(names: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], str]:
-    """Return names by key, with and without the key's dots, and a pattern that finds any of these keys."""
+    """Return a name for each key, written with and without its dots, and a pattern that finds any of these keys."""
     name_by_key = {**{key.replace(".", ""): name for key, name in names}, **dict(names)}
     longest_first = sorted(name_by_key, key=len, reverse=True)
     return name_by_key, rf"(?<![\w/.-])({'|'.join(map(re.escape, longest_first))})(?![\w/]|[-.]\w)"

@@ -73,7 +73,7 @@ def _require_same_hashes(
     """Raise DataError if the two models were given different items or, with the same tokenizer, different texts."""
     units = "items" if unit == "item" else "texts"
     first, second = (manifest.get("hashes", {}).get(units, {}) for manifest in manifests)
-    doubt = "" if all("tokenizer" in _model_facts(manifest) for manifest in manifests) else " (or by other tokenizers)"
+    doubt = "" if all("tokenizer" in _model_facts(each) for each in manifests) else " (or with other tokenizers)"
     if units == "texts" and tokenizers_differ:  # the texts' tokens then differ, but heads may still be compared
         return
     if tokenizers_differ:
@@ -83,4 +83,4 @@ def _require_same_hashes(
         if hashes[0] != hashes[1]:
             counts = [each["count"] if each else 0 for each in hashes]
             problem = f"{counts[0]} and {counts[1]} {units}" if counts[0] != counts[1] else f"different {units}{doubt}"
-            raise DataError(f"{label} were asked {problem} of {name}; {advice}")
+            raise DataError(f"{label} were measured on {problem} of {name}; {advice}")

@@ -157,7 +157,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Return a figure of standardised differences, or for items differences of shares, with intervals.
+        """Return a figure of differences with intervals: differences of shares for items, else standardised ones.
 
         Raises
         ------
@@ -289,7 +289,7 @@ def compare_models(
     by: str | None = None,
     metrics: Sequence[str] = (),
 ) -> Comparison:
-    """Return a comparison of models with the first one.
+    """Return a comparison of the first model with every other model.
 
     Names of models must differ. Without `experiments`, all that were run on every model are compared. `by` is the
     unit to pair by, by default texts or items if the rows name them, else seeds, else heads. If `metrics` are given,
@@ -329,7 +329,7 @@ def compare_models(
 
 
 def _drawn_values(test: TestedQuantity) -> tuple[float, float, float] | None:
-    """Return an effect size, or for items a difference, and the ends of its interval; None without an interval."""
+    """Return an effect size (for items, a difference of shares) and the ends of its interval; None without one."""
     row = test.row
     value, low, high = row.effect, row.effect_ci_low, row.effect_ci_high
     if row.test == "mcnemar_exact":

@@ -108,7 +108,7 @@ def _test_quantity(
 def _compare_as_groups(
     first: Units, second: Units, facts: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
-    """Return a test of the heads of two networks of different shapes as two groups, and the networks' means.
+    """Compare the heads of two differently shaped networks as two groups; return the test and the networks' means.
 
     The test is None if a group has fewer than two heads. Raises DataError if the units are not heads.
     """
@@ -133,7 +133,7 @@ def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
 
 
 def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
-    """Return the tests with p values corrected by Holm as one family, and a guard on each that cannot reach .05.
+    """Return the tests with p values corrected by Holm as one family; a test that cannot reach .05 gets a guard.
 
     Raises DataError if no test has enough units for a p below .05.
     """

@@ -75,7 +75,7 @@ def bos_value(layer: int | None, name: str) -> Condition:
 
 
 def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
-    """Return the ratio of the norm at position 0 to later tokens' mean norm after each layer, a mean over texts, (L,).
+    """Return, for each layer, the norm at position 0 over the mean norm of later tokens, averaged over texts, (L,).
 
     The ratio is 0 where the norm of the later tokens is 0. The result is cached for all experiments of a run.
     """

@@ -95,7 +95,7 @@ def mask_top(dims: Dimensions, count: int = 1) -> Mask:
     def largest(norms: Floats) -> Bools:
         if not 1 <= count <= norms.shape[1] // 2:
             raise DataError(
-                f"the top {count} of {norms.shape[1]} dimensions of a head leave none for control; give fewer"
+                f"the top {count} of {norms.shape[1]} dimensions of a head leave too few for control; give fewer"
             )
         masked = np.zeros(norms.shape, dtype=bool)
         np.put_along_axis(masked, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)

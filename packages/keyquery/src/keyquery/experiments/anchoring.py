@@ -134,7 +134,7 @@ def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: 
     total = len(train) + 4 * len(test)
 
     def tell(passes: int) -> Callable[[int], None]:
-        """Return a function that reports progress after the training pass and earlier passes over the test samples."""
+        """Return a function that reports the samples read in `passes` finished passes and in the current pass."""
         earlier = len(train) + (passes - 1) * len(test) if passes else 0
         return lambda count: subject.tell(f"{earlier + count} of {total} samples read")
 
@@ -183,7 +183,7 @@ def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: 
 
 
 def _split_masks(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Bools, Bools]:
-    """Return masks of the samples to fit on, the validation samples, and a first half of all; no unit is split."""
+    """Return masks of the samples to fit on, of validation samples, and of a random half of all; no unit is split."""
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)
     order = np.random.default_rng(seed).permutation(units)

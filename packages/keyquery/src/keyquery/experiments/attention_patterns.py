@@ -47,7 +47,7 @@ class Thresholds:
 
     @property
     def text(self) -> str:
-        """Thresholds as text, the name of a condition."""
+        """The thresholds as text, which is the name of a condition."""
         return f"sink>={self.sink:g} local>={self.local:g} distributed>={self.distributed:g}"
 
 
@@ -67,7 +67,7 @@ def pattern_of(
 
 
 def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> list[Row]:
-    """Return rows of attention by head and by layer over texts, by text over the model, by class, and by distance.
+    """Return rows of attention by head and by layer (means over texts), by text, by class of heads, and by distance.
 
     `first_attention` and `local_attention` are means over queries from position 1 on. `pattern_X` is 1 for a head of
     class X; `heads_X` counts such heads by layer (n: heads of the layer). `attention_at_distance` is the mean weight,

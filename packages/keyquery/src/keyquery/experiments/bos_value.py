@@ -54,6 +54,6 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
-    """Return rows of values of the first token over a subject's texts, and of the loss if they are zeroed."""
+    """Return rows of the first token's values over a subject's texts, and of the loss if these values are zeroed."""
     rows = survey_rows(surveys_of(subject, options))
     return rows + bos_interventions.bos_value_rows(subject, options, swept_items=swept_items)

@@ -20,7 +20,7 @@ SETTINGS: dict[str, Any] = {"attention_larger": HALF}
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return rows of attention's share in each layer, averaged over texts, and of its summaries across layers by text.
+    """Return rows of attention's share: for each layer the mean over texts, and for each text summaries over layers.
 
     The share a / (a + m) is a mean of ratios over tokens or a ratio of means (see the metric's name), over all tokens
     or the content only (see the condition). The summaries are `..._mean`, `..._sd_over_layers` (divisor n - 1),

@@ -54,7 +54,7 @@ def why_missing(surveys: Sequence[TextSurvey], metric: str, index: int) -> str:
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return rows of norms, shares and cosines by layer over texts, and of the two shares by text over layers.
+    """Return rows of norms, shares and cosines by layer (means over texts), and of both shares by text (over layers).
 
     Norms are means over all tokens, the first token, or the content (positions from 1 on), as the condition says.
     Cosines are with the residual update (attention plus MLP). `q_norm`, `k_norm` and `v_norm` are norms of a token's

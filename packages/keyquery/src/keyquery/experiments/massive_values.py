@@ -43,7 +43,7 @@ def gini(values: NDArray[Any]) -> float:
 
 
 def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> list[Row]:
-    """Return rows of counts by lambda, Gini coefficients and largest ratios, by layer over texts and by text.
+    """Return rows of counts by lambda, Gini coefficients and largest ratios, each by layer (over texts) and by text.
 
     Names of metrics end in the tensor: q, k or v. `massive_q` counts massive dimensions of a layer, `massive_total_q`
     those of the model, and `massive_every_text_q` those that are massive in all texts. `massive_ratio_q` is the mean M

@@ -1,4 +1,4 @@
-"""Does plasticity depend on the text? Measure the same heads over two kinds of text; source 001 leaves this open."""
+"""Does plasticity depend on the text? Measure the same heads over two kinds of text."""
 
 from typing import Any
 

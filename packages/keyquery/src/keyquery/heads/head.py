@@ -178,7 +178,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
         )
     if positions.shape != vectors.shape[:1] or documents.shape != vectors.shape[:1]:
         raise ValueError(
-            f"{len(vectors)} {name} need one position and one document each, not {positions.shape}, {documents.shape}"
+            f"{len(vectors)} {name} have positions {positions.shape} and documents {documents.shape}; give one each"
         )
     if not (np.issubdtype(positions.dtype, np.integer) and np.issubdtype(documents.dtype, np.integer)):
         raise ValueError(f"{name}: positions are {positions.dtype}, documents {documents.dtype}; give integers")

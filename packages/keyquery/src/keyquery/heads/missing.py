@@ -20,7 +20,7 @@ class Scalar:
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.reason):
-            raise ValueError(f"value {self.value} with reason {self.reason!r}; only a missing value needs a reason")
+            raise ValueError(f"value {self.value} with reason {self.reason!r}; give either a value or a reason")
         if self.value is not None and not np.isfinite(self.value):
             raise ValueError(f"value {self.value}; give None for a missing value, with a reason")
 

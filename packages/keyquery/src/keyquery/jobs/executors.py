@@ -62,4 +62,4 @@ def open_executor(
             raise ThesisError('workers "gpu" means the GPUs of this machine; for slurm give the GPUs of each job')
         return SlurmExecutor(folder / "slurm", limits, workers)
     hint = suggest(name, EXECUTORS).rstrip()
-    raise ThesisError(f"unknown executor {name!r}: it is {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")
+    raise ThesisError(f"unknown executor {name!r}: give {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")

@@ -131,7 +131,7 @@ class SmallBook:
         if task not in TASKS:
             raise DataError(f"the small models' language has no task {task!r}; it has {', '.join(TASKS)}")
         if form not in (None, FORM):
-            raise DataError(f"the small models' language has no form {form!r} of a question for a key; it has {FORM}")
+            raise DataError(f"the small models' language has no form {form!r} of a question for a key; give {FORM}")
         if depth is not None and not 0 <= depth <= 1:
             raise DataError(f"a depth is between 0 and 1, not {depth}")
         rng, items = random.Random(f"items/{seed}/{task}/{length}"), []

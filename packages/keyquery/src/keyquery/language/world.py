@@ -116,7 +116,7 @@ class World:
         return self.cities, self.sports
 
     def filler(self, rng: random.Random) -> Iterator[str]:
-        """Yield the words of an endless random walk; each follower of a word is half as likely as the one before it."""
+        """Yield the words of an endless random walk; each follower of a word is half as likely as the previous one."""
         word = rng.choice(FILLER)
         while True:
             yield word

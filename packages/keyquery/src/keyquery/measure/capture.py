@@ -112,7 +112,7 @@ def print_notes(folder: Path) -> None:
 
 
 def capture_share(options: CaptureOptions, shard: tuple[int, int]) -> None:
-    """Capture every n-th document as a job; `shard` is the index of the first document, and n."""
+    """Capture every n-th document as a job; `shard` has the index of the first document, and n."""
 
     def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""

@@ -132,7 +132,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
 
 
 def _skippable_blocks(subject: Subject, condition: Condition, *, cached: bool) -> int:
-    """Return how many blocks, from the first on, may be skipped; 0 without identity, since weights may change."""
+    """Return how many blocks, from the first on, may be skipped; 0 for a model in memory, since it may change."""
     has_identity = subject.identity is not None
     return count_untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
 

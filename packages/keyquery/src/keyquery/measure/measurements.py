@@ -85,7 +85,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tables_agree(old: bytes, new: bytes) -> bool:
-    """Return whether two tables differ no more than tables of two processors: by `TOLERANCE` or, by metric, `NOISE`."""
+    """Return whether two tables agree, as those of two processors do, within `TOLERANCE` or each metric's `NOISE`."""
     if agree(old, new, TOLERANCE):
         return True
     tables = [pd.read_csv(io.BytesIO(table), dtype=str, keep_default_na=False) for table in (old, new)]

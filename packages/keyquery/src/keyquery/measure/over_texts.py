@@ -33,7 +33,7 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
 def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **labels: Any
 ) -> list[Row]:
-    """Return one row per text, by which models can be paired; each value is a mean over `n` layers or heads."""
+    """Return one row per text, so that models can be paired by text; each value averages `n` layers or heads."""
     text_values = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **labels)

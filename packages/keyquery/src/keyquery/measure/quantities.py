@@ -1,4 +1,4 @@
-"""Compute quantities of experiments 1 to 9 from measurements; for some, the source prints no value."""
+"""Compute quantities of experiments 1 to 9 from measurements; the report on the experiments lacks some values."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -94,7 +94,7 @@ class Recipe:
 
     @property
     def scored_tokens(self) -> int:
-        """Number of tokens whose logits are in memory at once: all of a text, but only the last of a prompt."""
+        """Number of tokens whose logits are in memory at once: those of a text, since a prompt needs only its last."""
         return self.options.tokens or LONGEST
 
 

@@ -274,7 +274,7 @@ def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], text
 
 
 def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, count: int) -> list[tuple[str, list[int]]]:
-    """Return `count` chunks of `length` tokens: the first chunk of every text, then every second chunk, and so on.
+    """Return `count` chunks of `length` tokens: all texts' first chunks, then their second chunks, and so on.
 
     Chunks of one text are not independent units. Every chunk starts with the beginning-of-sequence token if the
     tokenizer adds it, and may end within a word. Raises DataError if the texts give fewer chunks, or the tokenizer of

@@ -12,7 +12,7 @@ SETTINGS: dict[str, Any] = {"halves": ["first", "second"]}
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Measure the loss by half: one row per text and half, in nats per token."""
+    """Measure the loss of both halves of each text: one row per text and half, in nats per token."""
     texts = subject.texts(options)
     asked = [[text.id, text.seed] for text in texts]
 

@@ -117,8 +117,8 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
     """
     if not all({"true", "objects"} <= set(item.facts) for item in items):
         raise DataError(
-            f"{subject.name}: statements in {subject.book.name} do not list the other objects that could be true; "
-            "leave `known` out"
+            f"{subject.name}: statements in {subject.book.name} do not list the possible objects; remove `known` "
+            "from the settings"
         )
     by_stem = {" ".join(item.facts["question"]): item for item in items}
     questions = [(stem, tuple(item.facts["objects"])) for stem, item in by_stem.items()]

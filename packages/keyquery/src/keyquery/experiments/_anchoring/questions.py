@@ -151,7 +151,7 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
         if len(samples) >= total:
             break
     if len(samples) < total:
-        raise DataError(f"{data}: {len(samples)} of {len(pool)} questions got an answer in words; {total} are needed")
+        raise DataError(f"{data}: {len(samples)} of {len(pool)} questions were answered, not {total}; ask for fewer")
     answered = tuple(samples.values())
     return SampleSplit(answered[:train], answered[train:total])
 

@@ -39,7 +39,7 @@ class MarkedSample:
     filler: tuple[int, ...] = ()
 
     def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
-        """Return a mask (queries, keys), True where later positions, except those in `keys`, must not see `keys`."""
+        """Return a mask (queries, keys) that hides (True) each of `keys` from all later positions outside `keys`."""
         mask = np.zeros((tokens, tokens), dtype=bool)
         for key in keys:
             mask[key + 1 :, key] = True

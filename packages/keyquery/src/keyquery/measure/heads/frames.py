@@ -203,7 +203,7 @@ def _head_indices(finding: HeadResult) -> dict[str, Any]:
 
 
 def _cells_of_heads(by_head: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
-    """Return the values in each cell by index, sorted, as an array with a row for every head that has the cell."""
+    """Return, by sorted index of cells, an array with one row of values for every head that has the cell."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
     for head_cells in by_head:
         for i, j, *values in head_cells:
