@@ -106,7 +106,7 @@ def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effec
 
 @claim("thesis, Massive values with and without rotary positions")
 def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
-    """Removing the rotation alone removes few massive values; DroPE's loss of them comes from recalibration."""
+    """Removing rotation alone removes few massive values; DroPE's loss of massive values comes from recalibration."""
     untrained, trained = (
         massive_removal[massive_removal["recalibrated"] == word].set_index("tensor")["change"] for word in ("no", "yes")
     )

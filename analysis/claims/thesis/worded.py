@@ -24,7 +24,7 @@ def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
 
 @claim("thesis, The claims")
 def thesis_worded_own(said_twice: pd.DataFrame) -> Verdict:
-    """All sections of this thesis describe a declared thing in the same way."""
+    """All sections of this thesis that are declared to describe one subject describe it in the same way."""
     word_counts = said_twice[said_twice["document"] == THESIS].groupby("about")["word"].nunique()
     conflicting = word_counts.index[word_counts > 1]
     return judge(

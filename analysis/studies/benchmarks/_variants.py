@@ -47,7 +47,7 @@ def score_loss(
 def variants(
     scores: pd.DataFrame, models: pd.DataFrame, source_count: int, starts: Sequence[str], unit: str = "share"
 ) -> list[Variant]:
-    """Return a variant per starting length, mode, coefficient, and drop with its models; losses end at `END`."""
+    """Return a variant per starting length, mode, coefficient, and pair of drop and models; losses end at `END`."""
     samples = (("ap_drop", 1, source_count), ("ap_drop", 1, len(models)), ("total_drop", -1, source_count))
     correlations = []
     for start, mode, (metric, sign, n) in product(starts, MODES, samples):

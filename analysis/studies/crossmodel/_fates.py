@@ -58,7 +58,7 @@ class ConclusionInputs:
         self.lengths = lengths.dropna(subset=["plasticity"])
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
-        """Return the factor that would reverse a conclusion, the observed factor, the fate, and a note on gaps."""
+        """Return the factor that reverses a conclusion, the observed factor, the fate, and why a factor is missing."""
         sides = [self._captures_named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
             return None, None, "survives", ""

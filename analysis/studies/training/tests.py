@@ -1,4 +1,4 @@
-"""Test over one run's checkpoints what predicts plasticity, and whether the bias's unit turns the correlation."""
+"""Test over one run's checkpoints what predicts plasticity, and whether the bias's unit reverses the correlation."""
 
 from itertools import product
 from typing import Any
