@@ -9,7 +9,7 @@ THESIS = "thesis"
 
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
-    """Some documents describe one thing in two sections in ways that exclude each other."""
+    """Documents describe some things in two sections in ways that exclude each other."""
     word_counts = said_twice[said_twice["document"] != THESIS].groupby(["document", "about"])["word"].nunique()
     counts = (word_counts > 1).groupby("document").sum()
     return judge(

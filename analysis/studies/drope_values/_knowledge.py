@@ -29,7 +29,7 @@ def stored_arms(
     for row in knowledge.to_dict("records"):
         key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
         if key[0] != "degradation" and not rounds_to_share(by_key[key], pd.Series(row)):
-            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {by_key[key].share} % is stored")
+            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {by_key[key].share} % is stored; fix one")
     return by_key
 
 
