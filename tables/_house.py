@@ -59,9 +59,9 @@ def rounded_bias(rows: pd.DataFrame) -> str:
 def spread_tests(
     tests: pd.DataFrame, values: Sequence[str] = ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted")
 ) -> pd.DataFrame:
-    """Return one row per comparison of a frame of tests, with a column `TEST_VALUE` per test and value.
+    """Return one row per comparison of a frame of tests, and one column per test and value, such as `pearson_estimate`.
 
-    `TEST_guard` is `guard` where even the test's smallest attainable p is not significant.
+    A column such as `pearson_guard` has `guard` where even the test's smallest attainable p is not significant.
     """
     guarded = tests.assign(guard=["guard" if GUARD in note else "" for note in tests["note"]])
     table = guarded.pivot(index="comparison", columns="test", values=[*values, "guard"])

@@ -278,7 +278,7 @@ def test_error_kinds_that_do_not_add_up_are_refused() -> None:
     errors = artifact("drope_errors")
     chosen = (errors["context"] == 2048) & (errors["category"] == "near_miss") & (errors["metric"] == "count")
     errors.loc[chosen, "value"] = 3.0
-    with pytest.raises(ValueError, match="add up to 21"):
+    with pytest.raises(ValueError, match="21 answers, but 20 trials"):
         drope_answers.error_shares(errors, artifact("drope_stated"), artifact("drope_protocols"))
 
 

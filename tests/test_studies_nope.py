@@ -92,7 +92,7 @@ def test_layer_cells_are_recomputed_from_their_levels(cells):
 def test_missing_layer_cell_is_refused(source):
     layers = source("nope_layers")
     gap = layers[~((layers["layer"] == 30) & (layers["metric"] == "recovery"))]
-    with pytest.raises(DataError, match="0 cells recovery of layer 30"):
+    with pytest.raises(DataError, match="0 cells of recovery of layer 30"):
         nope.nope_layer_cells(gap, source("nope_layer_kinds"))
 
 

@@ -75,9 +75,7 @@ def run(
     torch = need("torch", "to distil a model")
     torch.set_num_threads(1)
     if shutil.disk_usage(root).free < NEEDED_BYTES:
-        raise ThesisError(
-            f"{root}: less than {NEEDED_BYTES >> 30} GiB of disk are free; checkpoints of two arms need as much"
-        )
+        raise ThesisError(f"{root}: the checkpoints of two arms need {NEEDED_BYTES >> 30} GiB of free disk; free some")
     folder = teacher_folder(root, model)
     loaded = load_model(folder, AS_CONFIGURED)
     if (kind := encoding_name(loaded.model.config)) in ("drope", "none"):

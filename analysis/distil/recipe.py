@@ -57,7 +57,7 @@ class DistilRecipe:
         if self.length < 2:
             raise SpecError(f"recipe: a window of {self.length} tokens has no next token; give 2 or more")
         if self.precision not in (BF16, FP32):
-            raise SpecError(f"recipe: precision {self.precision!r} is unknown; it is {BF16} or {FP32}")
+            raise SpecError(f"recipe: precision {self.precision!r} is unknown; give {BF16} or {FP32}")
 
     def learning_rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0."""

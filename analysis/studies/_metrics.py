@@ -95,7 +95,7 @@ def caveat(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str
 
 
 def guarded(row: Estimate, family_size: int) -> Estimate:
-    """Add the guard for the least possible p if no outcome can be significant after Holm over `family_size` tests.
+    """Add a note on the least possible p if no outcome can be significant after Holm over `family_size` tests.
 
     Of the n! relabelings, at least one reaches the largest |r|, and two (the order of ranks and its reverse) the
     largest |rho| or |tau|.

@@ -47,12 +47,12 @@ def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
 
 
 def printed_effect(printed: pd.Series) -> PerplexityRatio:
-    """Return the effect from a row that prints the ratio of two perplexities."""
+    """Return the effect from a row with the printed ratio of two perplexities."""
     return PerplexityRatio(float(printed["value"]), Interval(float(printed["low"]), float(printed["high"])))
 
 
 def agreement_of_ratio(measured: PerplexityRatio, printed: pd.Series) -> str:
-    """Return how the ratio of two perplexities agrees with a row that prints the ratio."""
+    """Return how the ratio of two perplexities agrees with the printed ratio."""
     return agreement(measured.ratio, measured.within, float(printed["value"]), int(printed["decimals"]))
 
 

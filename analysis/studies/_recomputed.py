@@ -7,7 +7,7 @@ from boundpaper.typeset.numbers import finite, round_half_up
 
 
 def recomputed_difference(name: str, minuend: pd.Series, subtrahend: pd.Series, drop: pd.Series) -> dict[str, object]:
-    """Return columns for a difference: its value, the range that rounding allows, and its agreement with the print.
+    """Return columns of a difference: its value, the range that rounding allows, and whether the printed one agrees.
 
     Parameters
     ----------

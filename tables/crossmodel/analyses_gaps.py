@@ -1,4 +1,4 @@
-"""Gaps that plasticity is said to close, and queries and keys, whose roles the rotation analysis reverses."""
+"""Gaps that plasticity is said to close, and how the rotation analysis reverses the roles of queries and keys."""
 
 import pandas as pd
 

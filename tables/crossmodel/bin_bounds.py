@@ -1,4 +1,4 @@
-"""Fraction of a mean query left after averaging over the rotation inside the buckets of each capture."""
+"""Share of a mean query's squared length that the rotation inside each capture's buckets leaves."""
 
 import pandas as pd
 

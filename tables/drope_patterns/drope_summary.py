@@ -49,7 +49,7 @@ def table(
     ranking_tests: pd.DataFrame,
     context_tests: pd.DataFrame,
 ) -> Table:
-    """Return one row per row of the report."""
+    """Return one row per row of the report's table."""
     cells = drope_summary_reported.set_index(["metric", "positional"])["printed"]
     rows = []
     for metric, (experiment, name, mark) in ROWS.items():

@@ -23,7 +23,7 @@ NONE_READ = "No answer could be read, so there is no share; the stored and print
 
 
 def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str, str]) -> pd.DataFrame:
-    """Return one row per model and condition, with the share of right answers in the column `TASK`.
+    """Return one row per model and condition; for each task, a column named after it has the share of right answers.
 
     Further columns are the ends of its interval (`TASK_low`, `TASK_high`), the number of answers (`TASK_of`), the
     adjusted p (`TASK_p`), a footnote (`TASK_mark`), and the reason for an empty share (`TASK_why`).

@@ -74,7 +74,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 
 
 def _possible_counts(rows: pd.DataFrame) -> list[str]:
-    """Return the possible denominators of both shares, each a number or a range; empty if all items count in both."""
+    """Return the possible denominators of both shares, each a number or a range; empty if both are numbers."""
     counts = rows[["base_n_low", "base_n_high", "disrupted_n_low", "disrupted_n_high"]].to_numpy().tolist()
     texts = [[str(high) if low == high else f"{low}-{high}" for low, high in (row[:2], row[2:])] for row in counts]
     return [", ".join(pair) if "-" in "".join(pair) else "" for pair in texts]

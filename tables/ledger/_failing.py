@@ -87,7 +87,7 @@ def place_links(text: str, places: Mapping[str, str]) -> str:
 
 
 def values(row: Mapping[str, Any] | pd.Series) -> str:
-    """Return the printed and the recomputed value, or "" for a number without a unit, which the reason explains."""
+    """Return the printed and the recomputed value; "" if the only value is a number without a unit."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
     result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):

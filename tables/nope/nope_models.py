@@ -1,4 +1,4 @@
-"""Dip and recovery of the two Llama models: one with, one without layers that lack position encoding."""
+"""Dip and recovery of the two Llama models, of which only one has layers without position encoding."""
 
 import pandas as pd
 

@@ -15,7 +15,7 @@ APART = 10.0  # difference of sink rates, in points, that is too large to come f
 def thesis_texts_repeat(
     drope_text_repeats: pd.DataFrame, disruption_by_text: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> Verdict:
-    """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language."""
+    """Every text of Experiments 1 and 2 repeats one passage, so its perplexity measures copying, not language."""
     texts = drope_text_repeats[drope_text_repeats["experiment"].astype(str).isin(["1", "2"])]
     repeats_1, repeats_2 = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
     lines_ppl = rows_where(drope_layer1_perplexity, condition="baseline", metric="ppl")["value"]
@@ -57,7 +57,7 @@ def thesis_answers_unknown(
 
 @claim("thesis, What removing rotary positions changes")
 def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict:
-    """RoPE's attention in Experiments 5 and 7 uses queries and keys without their rotation: no model's attention."""
+    """RoPE's attention in Experiments 5 and 7 is computed without the rotation, so it is not the model's attention."""
     unrotated = {number: is_unrotated(drope_attention_origins, number) for number in (5, 7)}
     experiments = [f"Experiment {number}" for number, flag in unrotated.items() if flag]
     return judge(
@@ -106,7 +106,7 @@ def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effec
 
 @claim("thesis, Massive values with and without rotary positions")
 def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
-    """Removing the rotation without training removes few massive values; recalibration removes those DroPE lost."""
+    """Removing rotation alone removes few massive values; DroPE's loss of massive values comes from recalibration."""
     untrained, trained = (
         massive_removal[massive_removal["recalibrated"] == word].set_index("tensor")["change"] for word in ("no", "yes")
     )

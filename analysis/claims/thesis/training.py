@@ -13,7 +13,7 @@ from boundpaper.claims.words import listed
 
 @claim("thesis, SmolLM3 in training")
 def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
-    """Over the whole window, keys drift after the extensions about as far as before them."""
+    """The drift of the keys over the whole window is about the same before and after the extensions."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     return judge(
         0.9 <= float(drift["ratio"]) <= 1.1,
@@ -26,7 +26,7 @@ def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
 
 @claim("thesis, SmolLM3 in training")
 def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """Per window the bias never falls from one phase to the next."""
+    """The bias per window grows from each phase to the next."""
     rows = training_trajectory.sort_values("order")
     highs = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
     lows = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
@@ -60,7 +60,7 @@ def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
 
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
-    """At every position measured in both, each extension checkpoint is more plastic than any pre-training one."""
+    """At positions measured in both stages, each extension checkpoint is more plastic than any pre-training one."""
     early_rows, late_rows = (in_phases(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
     margins = {
         name: float(late_rows[f"{name}_low"].min() - early_rows[f"{name}_high"].max())
@@ -79,7 +79,7 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
 
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
-    """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
+    """Over the first 4,096 tokens, the drop after the first extension exceeds the drop before it by at most a fifth."""
     defined_rows = training_equal_positions[training_equal_positions["drop"].notna()]
     anneal = defined_rows[defined_rows["phase"] == "Anneal"].iloc[0]
     extensions = in_phases(defined_rows, EXTENSIONS)
@@ -98,7 +98,7 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
 
 @claim("thesis, SmolLM3 in training")
 def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
-    """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
+    """The drop from 1K-2K to 2K-4K grows with the extensions, though less than ap_drop does."""
     anneal, extensions = (in_phases(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(extensions["drop_outer"].max() / anneal["drop_outer"].iloc[0])
     growth = float(extensions["ap_drop"].max() / anneal["ap_drop"].iloc[0])
@@ -153,7 +153,7 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
 
 @claim("thesis, SmolLM3 in training")
 def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
-    """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model."""
+    """Over the same 65,536 tokens, the extended SmolLM3 has a larger drop than every other captured model."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
     other_models = training_comparison[
         (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
@@ -203,7 +203,7 @@ def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
 
 @claim("thesis, One model in training")
 def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
-    """The printed bins of extended checkpoints are in part narrower than the buckets in which these were captured."""
+    """Each extended checkpoint has printed bins that are narrower than the buckets in which it was captured."""
     buckets = dict(zip(checkpoints["checkpoint"], checkpoints["bucket_tokens"], strict=True))
     rows = training_positions[training_positions["extension"].astype(bool)]
     narrow_bins = rows[(rows["end"] - rows["start"]) < rows["checkpoint"].map(buckets)]

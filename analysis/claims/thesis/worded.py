@@ -9,7 +9,7 @@ THESIS = "thesis"
 
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
-    """Some things that a document describes in two sections are described in ways that exclude each other."""
+    """Documents describe some things in two sections in ways that exclude each other."""
     word_counts = said_twice[said_twice["document"] != THESIS].groupby(["document", "about"])["word"].nunique()
     counts = (word_counts > 1).groupby("document").sum()
     return judge(
@@ -24,7 +24,7 @@ def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
 
 @claim("thesis, The claims")
 def thesis_worded_own(said_twice: pd.DataFrame) -> Verdict:
-    """The declared things that this thesis describes in two sections are described in one way."""
+    """All sections of this thesis that are declared to describe one subject describe it in the same way."""
     word_counts = said_twice[said_twice["document"] == THESIS].groupby("about")["word"].nunique()
     conflicting = word_counts.index[word_counts > 1]
     return judge(

@@ -17,7 +17,7 @@ COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
 
 
 class Variant(NamedTuple):
-    """A correlation of drop and loss over the first `n` models, as a function of relabellings; `tie` is a tolerance."""
+    """A correlation of drop and loss over the first `n` models, for any relabelling; values within `tie` are ties."""
 
     coefficient: Callable[[IntArray], FloatArray]
     n: int
@@ -47,7 +47,7 @@ def score_loss(
 def variants(
     scores: pd.DataFrame, models: pd.DataFrame, source_count: int, starts: Sequence[str], unit: str = "share"
 ) -> list[Variant]:
-    """Return one variant per starting length, mode, drop with its models, and coefficient; losses end at `END`."""
+    """Return a variant per starting length, mode, coefficient, and pair of drop and models; losses end at `END`."""
     samples = (("ap_drop", 1, source_count), ("ap_drop", 1, len(models)), ("total_drop", -1, source_count))
     correlations = []
     for start, mode, (metric, sign, n) in product(starts, MODES, samples):

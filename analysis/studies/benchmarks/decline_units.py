@@ -32,7 +32,7 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
     models, source_count = source_models_first(matched_models)
     scores = scores_by_length(lbp_lengths)
     if missing_lengths := {START, *ENDS} - set(scores.columns):
-        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(missing_lengths))}")
+        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(missing_lengths))}; add them to published_lbp")
     rows: list[dict[str, Any]] = []
     for unit in UNITS:
         for end in ENDS:

@@ -58,7 +58,7 @@ class ConclusionInputs:
         self.lengths = lengths.dropna(subset=["plasticity"])
 
     def fate(self, row: Any) -> tuple[float | None, float | None, str, str]:
-        """Return a conclusion's needed factor, the observed factor, its fate, and the reason for a missing number."""
+        """Return the factor that reverses a conclusion, the observed factor, the fate, and why a factor is missing."""
         sides = [self._captures_named(row, side) for side in str(row.entities).split("|")]
         if row.compares == "no plasticity":
             return None, None, "survives", ""
@@ -93,7 +93,7 @@ class ConclusionInputs:
         return self.values.loc[[*names], [f"d{place}" for place in range(10)]].to_numpy(dtype=np.float64)
 
     def _level_factor(self, names: Sequence[str]) -> float:
-        """Return the largest factor between the shares that the captures keep of the mean query.
+        """Return the largest ratio between two captures' kept shares of the mean query.
 
         It is estimated for an even mean, of equal norm in all rotary pairs, and multiplied by the largest measured
         error of such an estimate. It cannot exceed the factor between a share of 1 and the least possible share.
@@ -160,7 +160,7 @@ class ConclusionInputs:
         return bool(fits[0] >= fits[1])
 
     def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
-        """Return the least factor between both sides' changes that makes their mean drops equal, or None."""
+        """Return the least factor between the sides' changes of kept share that equalizes their mean drops, or None."""
         if row.compares == "no difference":
             return 1.0  # any factor would create a difference
         rhos_of_sides = []
@@ -203,7 +203,7 @@ class ConclusionInputs:
         )
 
     def _factor_between_phases(self) -> float | None:
-        """Return the least factor between phases at which plasticity follows position as closely as gathered bias."""
+        """Return the least factor between phases at which plasticity follows gathered bias no better than position."""
         table = self.positions
         row_widths = table["checkpoint"].map(self.bounds["width"]).to_numpy()
         rho, widths = agreement(table["plasticity"]), sorted(set(row_widths))

@@ -61,7 +61,7 @@ def kept_share(radians: FloatArray, width: float) -> float:
 
 
 def agreement(plasticity: npt.ArrayLike) -> FloatArray:
-    """Return the correlation rho for plasticities: 1 if position alone decides, 0 if position has no effect."""
+    """Return the correlation rho for plasticities: rho is 1 at plasticity 0, and 0 at plasticity 1."""
     return np.asarray(np.cos(0.5 * np.pi * np.asarray(plasticity, dtype=np.float64)))
 
 

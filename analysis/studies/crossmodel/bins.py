@@ -97,7 +97,7 @@ def bin_kept(
 
 
 def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFrame:
-    """Return factors by which `kept` differs, measured in the widest bins.
+    """Return the largest ratios between values of `kept`, measured in the widest bins.
 
     `along` is the largest growth from the first place to the last in one capture, `back` the largest fall, and
     `between` the ratio of the largest to the least such change. `even` is the ratio of the largest to the least

@@ -37,14 +37,14 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
 
 
 def _mean_over_positions(deciles: FloatArray, context: int, low: float, high: float) -> float:
-    """Return the mean over positions from low to high, from ten equal bins of the context."""
+    """Return the mean over positions from low to high, from ten bins of equal width."""
     edges = np.linspace(0, context, 11)
     overlap = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
     return float(overlap @ deciles / overlap.sum())
 
 
 def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Return ratios of Mistral-7B-Instruct-v0.2 to each Ministral 3: bias per token and window, and plane_var."""
+    """Compare Mistral-7B-Instruct-v0.2 with each Ministral 3: ratios of biases, differences of the other metrics."""
     table = captured_models.set_index("model")
     old = table.loc["mistral-v0.2-7b"]
     new = table[table["family"] == "Ministral 3"]

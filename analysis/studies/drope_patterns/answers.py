@@ -113,7 +113,7 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
     for (_, row), total, error_count in zip(table.iterrows(), totals, errors, strict=True):
         if total != trials:
             raise ValueError(
-                f"{row['positional']} at {row['context']}: kinds add up to {total}, not to {trials} trials"
+                f"{row['positional']} at {row['context']}: {total} answers, but {trials} trials; check drope_errors"
             )
         low, high = wilson_interval(row["count"], trials)
         is_error = row["category"] != "exact"
@@ -220,5 +220,5 @@ def _without_runs(number: str) -> str:
 def _trial_count(protocols: pd.DataFrame, section: str) -> int:
     match = re.match(r"(\d+) per cell", str(protocols[protocols["section"] == section]["items"].iloc[0]))
     if match is None:
-        raise ValueError(f"drope_protocols: section {section} has no number of trials per cell")
+        raise ValueError(f"drope_protocols: section {section} has no number of trials; write `50 per cell`")
     return int(match[1])

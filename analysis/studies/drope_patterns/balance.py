@@ -105,7 +105,7 @@ def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def figure_g_layers(drope_figures: pd.DataFrame, balance_layers: pd.DataFrame) -> pd.DataFrame:
-    """Return coordinates of the source's figure of the balance, with the published shares, by layer, in percent.
+    """Return the shares drawn in the source's figure of the balance, and the published shares, by layer, in percent.
 
     `repeats` says whether a coordinate equals the one four layers before it.
     """

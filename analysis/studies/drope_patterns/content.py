@@ -56,7 +56,7 @@ def layer_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_concentration(drope_published_content: pd.DataFrame) -> pd.DataFrame:
-    """Return the effective number of tokens with a layer's output norm.
+    """Return the effective number of tokens among which a layer's output norm is spread.
 
     For norms x over T tokens, the mean, the value at BOS and the mean over the others give
     T = (x_BOS - x_content) / (mean - x_content). Mean and standard deviation over tokens give
@@ -91,7 +91,7 @@ def token_concentration(drope_published_content: pd.DataFrame) -> pd.DataFrame:
 def layer1_ratios(
     drope_layer1_content: pd.DataFrame, drope_layer1_norms: pd.DataFrame, drope_published_content: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return layer 1's printed norms and shares, the published ones, and DroPE's ratio to RoPE from each.
+    """Return layer 1's norms and shares, as printed and as published, with the ratio DroPE/RoPE of both.
 
     Shares are in percent, means over texts of the ratio. `ratio_from_printed` divides the printed cells, `ratio_low`
     and `ratio_high` are the range allowed by rounding; `ratio_published` divides the published values.

@@ -94,7 +94,7 @@ def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, s
 
 
 def _passkey_digits(protocols: pd.DataFrame, section: str, prompt_format: str) -> int:
-    """Return the digits of the number to retrieve: one count for the section, or one per prompt format."""
+    """Return how many digits the number to retrieve has; this may depend on the prompt format."""
     cell = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
     by_format = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", cell)}
     return by_format[prompt_format] if by_format else int(cell)

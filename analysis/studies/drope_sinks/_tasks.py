@@ -85,7 +85,7 @@ def shares(
 
 
 def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFrame) -> list[Estimate]:
-    """Return Fisher's exact test of each condition against the baseline if both counts are known, Holm over these.
+    """Return Fisher's exact tests of conditions against the baseline where both counts are known; Holm over all tests.
 
     Both arms have the same items, but answers per item are not published, so McNemar's test is impossible; Fisher's
     ignores the pairing and usually gives a larger p. There is no row if the denominator is unknown.

@@ -17,7 +17,7 @@ CLEAR_CONTRAST = 2.0  # an ablation whose contrast is closer to 1 hurts neither 
 def ablation_sides(
     ablation_citations: pd.DataFrame, layer1_effects: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return one row per section, group and ablation: effect on RoPE over that on DroPE, and whether it is cited.
+    """Return by section and ablation: the effect on RoPE divided by the effect on DroPE, and whether it is cited.
 
     `side` is the model that the ablation hurts more, by `CLEAR_CONTRAST` at least; an ablation counts as cited if the
     section prints its effect on both models. Sections that do not contrast the models in a group are omitted. Raises

@@ -158,7 +158,7 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
 def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return both models' baseline perplexity in three experiments, with its percent difference from the last."""
+    """Return both models' baseline perplexity in three experiments, with the percent difference from the last one."""
     reference = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
     experiments = (
         (4, drope_bos_mlp, "baseline_ppl"),

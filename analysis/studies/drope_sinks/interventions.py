@@ -74,7 +74,7 @@ def functional_shares(
 
 
 def functional_tests(functional_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Return Fisher's exact test of each intervention against the baseline if counts are known; Holm over these."""
+    """Return Fisher's exact tests of interventions against the baseline where counts are known; Holm over all tests."""
     return frame(against_baseline(functional_shares, "functional_tests", test_families))
 
 

@@ -95,7 +95,7 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
 def _contrast(
     name: str, model: str, first: pd.Series, second: pd.Series, interval: Interval | None = None
 ) -> dict[str, object]:
-    """Return the contrast of two effects; without `interval`, its range is that of the two rounded ratios."""
+    """Return the contrast of two effects; without `interval`, the range follows from the two rounded ratios."""
     interval = interval or ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (first, second)))
     return {
         "contrast": name,
@@ -120,5 +120,5 @@ def layer1_task_shares(
 
 
 def layer1_task_tests(layer1_task_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Return Fisher's exact test of each ablation against the baseline if both counts are known; Holm over these."""
+    """Return Fisher's exact tests of ablations against the baseline where counts are known; Holm over all tests."""
     return frame(against_baseline(layer1_task_shares, "layer1_task_tests", test_families))

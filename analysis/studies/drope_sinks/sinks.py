@@ -103,7 +103,7 @@ def _prompt_count(drope_protocols: pd.DataFrame) -> int:
     items = str(pick(drope_protocols, section=SINKS)["items"])
     match = re.match(r"(\d+) ", items)
     if not match:
-        raise DataError(f"section {SINKS!r} lists {items!r}; begin it with the number of prompts")
+        raise DataError(f"section {SINKS!r} lists {items!r}; begin this text with the number of prompts")
     return int(match[1])
 
 

@@ -29,14 +29,14 @@ def stored_arms(
     for row in knowledge.to_dict("records"):
         key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
         if key[0] != "degradation" and not rounds_to_share(by_key[key], pd.Series(row)):
-            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {by_key[key].share} % is stored")
+            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {by_key[key].share} % is stored; fix one")
     return by_key
 
 
 def percent_right(arm: Arm) -> float:
     """Return an arm's share of right answers in percent; raises DataError if no answer could be parsed."""
     if arm.share is None:
-        raise DataError("an arm of the knowledge tasks has no answer that could be parsed")
+        raise DataError("an arm of the knowledge tasks has no answer that could be parsed; check drope_script_rates")
     return arm.share
 
 
@@ -58,7 +58,7 @@ def rate_columns(name: str, arm: Arm) -> dict[str, Any]:
 def estimate_range(test: Estimate) -> EstimateRange:
     """Return estimate and interval of a test; raises DataError if either is missing."""
     if test.estimate is None or test.ci_low is None or test.ci_high is None:
-        raise DataError(f"{test.study}, {test.comparison}: no estimate or no interval")
+        raise DataError(f"{test.study}, {test.comparison}: no estimate or no interval; check the counts")
     return test.estimate, test.ci_low, test.ci_high
 
 

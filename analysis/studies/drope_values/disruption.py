@@ -32,7 +32,7 @@ ARMS = ("baseline", "massive", "random")
 
 
 def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.DataFrame:
-    """Return by model, over the published trials: perplexities, percent increases, and both standard deviations.
+    """Return by model, over the published trials: perplexities, percent increases, and standard deviations over seeds.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
     `*_sd_n` the divisor n. `mr_*` is the increase of perplexity when massive values are disrupted, minus its increase
@@ -113,7 +113,7 @@ def disruption_tests(
     drope_published_disruption_texts: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return the source's tests over seeds, recomputed with guards, and similar tests over text sets in nats.
+    """Return the source's tests over seeds, recomputed and with warnings, and similar tests over text sets in nats.
 
     Holm corrects the tests over text sets; the tests over seeds repeat the source's and are not corrected.
     """

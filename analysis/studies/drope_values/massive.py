@@ -39,7 +39,7 @@ def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
-    """Return by tensor: layer 1 of both models, later layers, and how many layers have more massive values in DroPE.
+    """Return by tensor: counts in layer 1 and in later layers, and how many layers have more massive values in DroPE.
 
     `layer1_ratio` is DroPE over RoPE, `layer1_increase` this ratio minus 1; `later_*` are means and extremes over
     layers 2 to 31; `top_layer_drope` is the layer with the most massive values.

@@ -17,7 +17,7 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
     rows = []
     for (document, about), statements in said_twice.groupby(["document", "about"], sort=False):
         if len(statements) < 2:
-            raise DataError(f"said_twice, {document}: {about!r} has one row; a second statement is missing")
+            raise DataError(f"said_twice, {document}: {about!r} has one row; add a second statement")
         verdicts = []
         for name in statements["claims"]:
             claim_verdicts = functions.loc[functions["function"] == name, "verdict"].astype(str)

@@ -1,1 +1,1 @@
-"""Tabulate models that this project measured, in the columns of the reported ones."""
+"""Tabulate models that this project measured, with the columns of the tables of reported models."""

@@ -1,4 +1,4 @@
-"""Find where the metrics of a model that this project scored come from, and which checkpoint they belong to."""
+"""Find the origin and the checkpoint of the metrics of models that this project scored."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any

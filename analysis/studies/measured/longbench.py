@@ -97,7 +97,7 @@ def _why_empty(row: pd.Series) -> str:
 def lbp_correlations_measured(
     measured_lbp_models: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Correlate every metric with the score over published and eligible measured models; the note names them.
+    """Correlate every metric with the score over published and eligible measured models; notes name the measured ones.
 
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
     Without an eligible measured model, the result equals `lbp_correlations_extended`, and the note says so.

@@ -1,4 +1,4 @@
-"""Tabulate the models that this project measured itself, in the columns of the reported ones."""
+"""Tabulate the models that this project measured, with the columns of the tables of reported models."""
 
 import pandas as pd
 

@@ -132,7 +132,7 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
     """Return value, decimals and rounding interval of one printed cell."""
     rows = layers[(layers["model"] == model) & (layers["layer"] == layer) & (layers["metric"] == metric)]
     if len(rows) != 1:
-        raise DataError(f"nope_layers has {len(rows)} cells {metric} of layer {layer} of {model}; one is needed")
+        raise DataError(f"nope_layers has {len(rows)} cells of {metric} of layer {layer} of {model}; give one")
     if rows["value"].isna().any():
         raise DataError(
             f"nope_layers has no value of {metric} of layer {layer} of {model}; give it, or leave out the layer"
@@ -151,7 +151,7 @@ def _groups_and_indices(kinds: pd.DataFrame) -> dict[int, tuple[str, int]]:
 
 
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
-    """Return each self-attention layer's index among such layers, the group by the rule, and the group in the study."""
+    """Return each self-attention layer's index among such layers, its group by adjacency, and the study's group."""
     groups = nope_adjacency_layers.set_index("layer")["group"].to_dict()
     return pd.DataFrame(
         {"layer": layer, "text_layer": index, "group": group, "listed": groups.get(layer, "far")}

@@ -114,7 +114,7 @@ def nope_adjacency_bounds(
 
 
 def _least_squares(values: Sequence[float], size: int, mean: float) -> float:
-    """Return the least sum of squared deviations of `size` values with a mean, of which `values` are known.
+    """Return the least sum of squared deviations of `size` values with the given mean; `values` are the known ones.
 
     It is reached if the unknown values are equal.
     """
@@ -247,6 +247,6 @@ def nope_family_tests(
 
 
 def _recovering_counts(models: pd.DataFrame, is_member: pd.Series) -> list[int]:
-    """Return the number of recovering models and of models, for members and for the others."""
+    """Return the numbers of recovering models and of all models, for members and for the others."""
     arms = [models.loc[mask, "recovers"].astype(bool) for mask in (is_member, ~is_member)]
     return [count for arm in arms for count in (int(arm.sum()), len(arm))]

@@ -114,7 +114,7 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
 
 
 def quarters(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows over one training length and all distances, with `quarter`, its number in the text from 1."""
+    """Return the rows that span one training length and all distances; `quarter` numbers the lengths from 1."""
     text_length = QUARTERS * TRAINED
     is_whole = (values["high"] - values["low"] == TRAINED) & (values["apart_low"] == 0) & (values["away_low"] == 0)
     is_whole &= (values["apart_high"] == text_length) & (values["away_high"] == text_length)

@@ -1,4 +1,4 @@
-"""Compare dropping the rotation with continued training, in the DroPE report's Experiments 1-9 on the population."""
+"""Compare dropping the rotation with keeping it: the DroPE report's Experiments 1-9, repeated on the population."""
 
 from collections import Counter
 from typing import Any

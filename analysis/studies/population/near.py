@@ -1,4 +1,4 @@
-"""Compare by prompt length the keys found within one training length of the question."""
+"""Compare between prompt lengths how many keys are found within one training length of the question."""
 
 from typing import Any
 

@@ -216,7 +216,7 @@ def retrained_points(
 
 
 def _levels_shown(levels: pd.DataFrame, kind: str) -> pd.Series:
-    """Return which rows are shown: all rows for equal weights, and rows of aligned bins for other weights."""
+    """Return which rows are shown: all for equal weights, else aligned bins (for `COST_LONG`, of two quantities)."""
     if kind == ALL:
         return pd.Series(True, index=levels.index)
     bins = (levels["width"] == WIDTH) & (levels["texts"] == "one") & (levels["estimator"] == ALIGNED)

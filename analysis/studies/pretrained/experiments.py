@@ -1,4 +1,4 @@
-"""Compare Experiments 1-9 of the DroPE report between pretrained models, its rotary model, and small models."""
+"""Compare the DroPE report's Experiments 1-9 between pretrained models, the report's rotary model and small models."""
 
 from typing import Any
 

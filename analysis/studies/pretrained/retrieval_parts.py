@@ -1,4 +1,4 @@
-"""Break down passkeys that pretrained models retrieve and verify by wording, by depth, and by kind of wrong key."""
+"""Break down by wording, depth and kind of wrong key which passkeys pretrained models retrieve and verify."""
 
 import re
 from collections import defaultdict

@@ -119,7 +119,7 @@ def _bin_ends(text: str) -> tuple[float, float]:
         raise ValueError(f"bin {text!r}: write it as 512-1K")
     low, high = (float(match[1]) * (1024 if match[2] else 1) for match in matches if match)
     if low >= high:
-        raise ValueError(f"bin {text!r}: its ends do not increase")
+        raise ValueError(f"bin {text!r}: the ends do not increase; write the smaller one first")
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""Test over checkpoints of one run whether the unit decides the bias's sign, and what predicts plasticity."""
+"""Test over one run's checkpoints what predicts plasticity, and whether the bias's unit reverses the correlation."""
 
 from itertools import product
 from typing import Any

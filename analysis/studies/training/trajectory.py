@@ -1,4 +1,4 @@
-"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and the sources' changes."""
+"""Follow SmolLM3 over ten checkpoints of one run: bias per token and per window, and changes over spans of the run."""
 
 import pandas as pd
 
