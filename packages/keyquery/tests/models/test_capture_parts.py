@@ -197,10 +197,10 @@ def test_layers_and_heads_are_selected_by_number(models: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"only_layers": (7,)}, "--layers 7: no attention layer of the model; it has 0 to 2"),
+        ({"only_layers": (7,)}, "--layers 7: the model's attention layers are 0 to 2"),
         ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
         ({"only_heads": ((5, 0),)}, "--heads 5.0: layer 5 is no attention layer"),
-        ({"parts": ("value",)}, "no part .value. of a model; did you mean .values."),
+        ({"parts": ("value",)}, "--parts value: cannot be captured; did you mean .values."),
         ({"batch": 0}, "--batch 0: a forward pass needs at least 1 document"),
     ],
 )

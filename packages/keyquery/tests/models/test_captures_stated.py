@@ -120,7 +120,7 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
         ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
         ({"theta": "big", "layout": "half"}, "theta: 'big' is not a number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies rotate 4 dimensions, not 8"),
-        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "does not state layer 2"),
+        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "no rotation stated for layer 2"),
         ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
         ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has two entries"),
         ({"unturned": True, "theta": 1e4}, "`unturned` is given together with `theta`"),

@@ -62,7 +62,7 @@ def test_greedy_equals_generation_by_the_library(name: str) -> None:
 def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> None:
     """A state reads the padding, or positions count from it; prompts of equal length still run."""
     model, tokenizer = architectures.built(kind, vocab_size=VOCABULARY), words()
-    with pytest.raises(ModelError, match=r"padding on the left changes its answers .*; give --batch 1"):
+    with pytest.raises(ModelError, match=r"padding on the left changes the model's answers .*; give --batch 1"):
         greedy(model, tokenizer, [text(9, 1), text(5, 2)], 3, pad=True)
     assert len(greedy(model, tokenizer, [text(9, 1), text(9, 2)], 3, pad=True)) == 2
 
