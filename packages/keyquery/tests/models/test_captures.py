@@ -91,7 +91,7 @@ def test_context_can_be_given(tmp_path: Path) -> None:
 
 
 def test_ambiguous_number_of_query_heads_per_key_head_must_be_given(tmp_path: Path) -> None:
-    """Query heads 0, 3, 5 over key heads 0, 1: three per key head gives 0, 1, 1, and four gives 0, 0, 1."""
+    """Query heads 0, 3, 5 read key heads 0, 1, 1 if three query heads share a key head, and 0, 0, 1 if four do."""
     published(tmp_path / "source")
     for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
         shutil.copytree(tmp_path / "source/l00h00q", tmp_path / name)
@@ -255,7 +255,7 @@ LAYER = {
     ],
 )
 def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], message: str, tmp_path: Path) -> None:
-    """A key that this version does not know may change the meaning of others, so it is refused."""
+    """A key that this version does not know may change the meaning of other keys, so it is refused."""
     manifest.save(tmp_path, {"complete": True, "settings": {**SETTINGS, "layers": [LAYER]}, "versions": {}})
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}, **change})
