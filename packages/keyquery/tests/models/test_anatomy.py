@@ -90,7 +90,7 @@ def test_latent_attention_has_its_own_value_width() -> None:
     silent = (outputs[0].reshape(9, 4, 6) == 0).all(dim=2).all(dim=0)
     assert silent.tolist() == [False, False, True, False]
     for side in ("q", "k", "v"):
-        with pytest.raises(ModelError, match=rf"DeepseekV3Attention compresses keys and values .*'{side}' of a head"):
+        with pytest.raises(ModelError, match=rf"DeepseekV3Attention computes keys and values .*'{side}' of one head"):
             block.projection(side)
 
 

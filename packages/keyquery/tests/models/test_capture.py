@@ -257,7 +257,7 @@ def test_invalid_options_are_refused(models: Path, tmp_path: Path, changes: dict
 
 def test_folder_with_other_files_is_not_written_to(models: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ModelError, match="not empty"):
+    with pytest.raises(ModelError, match="the folder has files"):
         capture(options(models, tmp_path))
 
 

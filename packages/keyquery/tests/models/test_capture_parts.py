@@ -199,7 +199,7 @@ def test_layers_and_heads_are_selected_by_number(models: Path, tmp_path: Path) -
     [
         ({"only_layers": (7,)}, "--layers 7: the model's attention layers are 0 to 2"),
         ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
-        ({"only_heads": ((5, 0),)}, "--heads 5.0: layer 5 is no attention layer"),
+        ({"only_heads": ((5, 0),)}, "--heads 5.0: the model's attention layers are 0 to 2"),
         ({"parts": ("value",)}, "--parts value: cannot be captured; did you mean .values."),
         ({"batch": 0}, "--batch 0: a forward pass needs at least 1 document"),
     ],

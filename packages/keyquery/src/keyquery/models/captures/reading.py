@@ -417,7 +417,7 @@ def _integer_column(path: Path, table: Any, column: str) -> NDArray[np.int32]:
     arrow = need("pyarrow", "to read captures")
     array = table[column]
     if not arrow.types.is_integer(array.type) or array.null_count:
-        raise DataError(f"{path}: `{column}` has the type {array.type} and {array.null_count} gaps, not whole numbers")
+        raise DataError(f"{path}: `{column}` holds {array.type} (missing: {array.null_count}), not whole numbers alone")
     values = array.to_numpy()
     if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
         raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}, but counts from 0")
