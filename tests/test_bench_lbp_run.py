@@ -162,8 +162,8 @@ def changed(position, **fields):
     [
         (changed(4, id="T9.9-french"), [], ":5: the data set has no sample 'T9.9-french'"),
         (lambda rows: [*rows, rows[7]], [], ":301: sample 't1.1-chinese-16k', run 1 is at"),
-        (changed(2, mode="thinking"), [], ":3: mode 'thinking' where 'nonthinking' was of"),
-        (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking' where 'thinking' was asked for"),
+        (changed(2, mode="thinking"), [], ":3: mode 'thinking', but 'nonthinking' is the mode of"),
+        (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking', but 'thinking' was asked for"),
         (changed(1, mode="fast"), [], ":2: no mode 'fast'; it is one of nonthinking, thinking"),
         (lambda rows: [rows[0], '{"id": 3, "mode"', *rows[1:]], [], ":2: not JSON (Expecting ':' delimiter)"),
         (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list instead of an object"),
@@ -175,7 +175,7 @@ def changed(position, **fields):
         (lambda rows: rows[:-1], [], "1 of 300 predictions are missing: t11.2-chinese-256k (run 1)"),
         (lambda rows: [row for row in rows if "-256k" not in row], [], "no predictions of length 256k; give them"),
         (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for, in "),
-        (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; they are 8k, 16k"),
+        (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; give 8k, 16k"),
         (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
     ],
 )

@@ -32,7 +32,7 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory):
-    """Return an empty project; the package describes what is measured in it."""
+    """Return an empty project; its data package describes the measurements."""
     root = tmp_path_factory.mktemp("empty")
     (root / "artifacts").mkdir()
     (root / "artifacts/datapackage.yaml").write_text(PACKAGE)

@@ -154,7 +154,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 
 def rotation_records(by_layer: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
-    """Return rotations as plain JSON values: one for all layers of the same rotation or reason."""
+    """Return rotations as plain JSON values: one record for all layers that share a rotation or a reason."""
     layers_by_rotation: dict[Rotary | str, list[int]] = {}
     for layer, rotation in by_layer.items():
         layers_by_rotation.setdefault(rotation, []).append(layer)

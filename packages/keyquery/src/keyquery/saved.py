@@ -47,7 +47,7 @@ def origin_of(rows: pd.DataFrame) -> FrameOrigin:
     if not isinstance(origin, FrameOrigin):
         raise DataError("these rows have no manifest; give rows as run() or analyse() returned them")
     if not rows.equals(origin.tables[origin.shown]):
-        raise DataError("these rows were changed since they were measured; give what was returned, and change a copy")
+        raise DataError("these rows were changed since they were measured; give the returned rows unchanged")
     return origin
 
 

@@ -56,7 +56,7 @@ def save_rows(root: Path, name: str, experiment: str, rows: list[Row], **facts: 
 
 
 def save_heads(root: Path, model: str, values: dict[tuple[int, int], list[float]], **captured: Any) -> None:
-    """Save a table of heads: by layer and key head, one value per query head that reads it."""
+    """Save a table of heads; `values` maps each layer and key head to the values of the query heads that read it."""
     rows = [
         {"layer": layer, "head": key * len(of_key_head) + i, "key_head": key, "queries": 64, "keys": 64}
         | {"ap_overall": value, "pc0_kind": "mixed", "reason": ""}

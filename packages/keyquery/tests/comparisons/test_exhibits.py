@@ -15,7 +15,7 @@ from keyquery.measure.rows import Row, frame, row
 
 
 def rows(shift: float) -> list[Row]:
-    """Return six texts, and a quantity without single units."""
+    """Return rows of six texts, and a row of a quantity that has no single units."""
     texts = [
         row("sink_score", shift + 0.1 * number, 1, condition="rows=all", unit_id=f"t{number}") for number in range(6)
     ]

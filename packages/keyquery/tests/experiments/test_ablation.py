@@ -86,7 +86,7 @@ def test_spread_of_an_effect_is_the_standard_deviation_over_texts(planted_rows: 
 
 
 def test_ablation_equals_zeroing_the_weights(planted_rows: tuple[Subject, list[Row]]) -> None:
-    """A zero MLP has a zero output projection; without biases it writes nothing."""
+    """Ablating the MLP, or attention and MLP, gives the loss of a model whose output projections there are zero."""
     subject, rows = planted_rows
     baseline = nats(subject)
     assert value(rows, "baseline", "nats") == pytest.approx(baseline)
@@ -227,7 +227,7 @@ def test_states_of_zero_have_no_ratio() -> None:
 
 
 def test_ablating_the_value_of_the_only_token_with_a_value_removes_attention() -> None:
-    """If only the first token has a value, removing it removes the layer's attention; other layers are unaffected."""
+    """Removing a layer's only value removes the layer's attention; a layer with several values keeps its attention."""
     subject = planted.subject(planted.writing_from_beginning(planted.model(), 1))
     rows = bos_value.measure(subject, OPTIONS)
     without_attention = nats(subject, Intervention("attention", "zero", layers=(1,)))

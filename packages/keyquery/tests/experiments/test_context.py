@@ -294,7 +294,7 @@ def test_context_length_is_measured_with_grouped_queries_and_four_bits(tmp_path:
 
 
 def test_key_distance_counts_the_tokens_after_its_first_digit() -> None:
-    """If a prompt has its key twice, the nearer one counts; a prompt without its key gives a reason."""
+    """If a prompt has its key twice, the key nearer to the end counts; a prompt without its key gives a reason."""
     planted_subject = subject(planted(), book=Planted("passkey"))
     rows = measure(planted_subject, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
     items = {

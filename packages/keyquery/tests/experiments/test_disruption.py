@@ -125,7 +125,7 @@ def test_control_masks_have_equal_size_and_no_massive_dimension(measured_norms: 
 
 @pytest.mark.parametrize("fill", ["mean", "zero"])
 def test_norm_matched_controls_remove_as_much(measured_norms: Any, fill: Any) -> None:
-    """If the pool is large enough, the nearest sum is within half of one dimension of the target."""
+    """A control removes as much as the mask, up to half of the largest dimension in its pool, if the pool suffices."""
     removed = (measured_norms.norms if fill == "zero" else measured_norms.spreads)["q"][0] ** 2
     flat = dataclasses.replace(measured_norms, norms={k: dict(v) for k, v in measured_norms.norms.items()})
     mask = masks.mask_top(flat)
@@ -340,7 +340,7 @@ def test_book_that_lacks_tasks_gives_reasons(subject: Subject) -> None:
 
 
 def test_the_disruption_acts_in_the_prefill_only(subject: Subject, measured_norms: Any) -> None:
-    """The first answer token is the disrupted model's; later tokens come from the cached keys and values."""
+    """The disrupted model gives the first answer token; the intact model continues from the cached keys and values."""
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
     interventions = masks.mask_top(measured_norms).interventions("mean", "pre")
     actual_answers = answers(subject, items, Condition("top1", interventions))

@@ -193,7 +193,7 @@ def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
 
 
 def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
-    """Ties go to the first key; heads of the other layer change their top keys as their weights imply."""
+    """Ties go to the first key. In the other layer, changes of the top key equal those in the attention weights."""
     rows = softmax_globality.measure(stored, OPTIONS)
     planted.assert_unique_with_reasons(rows)
     for head in range(4):

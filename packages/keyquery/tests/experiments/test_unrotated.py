@@ -1,4 +1,4 @@
-"""Attention computed without the rotation of a rotary model: compared with the product of projections by hand."""
+"""Attention computed without a rotary model's rotation equals attention computed by hand from the projections."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ OPTIONS = Options(texts=2)
 
 
 def attention_by_hand(model, tokens, layer):
-    """Return mean attention of later rows to the first token and to the five before, from q.k of the layer's input."""
+    """Return the later rows' mean attention to the first token and to the five tokens before, from a layer's input."""
     with torch.no_grad():
         states = model(tokens, output_hidden_states=True).hidden_states[layer]
         block = model.model.layers[layer]

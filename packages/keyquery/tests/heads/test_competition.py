@@ -1,4 +1,4 @@
-"""Sums over all, sampled and listed pairs of keys: compared with loops over pairs, and with each other."""
+"""Sums over all, sampled and listed pairs of keys agree with loops over pairs, and with each other."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ ARRAYS = ("count", "spread", "mean_gap", "map_count", "map_plasticity", "plastic
 
 @pytest.fixture(scope="module")
 def inputs():
-    """Return 60 keys in four documents, eligible counts, the bins' normal laws, and queries by bin and context."""
+    """Return 60 keys in four documents, counts of eligible keys, each bin's normal law, binned queries, and a head."""
     head = head_with(seed=21, queries=400, keys=60, dimension=4)
     queries = binned(head, BINS)
     keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")

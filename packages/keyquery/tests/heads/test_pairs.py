@@ -1,4 +1,4 @@
-"""Competing keys and their listed or drawn pairs, compared with values by hand and with loops."""
+"""Competing keys, and their listed or drawn pairs, equal values computed by hand and by loops."""
 
 import itertools
 

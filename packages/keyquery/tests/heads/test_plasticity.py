@@ -1,4 +1,4 @@
-"""Attention plasticity compared with scalar loops; its properties, and missing values."""
+"""Attention plasticity agrees with scalar loops, has the expected properties, and gives reasons for missing values."""
 
 import itertools
 import resource

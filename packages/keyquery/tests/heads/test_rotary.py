@@ -1,4 +1,4 @@
-"""Aligned queries: rotated to one position of their bin, they differ only by content, for every bin width."""
+"""Aligned queries, which are rotated to one position of their bin, differ only by content, for every bin width."""
 
 import tracemalloc
 from dataclasses import replace
@@ -189,7 +189,7 @@ def test_centres_lie_in_their_bins(context, bins):
 @pytest.mark.parametrize("rotary", KINDS[:5])
 @pytest.mark.parametrize("step", [1, 3])
 def test_turn_of_many_positions_matches_the_definition_with_and_without_the_compiler(rotary, step):
-    """The positions exceed both tables of short ranges, and are consecutive or every third."""
+    """The positions, consecutive or every third, exceed the ranges of both tables of angles."""
     tokens = step * np.arange(-513, 897)  # the first token ends a row of the longer table, the last begins one
     rows = np.random.default_rng(4).normal(size=(len(tokens), D))
     expected = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
@@ -199,7 +199,7 @@ def test_turn_of_many_positions_matches_the_definition_with_and_without_the_comp
 
 
 def test_turning_a_whole_head_takes_no_more_than_a_second_copy_of_it():
-    """Angles are computed for the positions of one bin; those of all queries would take four times their memory."""
+    """Angles are computed bin by bin; the angles of all queries at once would take four times the queries' memory."""
     n, d, bins = 131_072, 64, 64
     rng, positions = np.random.default_rng(0), np.arange(n)
     head = Head(

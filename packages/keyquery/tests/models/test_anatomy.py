@@ -90,7 +90,7 @@ def test_latent_attention_has_its_own_value_width() -> None:
     silent = (outputs[0].reshape(9, 4, 6) == 0).all(dim=2).all(dim=0)
     assert silent.tolist() == [False, False, True, False]
     for side in ("q", "k", "v"):
-        with pytest.raises(ModelError, match=rf"DeepseekV3Attention compresses keys and values .*'{side}' of a head"):
+        with pytest.raises(ModelError, match=rf"DeepseekV3Attention computes keys and values .*'{side}' of one head"):
             block.projection(side)
 
 
@@ -107,7 +107,7 @@ HYBRIDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize(("kind", "message"), [("NemotronH", "has no MLP"), ("FalconH1", "several parts")])
 def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, message: str) -> None:
-    """An ablation of attention is accepted; one of the MLP is refused if it is in another block or beside a Mamba."""
+    """Attention can be ablated; an MLP that is in another block or beside a Mamba layer cannot."""
     model = causal(kind, **HYBRIDS[kind], num_hidden_layers=4)
     layer = blocks(model)[0].layer
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""`--bos` makes a tokenizer add its beginning token if it does not yet; other tokenizers are refused by name."""
+"""`--bos` makes a tokenizer add its beginning token; if it has none or adds it already, an error says so."""
 
 import pytest
 

@@ -132,7 +132,7 @@ def interrupt_capture(request: CaptureOptions, documents: int = 1) -> None:
 
 
 def test_interrupted_capture_resumes_to_identical_files(models: Path, full_capture: Path, tmp_path: Path) -> None:
-    """Progress states the rate and the time left."""
+    """The resumed capture equals an uninterrupted one, and its progress states the rate and the time left."""
     request = options(models, tmp_path)
     interrupt_capture(request, 2)
     assert len(parts.complete_parts(tmp_path)) == 2
@@ -182,7 +182,7 @@ def test_shards_make_the_same_capture(models: Path, full_capture: Path, tmp_path
 
 
 def test_finished_capture_is_not_changed(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only parts are removed, which a run leaves if it is killed after it has written the manifest."""
+    """A run that is killed after it wrote the manifest leaves parts; the next run removes only these parts."""
     capture(options(models, tmp_path, limit=1))
     monkeypatch.setattr(session, "load", lambda source: pytest.fail("the model was loaded again"))
     (tmp_path / parts.FOLDER).mkdir()
@@ -194,7 +194,7 @@ def test_finished_capture_is_not_changed(models: Path, tmp_path: Path, monkeypat
 
 
 def test_resuming_with_other_weights_of_the_same_name_is_refused(models: Path, tmp_path: Path) -> None:
-    """The first run stops and the folder's weights change; the second run must not mix them."""
+    """A run stops, and the weights in the model's folder change; the next run must not continue the capture."""
     saved("llama", tmp_path / "model")
     request = options(models, tmp_path / "out", model=ModelSource(str(tmp_path / "model"), dtype="fp32", device="cpu"))
     interrupt_capture(request)
@@ -257,7 +257,7 @@ def test_invalid_options_are_refused(models: Path, tmp_path: Path, changes: dict
 
 def test_folder_with_other_files_is_not_written_to(models: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ModelError, match="not empty"):
+    with pytest.raises(ModelError, match="the folder has files"):
         capture(options(models, tmp_path))
 
 

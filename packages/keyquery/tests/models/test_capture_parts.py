@@ -97,7 +97,7 @@ def test_captured_parts_equal_those_of_the_model(models: Path, tmp_path: Path, n
 
 
 def assert_equal_captures(alone: Capture, together: Capture, parts: tuple[str, ...], rounding: float) -> None:
-    """Compare documents captured one by one with those captured in batches."""
+    """Check that documents have the same vectors, up to rounding, captured one by one and in batches."""
     assert alone.heads == together.heads
     for head in alone.heads:
         pairs = [(alone.queries(head), together.queries(head)), (alone.keys(head), together.keys(head))]
@@ -143,7 +143,7 @@ def test_documents_of_different_lengths_in_one_batch_equal_those_alone(tmp_path:
 
 
 def length_options(models: Path, name: str, *words: int, **changes: Any) -> CaptureOptions:
-    """Write texts with the given numbers of words, and return options that also capture those below the context."""
+    """Write texts with the given numbers of words; return options that also capture texts shorter than the context."""
     save_texts(models, *words)
     return options(models, **({"out": models / "out", "name": name, "keep_short": True} | changes))
 
@@ -197,10 +197,10 @@ def test_layers_and_heads_are_selected_by_number(models: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"only_layers": (7,)}, "--layers 7: no attention layer of the model; it has 0 to 2"),
+        ({"only_layers": (7,)}, "--layers 7: the model's attention layers are 0 to 2"),
         ({"only_heads": ((1, 4),)}, "--heads 1.4: layer 1 has only the heads 0 to 3"),
-        ({"only_heads": ((5, 0),)}, "--heads 5.0: layer 5 is no attention layer"),
-        ({"parts": ("value",)}, "no part .value. of a model; did you mean .values."),
+        ({"only_heads": ((5, 0),)}, "--heads 5.0: the model's attention layers are 0 to 2"),
+        ({"parts": ("value",)}, "--parts value: cannot be captured; did you mean .values."),
         ({"batch": 0}, "--batch 0: a forward pass needs at least 1 document"),
     ],
 )

@@ -91,7 +91,7 @@ def test_context_can_be_given(tmp_path: Path) -> None:
 
 
 def test_ambiguous_number_of_query_heads_per_key_head_must_be_given(tmp_path: Path) -> None:
-    """Query heads 0, 3, 5 over key heads 0, 1: three per key head gives 0, 1, 1, and four gives 0, 0, 1."""
+    """Query heads 0, 3, 5 read key heads 0, 1, 1 if three query heads share a key head, and 0, 0, 1 if four do."""
     published(tmp_path / "source")
     for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
         shutil.copytree(tmp_path / "source/l00h00q", tmp_path / name)
@@ -124,7 +124,7 @@ def test_buckets_that_do_not_match_the_positions_are_refused(tmp_path: Path) -> 
     table = parquet.read_table(file)
     shuffled = np.random.default_rng(0).permutation(table["bucket"].to_numpy())
     parquet.write_table(table.set_column(0, "bucket", pa.array(shuffled, type=pa.int32())), file)
-    with pytest.raises(DataError, match="another layout"):
+    with pytest.raises(DataError, match="no bucket size B"):
         open_capture(tmp_path)
 
 
@@ -187,14 +187,14 @@ GOOD = {
         ("vector", pa.array([[1.0], [2.0, 3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32())), "different lengths"),
         ("vector", pa.array([[1.0, 2.0], None, [5.0, 6.0]], pa.list_(pa.float32())), "different lengths"),
         ("vector", pa.array([[1.0, 2.0], [None, 1.0], [5.0, 6.0]], pa.list_(pa.float32())), "a missing number"),
-        ("vector", pa.array([[], [], []], pa.list_(pa.float32())), "empty vectors"),
+        ("vector", pa.array([[], [], []], pa.list_(pa.float32())), "vectors are empty"),
         ("vector", pa.array([[1.0, 2.0], [np.nan, 1.0], [5.0, 6.0]], pa.list_(pa.float32())), "NaN or infinity"),
         ("vector", pa.array([[1.0, 2.0], [-np.inf, 1.0], [5.0, 6.0]], pa.list_(pa.float32())), "NaN or infinity"),
         ("vector", pa.array([["a"], ["b"], ["c"]], pa.list_(pa.string())), "not lists of floats"),
         ("vector", pa.array([1.0, 2.0, 3.0], pa.float32()), "not lists of floats"),
         ("vector", pa.array([[{"a": 1}]] * 3), "not lists of floats"),
         ("position", pa.array(["0", "100", "300"]), "`position` holds string"),
-        ("position", pa.array([0, None, 300], pa.int32()), "with 1 gaps, not whole"),
+        ("position", pa.array([0, None, 300], pa.int32()), "int32 .missing: 1., not whole"),
         ("position", pa.array([-1, 100, 300], pa.int32()), "runs from -1"),
         ("position", pa.array([0, 100, 2**40], pa.int64()), "counts from 0"),
         ("bucket", pa.array([0.0, 0.0, 1.0]), "`bucket` holds double"),
@@ -255,7 +255,7 @@ LAYER = {
     ],
 )
 def test_an_unknown_key_of_a_manifest_is_named(change: dict[str, object], message: str, tmp_path: Path) -> None:
-    """A key that this version does not know may change the meaning of others, so it is refused."""
+    """A key that this version does not know may change the meaning of other keys, so it is refused."""
     manifest.save(tmp_path, {"complete": True, "settings": {**SETTINGS, "layers": [LAYER]}, "versions": {}})
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {"complete": True, "settings": SETTINGS, "versions": {}, **change})

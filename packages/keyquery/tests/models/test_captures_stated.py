@@ -120,7 +120,7 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
         ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
         ({"theta": "big", "layout": "half"}, "theta: 'big' is not a number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies rotate 4 dimensions, not 8"),
-        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "does not state layer 2"),
+        ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "no rotation stated for layer 2"),
         ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
         ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has two entries"),
         ({"unturned": True, "theta": 1e4}, "`unturned` is given together with `theta`"),
@@ -146,7 +146,7 @@ def test_rotation_stated_for_a_capture_that_has_one_is_refused(tmp_path: Path) -
 
 
 def rotated_content(rotary: Rotary, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return content with a mean, its positions, and the content rotated to them."""
+    """Return vectors whose mean is not 0, a position for each vector, and the vectors rotated to these positions."""
     rng = np.random.default_rng(3)
     content = rng.normal(size=(tokens, 8)) + 2 * rng.normal(size=8)
     positions = rng.integers(0, 512, tokens)
@@ -177,7 +177,7 @@ def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: 
 
 
 def test_stated_rotation_that_the_vectors_contradict_is_refused(tmp_path: Path) -> None:
-    """State another pairing, and a rotation for vectors that were not rotated."""
+    """Stating another pairing, or a rotation for vectors that were not rotated, is refused."""
     rotary = from_theta(100.0, 8, layout="interleaved")
     content, positions, rotated = rotated_content(rotary)
     for folder, vectors in (("rotated", rotated), ("plain", content)):
@@ -223,7 +223,7 @@ def write_plain(writer: Any) -> None:
 
 @pytest.mark.parametrize("scaling", [write_plain, write_linear, write_yarn, write_llama3])
 def test_aligned_queries_of_a_gguf_model_equal_unrotated_ones(scaling: Callable[[Any], None], tmp_path: Path) -> None:
-    """For every scaling of the file's rotation, R(-t) q_t by the capture's manifest equals the projection's output."""
+    """For every scaling in the file, R(-t) q_t equals the projection's output, with R from the capture's manifest."""
     gguf_made.made(tmp_path / "made.gguf", more=scaling)
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
 

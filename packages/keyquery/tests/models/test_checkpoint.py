@@ -1,4 +1,4 @@
-"""Checkpoints with a custom class: loaded into the plain class on request, with no weight or setting ignored."""
+"""Checkpoints with a custom class are loaded as a standard class on request; no weight or setting is ignored."""
 
 import json
 import shutil

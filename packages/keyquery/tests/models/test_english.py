@@ -1,4 +1,4 @@
-"""English items: balanced, seeded, of the exact number of tokens, and only if the tokenizer can write them."""
+"""English items are balanced, seeded, and of the exact number of tokens; a tokenizer must be able to write them."""
 
 import ast
 import collections

@@ -1,4 +1,4 @@
-"""Memory estimates before loading: compared with loaded models, and with known counts."""
+"""Memory estimates before loading agree with loaded models, and with known counts."""
 
 import re
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_weights_equal_the_loaded_ones(name: str) -> None:
 def test_quantized_weights_equal_the_loaded_ones(
     wide: Path, quantize: str, double: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Includes the scales, which the library's memory footprint leaves out."""
+    """The estimate includes the scales, which the library's memory footprint leaves out."""
     pytest.importorskip("bitsandbytes")
     monkeypatch.setattr(loading, "check_order", lambda model: None)  # a CPU forward pass packs 4-bit weights again
     source = ModelSource(str(wide), dtype="bf16", quantize=quantize, double=double, device="cpu")
@@ -60,7 +60,7 @@ def test_quantized_weights_equal_the_loaded_ones(
 
 
 def test_estimate_of_llama_2_7b_matches_known_counts() -> None:
-    """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; the rest is computed by hand."""
+    """Llama 2 7B has 6,738,415,616 parameters and 32 heads of 128 dimensions; other numbers are computed by hand."""
     config = transformers.LlamaConfig(num_key_value_heads=32, max_position_embeddings=4096)
     memory = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
     assert memory.parameters == 6_738_415_616

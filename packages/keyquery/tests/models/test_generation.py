@@ -1,4 +1,4 @@
-"""Continuations, answer probabilities and likelihood: compared with the library and with full forward passes."""
+"""Continuations, answer probabilities and likelihoods agree with the library and with full forward passes."""
 
 import math
 from collections.abc import Iterator
@@ -60,16 +60,16 @@ def test_greedy_equals_generation_by_the_library(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["recurrent_gemma", "bart"])
 def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> None:
-    """A state reads the padding, or positions count from it; prompts of equal length still run."""
+    """A state reads the padding, or positions count from the padding; prompts of equal length still run."""
     model, tokenizer = architectures.built(kind, vocab_size=VOCABULARY), words()
-    with pytest.raises(ModelError, match=r"padding on the left changes its answers .*; give --batch 1"):
+    with pytest.raises(ModelError, match=r"padding on the left changes the model's answers .*; give --batch 1"):
         greedy(model, tokenizer, [text(9, 1), text(5, 2)], 3, pad=True)
     assert len(greedy(model, tokenizer, [text(9, 1), text(9, 2)], 3, pad=True)) == 2
 
 
 @pytest.mark.parametrize("kind", ["axk2", "dots3_note_text", "rwkv", "minimax"])
 def test_cache_that_changes_answers_is_refused_at_each_try(kind: str) -> None:
-    """Refuse caches of models that choose keys anew for each token, keep a state instead, or bring their own cache."""
+    """A model is refused if it selects keys anew at each token, keeps a state instead of keys, or has its own cache."""
     model = architectures.built(kind, vocab_size=VOCABULARY)
     for _ in range(2):
         with pytest.raises(ModelError, match="uses cache of its own" if kind == "minimax" else "gets other logits"):
@@ -116,7 +116,7 @@ def test_prefill_and_decode_run_in_separate_contexts() -> None:
 
 @pytest.mark.parametrize("name", ["llama", "ministral", "jamba", "falcon_mamba", "mamba2"])
 def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
-    """Includes models with recurrent states, from which no token can be removed."""
+    """This also holds for models with recurrent states, from which no token can be removed."""
     tokenizer = words()
     model = built(name) if name in BUILDERS else architectures.built(name, vocab_size=VOCABULARY)
     questions = [

@@ -294,7 +294,7 @@ def test_knockout_works_in_one_layer_and_with_padding(model: Any) -> None:
 def test_knockout_refuses_invalid_masks(model: Any) -> None:
     blocked = np.zeros((9, 9), bool)
     blocked[0, 0] = True
-    with pytest.raises(ModelError, match="without any token"):
+    with pytest.raises(ModelError, match="have no token to attend to"):
         knockout(model, blocked)
     with knockout(model, np.zeros((5, 5), bool)), pytest.raises(ModelError, match="5 tokens, but a forward pass has 9"):
         logits(model, tokens())

@@ -206,11 +206,11 @@ def test_weights_are_spread_over_all_gpus(folder: Path, device: str, monkeypatch
 
 
 class GatedRepoError(Exception):
-    """Named like the Hub library's error."""
+    """An error with the name of the Hub library's error."""
 
 
 class LocalEntryNotFoundError(Exception):
-    """Named like the Hub library's error."""
+    """An error with the name of the Hub library's error."""
 
 
 @pytest.mark.parametrize(

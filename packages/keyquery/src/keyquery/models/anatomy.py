@@ -81,16 +81,16 @@ class Block:
         kind = type(self.attention_core).__name__
         if "kv_b_proj" in children:
             raise ModelError(
-                f"{kind} compresses keys and values into one vector (latent attention), from which one projection "
-                f"computes both, and the rotated part of a key is shared by all heads; '{site}' of a head cannot be "
-                "overwritten alone before the rotary embedding"
+                f"{kind} computes keys and values with one projection of one compressed vector (latent attention), and "
+                f"all heads share the rotated part of a key; '{site}' of one head cannot be overwritten alone before "
+                "the rotary embedding"
             )
         names = (f"{site}_norm", f"{site}_proj", f"W{site}")
         module = next((children[name] for name in names if name in children), None)
         if module is None and any(re.search("qkv|c_attn|query_key_value", name) for name in children):
             raise ModelError(
                 f"{kind} computes '{site}' together with other vectors in one projection; an intervention on '{site}' "
-                "alone needs a separate one"
+                "alone needs a separate projection"
             )
         if module is None:
             keys_shared = getattr(self.attention_core, "is_kv_shared_layer", False)
@@ -134,7 +134,7 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def why_hidden(model: PreTrainedModel, *parts: str) -> str:
-    """Return why some block of a model has no module that outputs one of `parts` alone; empty if all blocks have them.
+    """Return why a block of a model has no module that outputs only one of `parts`; empty if all blocks have them.
 
     A part is "mlp", "q", "k" or "v".
     """
@@ -173,7 +173,7 @@ def _find_blocks(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def _attention_ids(model: PreTrainedModel) -> set[int]:
-    """Return the ids of modules that compute attention: by their calls, or by name if calls cannot be recorded."""
+    """Return the ids of modules that compute attention, found by their calls, or by name if none can be recorded."""
     ids: set[int] = set()
     _run_probe(model, lambda call: None if call.cross else ids.add(id(call.module)))
     if ids:

@@ -244,8 +244,8 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
     unpadded, padded = states[0], states[1][:, : tokens.shape[1]]
     if not float((unpadded - padded).abs().max()) <= rounding_of(model) * float(unpadded.std()):
         raise ModelError(
-            f"{model_label(model)}: padding at the end of a text changes what it computes for the text, so documents "
-            "of different lengths cannot share a forward pass; give --batch 1"
+            f"{model_label(model)}: padding at the end of a text changes the text's hidden states, so documents of "
+            "different lengths cannot share a forward pass; give --batch 1"
         )
 
 
@@ -263,7 +263,7 @@ def _probe_length(config: Any) -> int:
 
 
 def _configured_mask(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
-    """Return a mask, of shape (queries, tokens), of the keys that each query may see by the configuration."""
+    """Return the mask, of shape (queries, tokens), of the keys that the configuration lets each query see."""
     if layer.window is None:
         return definition.causal_mask(queries, tokens)
     make_mask = definition.chunked_mask if layer.kind == "chunked" else definition.sliding_mask

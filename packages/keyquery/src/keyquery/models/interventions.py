@@ -260,7 +260,7 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
     blocked_pairs = blocked if blocked.ndim == 3 else blocked[None]
     causal = np.tril(np.ones(blocked_pairs.shape[1:], dtype=bool))
     if not (causal & ~blocked_pairs).any(axis=2).all():
-        raise ModelError("a token would be left without any token to attend to; let each attend to the first one")
+        raise ModelError("a token would have no token to attend to; let each token attend to the first token")
 
     def rewrite(call: Call) -> Call | None:
         if call.layer is None or call.cross or (layers is not None and call.layer not in layers):

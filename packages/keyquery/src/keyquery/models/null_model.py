@@ -1,4 +1,4 @@
-"""Make a null model, a small Llama with random weights, and random texts, to measure what holds without training.
+"""Make a small Llama with random weights (a null model) and random texts, to measure what holds without training.
 
     python -m keyquery.models.null_model FOLDER
 

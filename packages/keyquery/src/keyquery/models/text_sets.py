@@ -52,7 +52,7 @@ def part_of(document: str) -> str:
 
 
 def texts_of(name: str, part: str | None) -> Texts:
-    """Yield the name and text of each document of a set, sorted by name; if `part` is given, only of this part.
+    """Yield the name and text of each document of a set, or of its part `part`, sorted by name.
 
     The short documents of a set in `JOINED` are joined into one text. Raises DataError if the set's source is not
     installed; the message ends with the command that installs it.

@@ -55,7 +55,7 @@ class TextSource:
 
     @property
     def shown(self) -> str:
-        """`path_or_id` as published: of a file or folder, only the name."""
+        """`path_or_id` as published; for a file or folder, only its name."""
         path = Path(self.path_or_id)
         return path.name if self.path is not None or path.is_absolute() else self.path_or_id
 
@@ -178,8 +178,8 @@ def _split_special_tokens(
         if list(tokens[start : start + len(body)]) == body:
             return tuple(tokens[:start]), body, tuple(tokens[start + len(body) :])
     raise DataError(
-        f"{path_or_id}: the tokenizer splits texts differently when it adds its own tokens, so windows cannot have "
-        "them; leave --windows out, and give texts of the context's length"
+        f"{path_or_id}: the tokenizer splits texts differently when it adds special tokens, so they cannot be added "
+        "to windows; leave --windows out, and give texts of the context's length"
     )
 
 

@@ -27,7 +27,7 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             raise DataError(f"{where}: no record with an id; mend or remove the line")
         if fault := hash_fault(record):
-            raise DataError(f"{where}: the record {fault}; remove the line, and run again to answer it again")
+            raise DataError(f"{where}: the record {fault}; remove the line, and run again for a new answer")
     return records
 
 
@@ -56,9 +56,7 @@ def write_or_match_settings(path: Path, settings: Mapping[str, Any], *, may_diff
     """
     settings_path = path.with_suffix(".settings.json")
     if path.is_file() and not settings_path.is_file():
-        raise DataError(
-            f"{path}: {settings_path.name} is missing beside it, so its settings are unknown; remove the file"
-        )
+        raise DataError(f"{path}: its settings are unknown, since {settings_path.name} is missing; remove {path.name}")
     if path.is_file():
         old = settings_beside(path)
         names = [name for name in settings if name not in may_differ and old.get(name) != settings[name]]

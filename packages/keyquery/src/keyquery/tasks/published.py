@@ -1,4 +1,4 @@
-"""Read the rows of published data sets, from the Hub or from a local copy; each row comes with its place for errors."""
+"""Read the rows of published data sets, from the Hub or a local copy; each row comes with its place, for messages."""
 
 import codecs
 import json

@@ -51,7 +51,7 @@ def chat_prompt(tokenizer: Any, text: str, *, thinking: bool) -> TokenizedPrompt
 
 
 def sampling_options(loaded: LoadedModel, temperature: float | None = None) -> dict[str, Any]:
-    """Return the options for `generate`: the model's own, and plain sampling at temperature 1 where it has none.
+    """Return the options for `generate`: the model's own if it has any, else those of sampling at temperature 1.
 
     `temperature` replaces the model's; with 0, the most probable token is always chosen.
     """

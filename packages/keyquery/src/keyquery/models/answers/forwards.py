@@ -1,4 +1,4 @@
-"""Run forward passes with a key cache: encode prompts, batch equal lengths, and feed tokens step by step."""
+"""Run forward passes with a key cache: encode prompts, batch prompts of equal length, and feed tokens in steps."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def encode(tokenizer: Any, text: str) -> list[int]:
 
 
 def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any, start: int, keep: int = 1) -> Tensor:
-    """Return the logits (B, keep, V) of the last `keep` of `tokens`, which follow the `start` tokens in the cache."""
+    """Return the logits (B, keep, V) of the last `keep` tokens; `tokens` follow the `start` tokens in the cache."""
     torch = libraries.torch
     if mask is None:
         positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
@@ -92,8 +92,8 @@ def refuse_changes_by_padding(model: PreTrainedModel) -> None:
     if _padding_matters[model]:
         raise ModelError(
             f"{model_label(model)}: prompts of different lengths cannot share a batch, since padding on the left "
-            "changes its answers (its positions are counted from the beginning of the row, or a layer carries a state "
-            "through the padding); give --batch 1"
+            "changes the model's answers (positions are counted from the beginning of the row, or a layer carries a "
+            "state through the padding); give --batch 1"
         )
 
 
@@ -104,8 +104,8 @@ def key_cache(model: PreTrainedModel) -> Any:
     """
     if not tokens_at_once(model):
         raise ModelError(
-            f"{model_label(model)}: a token that follows from the cache gets other logits than in a pass over the "
-            "whole text, so that answers cannot be generated or scored; with --items 0 only losses are measured"
+            f"{model_label(model)}: a token computed with the cache gets other logits than in a pass over the whole "
+            "text, so answers cannot be generated or scored; with --items 0, only losses are measured"
         )
     return _empty_cache(model)
 

@@ -34,7 +34,7 @@ def greedy(
     prefill: Around = nullcontext,
     decode: Around = nullcontext,
 ) -> list[str]:
-    """Return the greedy continuation of each prompt: at each token the most probable one, and of equals the lowest id.
+    """Return the greedy continuation of each prompt: each token is the most probable one; on a tie, the lowest id.
 
     The model must be in evaluation mode. At most `batch` prompts share a forward pass. A continuation has at most
     `new_tokens` tokens, and ends at an end token of the model or before the first text of `stop`. With `pad`, prompts

@@ -69,7 +69,7 @@ class Branch:
 def options_logprobs(
     model: PreTrainedModel, tokenizer: Any, questions: Sequence[Question], batch: int = 8
 ) -> list[Scores]:
-    """Return the log-probabilities of whole answers, which are sums over their tokens, given the prompt.
+    """Return each whole answer's log-probability given its prompt, which is a sum over the answer's tokens.
 
     Each prompt is run once; the answers' later tokens follow with the key cache. The model must be in evaluation mode.
     Prompts of equal length share a batch, and nothing is padded on the left. Raises DataError if a prompt has no
@@ -187,7 +187,7 @@ def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: li
 
 
 def _branch_sum(logprobs: Tensor, branch: Branch) -> float:
-    """Return the sum, in float64, of the log-probabilities of those tokens of an answer that the inputs predict."""
+    """Return the summed log-probability (float64) of an answer's tokens, except one right after the common prefix."""
     skipped = 0 if branch.prompt_rest else 1  # the answer starts right after the common prefix
     start = len(branch.prompt_rest) + skipped - 1
     answer = list(branch.answer[skipped:])

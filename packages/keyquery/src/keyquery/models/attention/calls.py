@@ -124,7 +124,7 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
     configs = _attention_configs(model)
     kernels = {key: config._attn_implementation for key, config in configs.items()}
     if any(name == NAME for name in kernels.values()):
-        raise ModelError("this model is being recorded already; one recording at a time")
+        raise ModelError("this model is being recorded already; end that recording first")
     with _register_kernel(list(configs.values())):
         recorder_token, observer_token = _recorder.set(recorder), _observer.set(observer)
         try:
@@ -179,7 +179,7 @@ def _has_softmax_over_keys(kind: type) -> bool:
 
 
 def _attention_configs(model: PreTrainedModel) -> dict[int, Any]:
-    """Return every configuration of a model that names an attention function, by the configuration's id."""
+    """Return a dict of every configuration of a model that names an attention function; keys are object ids."""
     configs: dict[int, Any] = {}
     queue: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
     while queue:

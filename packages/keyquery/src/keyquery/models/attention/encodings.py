@@ -56,7 +56,7 @@ def rope_parameters(
     }
     if kind in ("pi", "ntk", "yarn") and not any(changed.values()):
         raise ModelError(
-            f"{_name(config)}: no layer type sees the whole context ({', '.join(rope)}), so {kind} has none to change"
+            f"{_name(config)}: no layer type ({', '.join(rope)}) sees the whole context, so {kind} would change nothing"
         )
     return {label: changed.get(label) or rope[label] for label in rope} if any(changed.values()) else None
 
@@ -106,7 +106,7 @@ def check_encoding(kind: str, factor: float | None) -> None:
         if factor is not None:
             raise ModelError(f"position encoding {kind} takes no factor")
     elif factor is None or not 1 < factor < BLIND_FACTOR:
-        raise ModelError(f"position encoding {kind} needs a factor above 1, as 4 for four times the context")
+        raise ModelError(f"position encoding {kind} needs a factor above 1, such as 4 for four times the context")
 
 
 def config_of_layer(config: Any, layer: int) -> Any:
@@ -123,7 +123,7 @@ def _head_dimension(text_config: Any) -> int:
     }
     if len(dimensions) > 1:
         numbers = " and ".join(map(str, sorted(dimensions)))
-        raise ModelError(f"heads of its layers have {numbers} dimensions, not one number")
+        raise ModelError(f"the model's heads must all have the same number of dimensions, but have {numbers}")
     return dimensions.pop()
 
 

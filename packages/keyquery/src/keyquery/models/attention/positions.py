@@ -151,7 +151,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
 
 
 def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, shift: int = SHIFT) -> float:
-    """Return the `shift_error` of a model that should ignore positions; if `tokens` is None, of a text of 16 tokens.
+    """Return the `shift_error`, on `tokens` or else on 16 test tokens, of a model that should ignore positions.
 
     Raises ModelError if the shift error is above 1e-5.
     """
@@ -185,7 +185,7 @@ def may_rotate(model: PreTrainedModel) -> bool:
 
 
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
-    """Return whether attention modules have rotation tables of their own, as in GPT-J, which cannot be changed."""
+    """Return whether attention modules have their own rotation tables (as in GPT-J); such tables cannot be changed."""
     return any(
         "rotary_dim" in vars(module) and ROTATION_TABLE in dict(module.named_buffers()) for module in model.modules()
     )

@@ -76,8 +76,8 @@ def refuse_longer(model: PreTrainedModel) -> None:
         if length > rows:
             raise ModelError(
                 f"{model_label(model)}: a text of {length} tokens is too long: the table of {learned(model)}positions "
-                f"has {rows} rows; give a shorter one (in `run`, prompts of tasks have other lengths: --items 0 leaves "
-                "them out)"
+                f"has {rows} rows; give a shorter text (in `run`, prompts of tasks have lengths of their own; with "
+                "--items 0, no tasks run)"
             )
 
     model.register_forward_pre_hook(refuse, with_kwargs=True)
@@ -113,7 +113,7 @@ def _positions_used(tokens: Any, options: dict[str, Any]) -> int:
 
 
 def positions_made_for(config: Any) -> tuple[int, str] | None:
-    """Return the number of positions that a configuration is made for, and a clause on its setting; None if unknown.
+    """Return the number of positions that a configuration is made for, and a clause that says why; None if unknown.
 
     The number is `max_position_embeddings`, or the number to which a scaled rotation stretches the trained positions if
     that is larger.
@@ -129,7 +129,7 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
 
 
 def length_dependent_rotation(config: Any) -> tuple[str, int] | None:
-    """Return the kind of a rotation that depends on the text's length, and the tokens up to which it does not.
+    """Return the kind of a rotation that depends on a text's length, and the number of tokens above which it does.
 
     Return None if there is no such rotation.
     """

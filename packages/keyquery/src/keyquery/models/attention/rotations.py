@@ -92,7 +92,7 @@ def _probe_positions(context: int) -> NDArray[np.int64]:
 
 @contextmanager
 def _record_modules(model: PreTrainedModel) -> Iterator[dict[int, _ProbeRecord]]:
-    """Yield records, by module id, of every attention module's angles and of the outputs of the modules inside it."""
+    """Yield each attention module's record, by id: the module's angles and the outputs of the modules inside it."""
     records: dict[int, _ProbeRecord] = {}
     hooks = []
     try:
@@ -278,7 +278,7 @@ def _matching_frequencies(measured: Array, frequencies: list[Array], context: in
 
 
 def _possible_sources(record: _ProbeRecord, tokens: int, width: int) -> list[Array]:
-    """Return outputs that may have the unrotated queries: of projections, and of norms after a projection.
+    """Return the outputs of projections, and of norms after a projection, that may have the unrotated queries.
 
     Each is of shape (tokens, values), with at least `width` values.
     """
@@ -317,7 +317,7 @@ def _rotated_back(query: Array, positions: NDArray[np.int64], rotary: Rotary) ->
 
 
 def _arrange_values(source: Array, queries: Array) -> Array | None:
-    """Return a source's values in the order of `queries` (tokens, heads, d), found by their values at position 0.
+    """Return a source's values in the order of `queries` (tokens, heads, d); values at position 0 show the order.
 
     Return None if two dimensions match the same column of the source.
     """

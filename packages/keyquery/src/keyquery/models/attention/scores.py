@@ -20,7 +20,7 @@ def token_count(call: Call) -> int:
     name = type(call.module).__name__
     batch, heads, tokens, _ = call.query.shape
     if call.cross:
-        raise ModelError(f"{name}: cross-attention has no first token and no distances; only self-attention is reduced")
+        raise ModelError(f"{name}: cross-attention has no first token and no distances; give a self-attention call")
     if batch != 1 or call.key.shape[2] != tokens:
         raise ModelError(
             f"{name}: {batch} texts of {tokens} queries against {call.key.shape[2]} keys; statistics take one "
@@ -33,10 +33,10 @@ def token_count(call: Call) -> int:
     if call.options.get("position_bias") is not None:
         raise ModelError(f"{name} adds a position bias to its scores; queries and keys do not contain this bias")
     if call.options.get("cu_seq_lens_q") is not None:
-        raise ModelError(f"{name}: several texts packed into one row; give one text at a time")
+        raise ModelError(f"{name}: several texts are packed into one row; give one text at a time")
     causal = call.options.get("is_causal")
     if call.mask is None and (causal is False or (causal is None and not getattr(call.module, "is_causal", True))):
-        raise ModelError(f"{name} lets tokens see later ones; attention statistics are of causal attention")
+        raise ModelError(f"{name} lets tokens see later ones; attention statistics need causal attention")
     return tokens
 
 
@@ -79,4 +79,4 @@ def check_causal(call: Call, rows: range) -> None:
         raise ModelError(f"{name}: a mask of shape {tuple(call.mask.shape)} is not the same for all heads")
     visible = _visible_keys(call.mask[0, 0, rows.start : rows.stop, rows.start : call.key.shape[2]])
     if bool(libraries.torch.triu(visible, diagonal=1).any()):
-        raise ModelError(f"{name} lets tokens see later ones; attention statistics are of causal attention")
+        raise ModelError(f"{name} lets tokens see later ones; attention statistics need causal attention")

@@ -41,13 +41,13 @@ def _compile(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def is_plain_causal(call: Call) -> bool:
-    """Return whether a call that `token_count` accepts is causal, at most with a sliding window, and on the CPU."""
+    """Return whether a call that `token_count` accepts is on the CPU, without mask, soft-capping or learned sinks."""
     options = [call.options.get(name) for name in ("softcap", "s_aux")]
     return call.mask is None and call.query.device.type == "cpu" and all(option is None for option in options)
 
 
 def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
-    """Return what every query of a call attends to: measures of its softmax, summed over keys.
+    """Return measures of the attention weights of every query of a call, summed over keys.
 
     `token_count` must accept the call, and `is_plain_causal` be true of it; `limits` are the edges of the bins of
     distances.

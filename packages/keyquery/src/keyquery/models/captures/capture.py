@@ -148,7 +148,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
     stored = manifest.read(root)
     part_paths = parts.complete_parts(root)
     if stored is None or not part_paths:
-        raise ModelError(f"{root}: no captured documents to gather")
+        raise ModelError(f"{root}: no captured documents to gather; run the capture first")
     rows = []
     for path in part_paths.values():
         with parts.PartReader(path) as part:
@@ -163,7 +163,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
 
 
 def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
-    """Read all texts before capturing; return the number of documents, or the limit for texts of the Hub.
+    """Read all texts before capturing; return the number of documents, or `limit` if the texts are on the Hub.
 
     Of the Hub's texts, only the first is read. Raises DataError if a text is missing, malformed or too short, or there
     are fewer documents than requested, and ModelError without a tokenizer.
@@ -184,7 +184,7 @@ def _check_count(options: CaptureOptions, count: int) -> None:
 
 
 def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRecorder) -> Observer:
-    """Return an observer that passes outputs to the recorder and checks each layer against attention by definition.
+    """Return an observer that passes outputs to the recorder, and checks each layer by the definition of attention.
 
     It checks the first document and every longer one after it, since `survey` runs too few tokens to notice a long
     window.
@@ -232,7 +232,7 @@ def _begin_manifest(
         manifest.agree(options.out, stored, settings)
         return
     if occupied:
-        raise ModelError(f"{options.out}: not empty, and not a capture made here; give another --out")
+        raise ModelError(f"{options.out}: the folder has files, but no manifest of a capture; give another --out")
     content: dict[str, Any] = {"complete": False, "settings": settings, "versions": versions}
     if notes:
         content["notes"] = notes
@@ -298,7 +298,7 @@ def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[La
         fitting = memory.largest_fitting(
             lambda tokens: options.batch * memory.least(loaded.model, layers, tokens), free, options.context
         )
-        raise ModelError(_too_big(options, f"needs at least {_gib(least)} of {_gib(free)} free", fitting, "at most "))
+        raise ModelError(_too_big(options, f"needs at least {_gib(least)}; {_gib(free)} are free", fitting, "at most "))
 
 
 def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocument], recorder: VectorRecorder) -> None:

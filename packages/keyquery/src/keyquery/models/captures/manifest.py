@@ -104,10 +104,10 @@ def read(root: Path) -> Manifest | None:
         raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         number = str(data.get("format"))[:20] if isinstance(data, dict) else "?"
-        raise DataError(f"{path}: format {number}; only {FORMAT} is read")
+        raise DataError(f"{path}: has format {number}, but only format {FORMAT} can be read; capture again")
     if SEAL not in data:
         raise DataError(
-            f"{path}: {hash_fault(data)} (version 0.1.0 wrote none); if you trust it, run: python -m {_MODULE} {root}"
+            f"{path}: {hash_fault(data)}, as in version 0.1.0; if you trust the file, run: python -m {_MODULE} {root}"
         )
     if fault := _format_fault(data) or hash_fault(data):
         raise DataError(f"{path}: {fault}; restore it, or remove the folder and capture again")
@@ -115,7 +115,7 @@ def read(root: Path) -> Manifest | None:
 
 
 def seal_manifest(root: Path) -> None:
-    """Add the hash to a manifest of version 0.1.0, which wrote none, if the user trusts the manifest.
+    """Add the missing hash to a manifest that version 0.1.0 wrote, if the user trusts the manifest.
 
     Raises DataError if there is no manifest, or if it is malformed.
     """
@@ -211,7 +211,7 @@ def agree(root: Path, stored: Mapping[str, Any], settings: Mapping[str, Any]) ->
 
 
 def _setting_agrees(name: str, old_settings: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Return whether a setting agrees, also with an older manifest, which has paths for names and lacks some values."""
+    """Return whether a setting is the same; an older manifest may have a path in place of a name, or lack a value."""
     old, new = old_settings.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
         return True

@@ -92,7 +92,7 @@ class CaptureOptions:
             )
         for name in self.parts:
             if name not in PARTS:
-                raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")
+                raise ModelError(f"--parts {name}: cannot be captured{or_known(name, PARTS)}")
 
     def requested(self) -> dict[str, Any]:
         """Return the settings that the options determine without loading the model, as JSON values.

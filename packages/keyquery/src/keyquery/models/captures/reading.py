@@ -95,7 +95,7 @@ class Capture:
         return self.rotations.get(layer, f"the capture does not record how layer {layer} rotates its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
-        """Return the size of a layer's window or chunk (None if it has neither), and whether it is that of a chunk.
+        """Return the size of a layer's window or chunk (None without either), and whether the layer has chunks.
 
         The size is in the manifest or, if that does not list the layer, in the column `sliding_window` of a file.
 
@@ -236,10 +236,10 @@ def _vector_column(path: Path, table: Any) -> NDArray[np.float32]:
         return np.empty((0, 0), np.float32)
     lengths = compute.min_max(compute.list_value_length(column))
     if column.null_count or lengths["min"] != lengths["max"]:
-        raise DataError(f"{path}: vectors of different lengths, or a row without a vector")
+        raise DataError(f"{path}: vectors have different lengths, or a row has no vector; capture this model again")
     chunks = [chunk.flatten() for chunk in column.chunks if len(chunk)]
     if not lengths["min"].as_py() or any(chunk.null_count for chunk in chunks):
-        raise DataError(f"{path}: empty vectors, or vectors with a missing number")
+        raise DataError(f"{path}: vectors are empty, or have a missing number; capture this model again")
     values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in chunks]).astype(np.float32, copy=False)
     if not (np.isfinite(values.min()) and np.isfinite(values.max())):
         raise DataError(f"{path}: vectors with NaN or infinity; capture this model again")
@@ -331,7 +331,7 @@ def _head_files(root: Path) -> dict[Letter, set[tuple[int, int]]]:
         if match and match[3] in heads and (folder / layout.FILE).is_file():
             heads["q" if match[3] == "q" else "k"].add((int(match[1]), int(match[2])))
     if not heads["q"] and manifest.read(root) is None:
-        raise DataError(f"{root}: not a capture, whose folders are named like l05h12q and hold {layout.FILE}")
+        raise DataError(f"{root}: not a capture: no folder with a name such as l05h12q holds {layout.FILE}")
     return heads
 
 
@@ -376,7 +376,7 @@ def _buckets_of_files(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> 
     if last == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
     if low > high:
-        raise DataError(f"{root}: no size B makes every bucket position // B; this is another layout")
+        raise DataError(f"{root}: no bucket size B has bucket = position // B in all rows, as captures have")
     power = 1
     while (high // (power * 2)) * power * 2 >= low:
         power *= 2
@@ -417,7 +417,7 @@ def _integer_column(path: Path, table: Any, column: str) -> NDArray[np.int32]:
     arrow = need("pyarrow", "to read captures")
     array = table[column]
     if not arrow.types.is_integer(array.type) or array.null_count:
-        raise DataError(f"{path}: `{column}` holds {array.type} with {array.null_count} gaps, not whole numbers alone")
+        raise DataError(f"{path}: `{column}` holds {array.type} (missing: {array.null_count}), not whole numbers alone")
     values = array.to_numpy()
     if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
         raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}, but counts from 0")

@@ -79,7 +79,7 @@ class VectorRecorder:
         return lengths.index(max(lengths)), max(lengths)
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
-        """Run the documents' forward pass, which stops early if one as long has passed through all layers before."""
+        """Run the documents' forward pass; stop it early if an earlier pass of this length ran through all layers."""
         with suppress(_StopForward):
             run_forward(model, tokens)
 
@@ -128,7 +128,7 @@ class VectorRecorder:
                 vectors = output[0] if isinstance(output, tuple) else output
                 shape = (len(self._parts), 1, self.longest[1], vectors.shape[-1])
                 if vectors.numel() != math.prod(shape):
-                    raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
+                    raise ModelError(f"layer {layer}: {type(module).__name__} does not give one vector per token")
                 self._record(layer, letter, vectors.reshape(shape), [0])
 
         return record

@@ -66,7 +66,7 @@ class Buckets:
 
 
 def tokens(buckets: Buckets, seed: int, document: int, layer: int, letter: Letter) -> NDArray[np.int64]:
-    """Return the sorted positions of one document whose vectors of one kind are kept, for all heads of one layer.
+    """Return the sorted positions at which one document's vectors of one kind are kept, for all heads of one layer.
 
     Each token is kept with probability min(1, rate / B), independently for queries and keys; other kinds have the
     tokens of queries or of keys. The arguments seed the generator, so a resumed or sharded capture draws the same
@@ -99,7 +99,7 @@ def draw_heads(
     indices = [layer.index for layer in layers]
     for index in only_layers:
         if index not in indices:
-            raise ModelError(f"--layers {index}: no attention layer of the model; it has {_numbers_as_text(indices)}")
+            raise ModelError(f"--layers {index}: the model's attention layers are {_numbers_as_text(indices)}")
     eligible = [
         layer
         for layer in layers
@@ -128,7 +128,7 @@ def _named_heads(layers: Sequence[Layer], heads: Collection[tuple[int, int]]) ->
         where = f"--heads {index}.{head}"
         if index not in by_index:
             layer_numbers = _numbers_as_text(by_index)
-            raise ModelError(f"{where}: layer {index} is no attention layer of the model; it has {layer_numbers}")
+            raise ModelError(f"{where}: the model's attention layers are {layer_numbers}")
         if by_index[index].kind == "cross":
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:

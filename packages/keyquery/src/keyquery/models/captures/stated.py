@@ -1,4 +1,4 @@
-"""Apply a rotation that the user states for a capture without one, after checking it against the capture's vectors.
+"""Apply a rotation that the user states for a capture that records none, and check it with the capture's vectors.
 
 A statement is a JSON or YAML file with the frequencies or the base of the rotation. It may also be a model's
 config.json, or a folder with one; then a narrow model with random weights is built from it and inspected.
@@ -67,7 +67,7 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
         by_layer = _rotations_of_statement(path, content, widths)
     missing = [layer for layer in layers if layer not in by_layer]
     if missing:
-        raise DataError(f"{path}: does not state layer {missing[0]} (layers not stated: {len(missing)})")
+        raise DataError(f"{path}: no rotation stated for layer {missing[0]} (missing layers: {len(missing)}); add it")
     for layer in layers:
         rotary = by_layer[layer]
         if isinstance(rotary, Rotary) and rotary.end > widths[layer]:
@@ -144,11 +144,11 @@ def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> 
     try:
         return rotations(narrow_model(settings), context)
     except ModelError as error:
-        raise DataError(f"{path}: {error}; instead of it, state layout, and theta or frequencies") from None
+        raise DataError(f"{path}: {error}; state the layout, and theta or frequencies, in a file") from None
 
 
 def _require_agreement(capture: Capture, path: Path) -> None:
-    """Raise DataError if undoing another pairing, or no rotation, aligns queries better than undoing the stated one."""
+    """Raise DataError if a head's queries align better as they are, or with another pairing, than rotated as stated."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // CHECKED_HEADS)]
     alignments: dict[str, list[float]] = {}
@@ -169,9 +169,9 @@ def _require_agreement(capture: Capture, path: Path) -> None:
     if means[largest] > BETTER_FACTOR * means["stated"] + BETTER_SHARE:
         other_way = f"with {largest}" if largest else "as they are"
         raise DataError(
-            f"{path}: the vectors contradict this rotation: rotated back as stated, the mean of a head's queries keeps "
-            f"{means['stated']:.2g} of their squared length, {other_way} {means[largest]:.2g}; check layout and "
-            "frequencies"
+            f"{path}: the vectors contradict this rotation: the squared length of a head's mean query is "
+            f"{means['stated']:.2g} of the queries' mean squared length if they are rotated back as stated, but "
+            f"{means[largest]:.2g} {other_way}; check layout and frequencies"
         )
 
 

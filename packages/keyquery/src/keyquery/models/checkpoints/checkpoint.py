@@ -32,9 +32,9 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
     custom = [class_name for class_name in raw.get("architectures") or () if not hasattr(transformers, class_name)]
     if raw.get("auto_map") and custom:
         raise ModelError(
-            f"{name}: config.json names a custom class ({custom[0]}), which may compute what the plain class of its "
-            f"model type ({raw.get('model_type', 'none')}) does not; read its code, then load it as a plain class by "
-            "name (load_as, with its position encoding), or give --trust-remote-code"
+            f"{name}: config.json names a custom class ({custom[0]}), which may differ from the standard class of the "
+            f"model type ({raw.get('model_type', 'none')}); read its code, then load the model as a standard class "
+            "(load_as, with the position encoding), or give --trust-remote-code"
         )
 
 

@@ -94,7 +94,7 @@ def gguf_origin(folder: Path) -> dict[str, Any] | None:
 
 
 def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
-    """Return the file's quantisation and its numbers of tensors by type, as facts for the card, and its header."""
+    """Return facts for the card (the quantisation, and the number of tensors of each type), and the file's header."""
     gguf = libraries.need("gguf", "to read GGUF files")
     try:
         reader = gguf.GGUFReader(file)

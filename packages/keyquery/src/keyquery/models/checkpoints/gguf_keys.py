@@ -1,4 +1,4 @@
-"""Compare each key and tensor of a GGUF file with the model read from it, and refuse by name what the model ignores.
+"""Compare each key and tensor of a GGUF file with the model read from it; an error names what the model ignores.
 
 The reader in transformers maps some keys of the format and ignores others, such as those of rope scaling. This module
 applies an ignored key if the model's class has a setting for it; else the key is an error, unless it has no effect.
@@ -82,7 +82,7 @@ REASON = "the model that transformers reads from the file ignores it; use the mo
 
 
 def apply_keys(keys: Mapping[str, Any], divisors: Sequence[float] | None, config: Any) -> None:
-    """Apply to `config`, the configuration of the model that was read from a file, the keys that the reader ignored.
+    """Apply the keys of a file that the reader ignored to `config`, the configuration of the model.
 
     `keys` has every key of the file with its value. `divisors` is the tensor `rope_freqs.weight`, the divisors of the
     rotation's frequencies. `config` is changed in place. Raises ModelError, with key and value, for the first key that
@@ -107,7 +107,7 @@ def apply_keys(keys: Mapping[str, Any], divisors: Sequence[float] | None, config
 
 
 def _is_applied(name: str, value: Any, config: Any, settings: Mapping[str, Any]) -> bool:
-    """Return whether the configuration agrees with an architecture key, after a change if possible.
+    """Return whether the configuration agrees with an architecture key; change the configuration if possible.
 
     This is also true of a key without an effect, and of those that `_copy_rotation` applies.
     """
@@ -254,7 +254,7 @@ def refuse_unused_tensors(sizes: Mapping[str, int], used_names: set[str], parame
     weights = {name: size for name, size in sizes.items() if name not in rotation}
     unused = sorted(name for name in weights if not {name, name.removesuffix(".weight")} & used_names)
     if unused:
-        raise ModelError(f"its tensor {unused[0]} (of {len(unused)} such) is left out: {REASON}")
+        raise ModelError(f"its tensor {unused[0]} is left out ({len(unused)} tensors in all): {REASON}")
     values = sum(weights.values())
     if values != parameters:
         raise ModelError(
@@ -263,7 +263,7 @@ def refuse_unused_tensors(sizes: Mapping[str, int], used_names: set[str], parame
 
 
 def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
-    """Return sentences on features of the file's tokenizer that `tokenizer`, read from it, does not have.
+    """Return one sentence for each tokenizer feature that the file states and `tokenizer`, built from it, lacks.
 
     Raises ModelError if file and tokenizer disagree on tokens or a space that are added to a text.
     """
@@ -298,7 +298,7 @@ def _is_known_split(pre: str) -> bool:
 
 
 def _settings_equal(value: Any, other: Any) -> bool:
-    """Return whether a key's value equals a setting, to single precision; a list equals the one number in it but 0."""
+    """Return whether a key's value, or each number but 0 in a list, equals a setting, to single precision."""
     if isinstance(value, list):
         if isinstance(other, list | tuple):
             return list(value) == list(other)

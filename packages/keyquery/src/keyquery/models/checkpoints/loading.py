@@ -205,7 +205,7 @@ def hub_options(source: ModelSource) -> dict[str, Any]:
 
 @functools.cache
 def _hub_is_reachable() -> bool:
-    """Return whether the Hub answers within a few seconds, tested once, since its own library retries for minutes."""
+    """Return whether the Hub answers in a few seconds; it is asked only once, since its library retries for minutes."""
     hub = libraries.need("huggingface_hub", "to load models")
     if hub.constants.HF_HUB_OFFLINE:
         return False
@@ -365,7 +365,7 @@ def _require_all(source: ModelSource, report: dict[str, Any]) -> None:
     if ignored and strict:
         raise ModelError(
             f"{source.name}: the checkpoint has weights that {source.load_as} would ignore (first: {ignored[0]}); "
-            "its class computes more than the plain one; give --trust-remote-code instead of load_as"
+            "the custom class computes more than the standard class; give --trust-remote-code instead of load_as"
         )
     if ignored:
         raise ModelError(

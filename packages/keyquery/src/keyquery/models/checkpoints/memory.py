@@ -1,4 +1,4 @@
-"""Compute what memory a forward pass needs at least, what is free, and what context fits."""
+"""Compute how much memory a forward pass needs at least, how much is free, and which context fits."""
 
 from __future__ import annotations
 

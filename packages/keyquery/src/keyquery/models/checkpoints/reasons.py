@@ -89,7 +89,7 @@ def _raw_config(folder: str) -> dict[str, Any]:
 
 
 def _suspect_settings(folder: str, error: BaseException) -> list[str]:
-    """Return settings of config.json that may be wrong: their value is a missing key, or text in place of a number."""
+    """Return settings of config.json that may be wrong: the error names their value, or a number is given as text."""
     suspects = []
     for key, value in _flat_settings(_raw_config(folder)):
         missing_key = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]

@@ -92,7 +92,7 @@ class Shape:
         quantize: str | None = None,
         double: bool = False,
     ) -> MemoryEstimate:
-        """Return the memory for one text (arguments of `of_config`), with the weights of an image tower in `dtype`."""
+        """Return the estimate of `of_config` for one text, with an image tower's weights in `dtype` added."""
         dtype = "bf16" if dtype == "auto" else dtype
         estimated = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double_quantized=double

@@ -47,7 +47,7 @@ def least_held(model: PreTrainedModel) -> int:
 
 
 def _block_list_name(model: PreTrainedModel) -> str:
-    """Return the name of the list of blocks; if an image tower has a list of the same length, that with more weights.
+    """Return the name of the list of blocks; if an image tower has a list of equal length, the list with more weights.
 
     Raises ModelError if there is no list of that length.
     """

@@ -207,7 +207,7 @@ class _SurveyHooks:
 
 
 def _writing_modules(block: Block) -> tuple[Module, Module]:
-    """Return the two modules whose outputs are added to the residual stream: attention and MLP, or the norms after."""
+    """Return the two modules whose outputs the block adds to the residual stream: attention and MLP, or their norms."""
     for attention, mlp in NORMS_AFTER:
         if hasattr(block.module, attention) and hasattr(block.module, mlp):
             return getattr(block.module, attention), getattr(block.module, mlp)

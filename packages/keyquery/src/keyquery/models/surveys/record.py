@@ -121,7 +121,7 @@ class TextSurvey:
         return int(self.first.shape[1])
 
     def of_query_heads(self, per_key_head: Float64Array) -> Float64Array:
-        """Return values (L, H, ...) by query head: those of its key head in `per_key_head` (L, K, ...)."""
+        """Return an array (L, H, ...) in which each query head has the values of its key head in `per_key_head`."""
         return np.repeat(per_key_head, self.heads // per_key_head.shape[1], axis=1)
 
     @property

@@ -135,7 +135,7 @@ def _parse_lengths(text: str | None) -> tuple[str, ...]:
     lengths = [length.strip().lower() for length in text.split(",") if length.strip()] if text else list(LENGTHS)
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown or not lengths:
-        raise DataError(f"--lengths {text}: no length {', '.join(unknown) or 'given'}; they are {', '.join(LENGTHS)}")
+        raise DataError(f"--lengths {text}: no length {', '.join(unknown) or 'given'}; give {', '.join(LENGTHS)}")
     return tuple(length for length in LENGTHS if length in lengths)
 
 
@@ -148,7 +148,7 @@ def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Predictio
 
 
 def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Return, for the manifest, the number of predictions with thinking and those without an answer; print both."""
+    """Return, for a manifest, how many predictions have thinking, and how many of these have no answer; print both."""
     with_thoughts = [prediction for prediction in predictions if prediction.thoughts]
     if not with_thoughts:
         return {}

@@ -112,9 +112,9 @@ def _predictions_of_file(path: Path, mode: str | None) -> list[tuple[str, Predic
     expected = mode or rows[0][1].mode
     for where, prediction in rows:
         if prediction.mode != expected:
-            origin = "asked for" if mode else f"of {rows[0][0]}"
+            origin = "was asked for" if mode else f"is the mode of {rows[0][0]}"
             raise DataError(
-                f"{where}: mode {prediction.mode!r} where {expected!r} was {origin}; the two modes are never scored "
+                f"{where}: mode {prediction.mode!r}, but {expected!r} {origin}; the two modes are never scored "
                 "together, keep a file for each"
             )
     return rows

@@ -137,7 +137,7 @@ def _run_length(program: Sequence[str], argv: Sequence[str], folder: Path) -> No
     except (MissingDependency, OSError) as error:
         raise DataError(f"{program[0]}: cannot be run ({error})") from error
     if returncode:
-        raise DataError(f"the harness ended with {returncode}; log: {log}: {_log_tail(log)}{_advice(log)}")
+        raise DataError(f"the harness ended with status {returncode}; log: {log}: {_log_tail(log)}{_advice(log)}")
 
 
 def _advice(log: Path) -> str:

@@ -89,7 +89,7 @@ def make_samples(task: str, length: str, tokens: int, number: int, count: Count,
     unknown, or the budget is too small for the needles and one line of noise.
     """
     if task not in TASKS:
-        raise DataError(f"no needle task {task!r}; they are {', '.join(TASKS)}")
+        raise DataError(f"no needle task {task!r}; needle tasks are {', '.join(TASKS)}")
     needles: list[Needle] = []
     lines = 1
     line_tokens = max(1, count("\n".join([NOISE] * 9), "") - count("\n".join([NOISE] * 8), ""))

@@ -102,7 +102,7 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
     if gap_texts:
         note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(gap_texts)}{note}. Give --lengths with the lengths that were run, or "
+            f"no score at {'; '.join(gap_texts)}{note}. Give --lengths with the lengths that were run, or "
             "--partial to accept incomplete results (a mean needs every task)"
         )
 
@@ -127,7 +127,7 @@ def _read_json(path: Path) -> dict[str, Any]:
             "results_*.json file"
         )
     if fault := _wrong_type(content):
-        raise DataError(f"{path}: {fault}; lm-evaluation-harness does not write such files: give another")
+        raise DataError(f"{path}: {fault}; lm-evaluation-harness does not write such files: give another file")
     return content
 
 

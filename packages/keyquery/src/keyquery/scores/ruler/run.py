@@ -104,7 +104,7 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
 
 
 def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
-    """Return the settings that determine a needle's answer, as JSON values; lengths, tasks and samples do not."""
+    """Return the settings that determine a needle's answer, as JSON values; lengths, tasks and samples are excluded."""
     return {
         "model": records.model_settings(loaded.facts),
         "seed": settings.seed,

@@ -80,7 +80,7 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
 
 
 def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
-    """Return rows of a measurement: every score, means over tasks at each length and, for RULER itself, over lengths.
+    """Return rows of a measurement: scores, a mean over tasks at each length and, for RULER itself, means over lengths.
 
     `cells` has at most one score per task and length; `tasks` are averaged, and `mean` is the mean's name. If a task
     lacks a value, the mean has no value, and the reason names the missing tasks. If `mean` is `MEAN`, the name of the
@@ -168,7 +168,7 @@ def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, obje
 
 
 def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return rows of the longest length above the threshold: of all lengths, and of lengths before the first failure.
+    """Return two rows: the longest length that passes the threshold, and the longest before the first that fails.
 
     The benchmark does not say whether a length counts if a shorter length is not above the threshold.
     """
