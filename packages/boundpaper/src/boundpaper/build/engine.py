@@ -53,13 +53,17 @@ class Engine:
     `reader` hashes each file once per run. `report` is called with an event (`start`, `built`, `fresh`, `failed`, `left
     out`, `note`, `rewritten`), a step's key, and a text; for `rewritten` the text is the path of a rebuilt output that
     somebody had edited. At most `jobs` processes, outside programs included, run at a time. Worker processes stay after
-    a build, for later builds and calls; the owner of the engine closes `workers`.
+    a build, for later builds and calls; the owner of the engine closes `workers`. If the owner works beside them, it
+    reserves jobs (`reserved`), which outside programs use during a build.
     """
 
-    def __init__(self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0) -> None:
+    def __init__(
+        self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0, reserved: int = 0
+    ) -> None:
         self.root, self.graph, self.reader, self.report = root, graph, reader, report
         self.jobs = jobs or os.cpu_count() or 1
-        self.workers = ProcessWorkers(min(self.jobs, MOST_WORKERS))
+        number = max(self.jobs - reserved, 1) if self.jobs > 1 else 0
+        self.workers = ProcessWorkers(min(number, MOST_WORKERS))
         self.state = State(root / "out/state/state.json")
         self.outcome = BuildOutcome()
 
@@ -84,7 +88,9 @@ class Engine:
                 for key in sorter.get_ready():
                     (thread_keys if self.graph.steps[key].kind.in_thread else waiting_keys).append(key)
                 thread_keys.sort(key=chain_seconds.__getitem__)
-                while thread_keys and len(running) < self.jobs and not (workers.begun and process_keys):
+                in_process = [key for key in running.values() if not self.graph.steps[key].kind.in_thread]
+                busy = workers.number if workers.begun and process_keys else min(len(in_process), workers.number)
+                while thread_keys and len(running) - len(in_process) < self.jobs - busy:
                     key = thread_keys.pop()
                     hashes = self._hashes_if_due(self.graph.steps[key])
                     if hashes is None:
@@ -107,8 +113,10 @@ class Engine:
                 may_begin = self.jobs > 1 and not (waiting_keys or workers.begun or workers.broken)
                 if may_begin and sum(map(self._expected_seconds, process_keys)) >= POOL_SECONDS:
                     workers.begin()
-                most_running = workers.number + (1 if preparation.done() else -1)  # one step waits, or one CPU runs TeX
-                while workers.begun and process_keys and len(running) < most_running:
+                most_running = self.jobs + (1 if preparation.done() else -1)  # one step waits, or one CPU runs TeX
+                places = min(most_running - len(running), workers.number + 1 - len(in_process))
+                while workers.begun and process_keys and places > 0:
+                    places -= 1
                     step = self.graph.steps[process_keys[0]]
                     if future := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
                         running[future] = process_keys.pop(0)
@@ -139,10 +147,17 @@ class Engine:
                 function_named(name)(self.root)
 
     def _longest_chains(self, order: Sequence[str]) -> dict[str, float]:
-        """Return for each step, by key, the expected seconds of the longest chain of steps that begins with it."""
+        """Return for each step, by key, the expected seconds of the longest chain of steps that begins with it.
+
+        If some jobs are reserved, an outside program counts as an hour, and the steps before it count negatively, so
+        that the first programs begin early.
+        """
         seconds = dict.fromkeys(order, 0.0)
+        hour = 3600.0 if self.workers.number < self.jobs else 0.0
         for key in reversed(order):
-            seconds[key] += self._expected_seconds(key)
+            is_before = hour and seconds[key] > hour / 2
+            seconds[key] += self._expected_seconds(key) * (-1 if is_before else 1)
+            seconds[key] += hour * self.graph.steps[key].kind.in_thread
             for need in self.graph.steps[key].needs:
                 seconds[need] = max(seconds[need], seconds[key])
         return seconds

@@ -32,26 +32,29 @@ PROGRESS_SECONDS = 1.0
 class Session:
     """A project's graph and engine.
 
-    `jobs` is the number of processes at a time, 0 for the number of cores. With `debug`, failures show their traceback.
-    `stamps` are the project's file stamps, to be saved after a build; if None, none are saved.
+    `jobs` is the number of processes at a time, 0 for the number of cores; `reserved` of them are not for workers. With
+    `debug`, failures show their traceback. `stamps` are the project's file stamps, to be saved after a build; if None,
+    none are saved.
     """
 
-    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, stamps: FileStamps | None = None) -> None:
+    def __init__(
+        self, root: Path, jobs: int = 0, debug: bool = False, stamps: FileStamps | None = None, reserved: int = 0
+    ) -> None:
         self.root, self.debug, self._stamps = root, debug, stamps
         reader = FactReader(root, root / "out/state/facts.json")
         self.graph = load(root, reader)
         self.progress = Progress()
-        self.engine = Engine(root, self.graph, reader, self.progress.report, jobs)
+        self.engine = Engine(root, self.graph, reader, self.progress.report, jobs, reserved)
 
     @classmethod
     @contextmanager
-    def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
+    def opened(cls, root: Path, jobs: int = 0, debug: bool = False, reserved: int = 0) -> Iterator[Session]:
         """Open a session that holds the build lock; a second build waits until the first ends."""
         build_lock = lock(root / LOCK, lambda holder: say(f"another build ({holder}) is running; waiting for it"))
         with build_lock, rare_collection():
             for folder in ("out", "artifacts/results"):
                 remove_drafts(root / folder)
-            session = cls(root, jobs, debug, FileStamps(root, root / LOCK))
+            session = cls(root, jobs, debug, FileStamps(root, root / LOCK), reserved)
             with session.engine.workers:
                 yield session
 

@@ -15,7 +15,7 @@ def site(jobs: int | None) -> None:
     from boundpaper.paper.site import EXHIBITS, SiteProject, write_site
 
     kinds = {"source", "measurement", "result", "picture", "chapter"}
-    with session(jobs) as project:
+    with session(jobs, reserved=1) as project:
         steps = project.graph.steps
         if any(step.kind.name == "claim" for step in steps.values()):
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail without claims

@@ -39,11 +39,14 @@ def jobs_option(command: Any) -> Any:
 
 
 @contextmanager
-def session(jobs: int | None = None) -> Iterator[Session]:
-    """Yield a session of the project, which holds the build lock and shows progress on the terminal."""
+def session(jobs: int | None = None, reserved: int = 0) -> Iterator[Session]:
+    """Yield a session of the project, which holds the build lock and shows progress on the terminal.
+
+    `reserved` jobs are for the command itself, and not for worker processes.
+    """
     from boundpaper.build.session import Session
 
-    with Session.opened(root(), jobs=jobs or 0, debug=bool(_context_values().get("debug"))) as opened:
+    with Session.opened(root(), jobs or 0, bool(_context_values().get("debug")), reserved) as opened:
         yield opened
 
 

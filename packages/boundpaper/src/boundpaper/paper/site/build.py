@@ -3,7 +3,6 @@
 import pickle
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 
 from markupsafe import Markup
@@ -24,9 +23,10 @@ from boundpaper.paper.site.search import search_files
 from boundpaper.store.files import write
 
 FOLDER = "out/site"
-SHARES = 6
-"""Number of calls that the pages of artifacts are divided into, so that no worker ends much later than the others."""
+SHARES = 40
+"""Number of calls that the pages of artifacts are divided into, so that no process ends much later than the others."""
 Files = Iterable[tuple[str, bytes]]
+_projects: dict[bytes, SiteProject] = {}  # the project in this process, with cached values, by its pickled form
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Part:
 
     paths: set[Path] = field(default_factory=set)
     changed: int = 0
-    used: dict[str, list[str]] = field(default_factory=dict)
+    used: dict[str, set[str]] = field(default_factory=dict)
     captions: dict[str, Markup] = field(default_factory=dict)
 
     def write(self, folder: Path, files: Files) -> None:
@@ -50,7 +50,7 @@ class Part:
         self.changed += other.changed
         self.captions |= other.captions
         for work, keys in other.used.items():
-            self.used.setdefault(work, []).extend(keys)
+            self.used.setdefault(work, set()).update(keys)
 
 
 def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]:
@@ -65,10 +65,11 @@ def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]
     unprinted = {key: label for key, label in labels.items() if not label and key.startswith("table:")}
     printed = {key: label for key, label in labels.items() if key not in unprinted}
     pickled = pickle.dumps(replace(project))  # without cached values
+    _projects[pickled] = project
     ended_histories = workers.call(histories, project.root)
     ended_parts = [workers.call(_write_part, pickled, folder, exhibit_pages, (unprinted,), unprinted)]
     site.write(folder, page_assets().items())
-    draw_pictures(project, workers.number)
+    draw_pictures(project, workers.number + 1)
     cells = {name: sorted(positions) for name, positions in reading.printed.items()}
     makers, revisions = [node.key for node in project.nodes if node.makes], ended_histories()
     for share in range(SHARES):
@@ -81,7 +82,7 @@ def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]
     site.write(folder, code_pages(project))
     site.write(folder, graph_pages(project))
     site.write(folder, artifact_list(project))
-    for ended in ended_parts:
+    for ended in reversed(ended_parts):  # so that the workers and this process approach each other
         site.add(ended())
     site.write(folder, exhibit_list(project, labels, site.captions))
     site.write(folder, search_files(project, reading, site.captions))
@@ -93,19 +94,11 @@ def _write_part(
     pickled: bytes, folder: Path, make_pages: Callable[..., Files], arguments: tuple[object, ...], keys: Iterable[str]
 ) -> Part:
     """Write the pages that a function makes of a pickled project; the part has the captions of the exhibits `keys`."""
-    project, part = _unpickled(pickled), Part()
-    project.used.clear()  # of the pages of an earlier call
+    project = _projects.get(pickled) or _projects.setdefault(pickled, pickle.loads(pickled))
+    part = Part(used=project.used)
     part.write(folder, make_pages(project, *arguments))
-    part.used = dict(project.used)
     part.captions = {key: short_caption(project, key) for key in keys}
     return part
-
-
-@lru_cache(1)
-def _unpickled(pickled: bytes) -> SiteProject:
-    """Return a project, which a worker keeps for later calls with the values that it caches."""
-    project: SiteProject = pickle.loads(pickled)
-    return project
 
 
 def write_files(folder: Path, files: Files) -> None:

@@ -116,7 +116,7 @@ def _link_citations(project: SiteProject, node: Node, text: str) -> Markup:
     """Return an exhibit's HTML with typeset formulas and linked citations, and record the citations."""
     linked, keys = link_citations(text, project.works, "../")
     for key in keys:
-        project.used.setdefault(key, []).append(node.key)
+        project.used.setdefault(key, set()).add(node.key)
     return typeset(linked)
 
 

@@ -65,7 +65,7 @@ def _artifact_page(
         places = [str(place) for place in frame["source"].dropna().unique()]
     work_keys = list(dict.fromkeys(project.work_of[place] for place in places if place in project.work_of))
     for key in work_keys:
-        project.used.setdefault(key, []).append(node.key)
+        project.used.setdefault(key, set()).add(node.key)
     claims = [row for row in project.claims if node.name in row["inputs"]]
     values = {
         "node": node,

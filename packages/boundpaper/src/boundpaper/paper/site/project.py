@@ -73,7 +73,7 @@ class SiteProject:
     jobs: Mapping[str, Job]
 
     @cached_property
-    def used(self) -> dict[str, list[str]]:
+    def used(self) -> dict[str, set[str]]:
         """Return the exhibits and artifacts that cite each work, by its key; filled while the pages are made."""
         return {}
 
