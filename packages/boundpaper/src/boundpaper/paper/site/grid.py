@@ -12,7 +12,7 @@ from boundpaper.typeset.armour import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS = 100
+ROWS = 50
 """Most rows of a table on a page; the file that the page links has all rows."""
 
 
