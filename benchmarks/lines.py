@@ -12,9 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 38_420,
-    "packages/keyquery": 27_830,
-    "analysis": 29_580,
+    "packages/boundpaper": 38_475,
+    "packages/keyquery": 27_825,
+    "analysis": 29_565,
     "tables": 7_085,
     "figures": 3_660,
     "tests": 60_895,
