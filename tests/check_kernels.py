@@ -55,11 +55,11 @@ def _variants() -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("environment", _variants(), ids=lambda each: "-".join(each.values()).replace(" ", "+"))
-def test_every_output_is_the_same_under_another_kernel(environment, shipped):
+def test_every_output_is_the_same_under_another_kernel(environment, built_project):
     script = Path(__file__).with_name("recompute.py")
     result = subprocess.run(
-        [sys.executable, str(script), str(shipped)],
-        cwd=shipped,
+        [sys.executable, str(script), str(built_project)],
+        cwd=built_project,
         env=os.environ | environment,
         capture_output=True,
         text=True,

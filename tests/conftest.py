@@ -53,7 +53,7 @@ def pytest_collection():
     return collected
 
 
-BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
+BUILT = {"project", "warm", "built_project", "golden", "built"}  # fixtures that copy or build the project
 # Test files that take at least ten seconds of CPU time, longest first.
 LONGEST = ["docs", "wheels", "extending", "cli_capture", "experiments_heads", "cli", "face_keyquery"]
 LONGEST += ["population_training", "population_retrained", "study", "cli_run", "own_paper"]
@@ -68,7 +68,7 @@ def pytest_collection_modifyitems(items):
         for item in items
         if BUILT & {*item.fixturenames} or {"latex", "models"} & {*item.keywords} or item.path.stem in rank
     }
-    analysed = {item.path for item in items if {"shipped", "warm"} & {*item.fixturenames}}
+    analysed = {item.path for item in items if {"built_project", "warm"} & {*item.fixturenames}}
     items.sort(key=lambda item: (item.path not in slow, item.path in analysed, rank.get(item.path.stem, len(LONGEST))))
     skip_without_tex(items, "run `python build.py doctor`")
 
@@ -82,9 +82,9 @@ def copy_project(target: Path) -> Path:
     """Copy the project without build outputs, and without measurements that are not committed."""
     ignored = shutil.ignore_patterns("out", ".*", "golden", "*.egg-info")
     shutil.copytree(ROOT, target, ignore=ignored)  # keeps time stamps, so that compiled files stay valid in every copy
-    shipped = set(_tracked("artifacts/measurements"))
+    committed = set(_tracked("artifacts/measurements"))
     for path in (target / "artifacts/measurements").glob("*/*"):
-        if path.relative_to(target).as_posix() not in shipped:
+        if path.relative_to(target).as_posix() not in committed:
             path.unlink()
     return target
 
@@ -132,7 +132,7 @@ def lab(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def shipped(tmp_path_factory):
+def built_project(tmp_path_factory):
     """Analyse this project, or a copy with the committed measurements only if there are others; return its root.
 
     The golden files were rendered from committed measurements only.
@@ -146,10 +146,10 @@ def shipped(tmp_path_factory):
 
 
 @pytest.fixture
-def warm(project, shipped):
+def warm(project, built_project):
     """Return a copy of the analysed project, in which a test rebuilds only what it changes."""
     for name in ("state", "checked", "bound", "claims"):
-        if (shipped / "out" / name).is_dir():
+        if (built_project / "out" / name).is_dir():
             ignored = shutil.ignore_patterns("lock", "*.part")
-            shutil.copytree(shipped / "out" / name, project / "out" / name, ignore=ignored)
+            shutil.copytree(built_project / "out" / name, project / "out" / name, ignore=ignored)
     return project

@@ -38,13 +38,13 @@ def test_bibliography_entries_name_at_least_five_authors():
     assert not [authors for authors in entries if authors.endswith(" and others") and authors.count(" and ") < 5]
 
 
-def test_finding_of_each_printed_caption_rests_on_verdicts_or_cells(shipped):
+def test_finding_of_each_printed_caption_rests_on_verdicts_or_cells(built_project):
     chapters = "".join(path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2")))
     printed = ["/".join(match) for match in re.findall(r"<< (figure|table)\('(\w+)'\)", chapters)]
     assert sorted(printed) == sorted(CAPTIONS), "tests/captions.yaml must list the exhibits that chapters print"
-    verdicts, outdated = read(shipped, "claims").set_index("claim")["verdict"], []
+    verdicts, outdated = read(built_project, "claims").set_index("claim")["verdict"], []
     for name, entry in CAPTIONS.items():
-        job, basis = exhibit_job(shipped, *name.split("/")), entry["rests on"]
+        job, basis = exhibit_job(built_project, *name.split("/")), entry["rests on"]
         finding = re.split(r"[.:](?=\s|$)| \[@", " ".join(job.call().caption.split()), maxsplit=1)[0]
         if re.sub(r"(?<![\w-])\d[\d,.]*(?<=\d)(?!\w)", "#", finding) != entry["says"]:
             outdated.append(f"{name} has another finding; check its basis and update tests/captions.yaml: {finding}")

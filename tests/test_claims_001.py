@@ -423,8 +423,8 @@ def test_alpha_change_is_the_fall_as_a_share_of_its_start():
 def test_values_read_from_figures_are_compared_between_two_documents(claim):
     from analysis.claims.s001 import visual as s001_visual
 
-    pairs = {"c001_visual_same": "MAPS", "c001_heads_same": "BUNDLES", "c001_weights_same": "WEIGHTS"}
-    names = getattr(s001_visual, pairs[claim])
+    constant_by_claim = {"c001_visual_same": "MAPS", "c001_heads_same": "BUNDLES", "c001_weights_same": "WEIGHTS"}
+    names = getattr(s001_visual, constant_by_claim[claim])
 
     def table(text):
         lines = [(key, text, "", "", "what", None) for key in names] + [

@@ -54,8 +54,8 @@ def test_table_prints_every_format(warm):
         (["table"], ["Missing argument"]),
     ],
 )
-def test_wrong_usage_has_exit_code_2(shipped, arguments, message):
-    fails(run(shipped, *arguments), *message, code=2)
+def test_wrong_usage_has_exit_code_2(built_project, arguments, message):
+    fails(run(built_project, *arguments), *message, code=2)
 
 
 def test_table_with_a_missing_column_is_reported(warm):
@@ -186,9 +186,9 @@ def test_shell_completion_finds_the_project_root():
     assert root() == ROOT  # no command has started
 
 
-def test_up_to_date_build_imports_no_heavy_package(shipped):
-    run(shipped, "table", "ap_drop")
-    light = imported(shipped, "table", "ap_drop")
+def test_up_to_date_build_imports_no_heavy_package(built_project):
+    run(built_project, "table", "ap_drop")
+    light = imported(built_project, "table", "ap_drop")
     assert not light & {"pandas", "numpy", "jinja2", "yaml", "frictionless", "torch", "scipy"}
 
 
@@ -211,16 +211,16 @@ def test_clean_removes_out(project):
     assert not (project / "out").exists()
 
 
-def test_version_option_prints_the_project_version(shipped):
-    result = run(shipped, "--version")
+def test_version_option_prints_the_project_version(built_project):
+    result = run(built_project, "--version")
     assert result.returncode == 0
     assert f'version = "{result.stdout.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
 
 
-def test_doctor_and_completion_print_their_report(shipped):
-    assert "()" not in run(shipped, "doctor").stdout
-    assert "Python 3" in run(shipped, "doctor").stdout
-    assert "_BUILD_PY_COMPLETE" in run(shipped, "completion", "bash").stdout
+def test_doctor_and_completion_print_their_report(built_project):
+    assert "()" not in run(built_project, "doctor").stdout
+    assert "Python 3" in run(built_project, "doctor").stdout
+    assert "_BUILD_PY_COMPLETE" in run(built_project, "completion", "bash").stdout
 
 
 def test_missing_package_error_gives_the_install_command(project):

@@ -55,7 +55,7 @@ def test_studies_and_claims_receive_only_examined_rows(kind, rows, tmp_path, mon
 
 
 def with_added_model(name):
-    """Return a source with rows of another document's model added: copies of a known model with extreme values."""
+    """Return a source with a further model, of another document: a known model's rows, with extreme printed values."""
     frame = source(name)
     rows = frame[frame["model"] == KNOWN].assign(model=ADDED, source="005 T1")
     if "printed" not in frame.columns:

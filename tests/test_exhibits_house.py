@@ -39,8 +39,8 @@ def panel(*series, **options):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_follows_the_house_rules(name, shipped):
-    grid = read(exhibit_job(shipped, "table", name).call(), name)
+def test_every_table_follows_the_house_rules(name, built_project):
+    grid = read(exhibit_job(built_project, "table", name).call(), name)
     problems = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
     assert not problems, "\n".join(problems)
     assert name in SUPPLEMENT or not constant_columns(grid), "columns with a single value"
@@ -50,8 +50,8 @@ def test_every_table_follows_the_house_rules(name, shipped):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_follows_the_house_rules(name, shipped):
-    figure = exhibit_job(shipped, "figure", name).call()
+def test_every_figure_follows_the_house_rules(name, built_project):
+    figure = exhibit_job(built_project, "figure", name).call()
     problems = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
     assert not problems, "\n".join(problems)
     source = tex(figure, name)
@@ -162,10 +162,10 @@ def test_labels_at_points_and_rules_do_not_overlap_lines():
     assert "line width=0.35pt] (axis description cs:" in short, "the line's end is connected to its label"
 
 
-def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(shipped):
-    frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
+def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(built_project):
+    frame = pd.read_csv(built_project / "artifacts/results/anchoring_curves.csv")
     rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
-    curves = exhibit_job(shipped, "figure", "delta_p").call().panels[0].series
+    curves = exhibit_job(built_project, "figure", "delta_p").call().panels[0].series
     named_curves = [curve for curve in curves if curve.label[1:2] == ":"]
     for entity, name in {"A": "tiny-rope", "B": "tiny-continued", "C": "tiny-drope"}.items():
         for above, layers in rows[rows["model"] == name].sort_values("layer").groupby("above_chance"):
@@ -260,13 +260,13 @@ def test_every_estimator_has_a_description():
         estimator_phrase("guess", "earlier")
 
 
-def test_printed_ledger_lists_failing_claims_by_severity(shipped):
-    ledger = pd.read_csv(shipped / "artifacts/results/claims.csv", dtype=str)
-    hypotheses = set(pd.read_csv(shipped / "artifacts/results/hypotheses.csv")["claim"])
+def test_printed_ledger_lists_failing_claims_by_severity(built_project):
+    ledger = pd.read_csv(built_project / "artifacts/results/claims.csv", dtype=str)
+    hypotheses = set(pd.read_csv(built_project / "artifacts/results/hypotheses.csv")["claim"])
     failing = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
     for name, severity in (("claims_failures", "headline"), ("claims_further", "supporting")):
         expected = failing[(failing["kind"] == "statement") & (failing["severity"] == severity)]
-        table = exhibit_job(shipped, "table", name).call()
+        table = exhibit_job(built_project, "table", name).call()
         assert set(table.rows["claim"]) == set(expected["claim"]) - hypotheses
         assert table.rows["part"].nunique() == expected.loc[~expected["claim"].isin(hypotheses), "failure"].nunique()
         words = [cell.words for row in read(table, name).rows for cell in row]

@@ -91,14 +91,15 @@ def test_an_edited_result_is_computed_again(built):
     assert path.read_text() == before
 
 
-def test_every_artifact_and_exhibit_is_used(shipped):
-    graph = load(shipped, FactReader(shipped, shipped / "out/state/facts.json"))
+def test_every_artifact_and_exhibit_is_used(built_project):
+    graph = load(built_project, FactReader(built_project, built_project / "out/state/facts.json"))
     assert not graph.faults
     assert not [step.key for step in graph.steps.values() if step.fault]
     thesis = set(graph.order(["thesis:thesis"]))
     exhibits = {key for key, step in graph.steps.items() if step.kind.name in ("table", "figure")}
-    supplement = set(metadata.read(shipped).supplement)
+    supplement = set(metadata.read(built_project).supplement)
     assert {key.partition(":")[2] for key in exhibits - thesis} == supplement, "exhibits in no chapter must be declared"
     results = {step.targets[0] for step in graph.steps.values() if step.kind.artifact and step.targets}
-    stale = {path.relative_to(shipped).as_posix() for path in (shipped / "artifacts/results").glob("*.csv")} - results
+    files = (built_project / "artifacts/results").glob("*.csv")
+    stale = {path.relative_to(built_project).as_posix() for path in files} - results
     assert not stale, f"results without a study: {sorted(stale)}"

@@ -19,10 +19,10 @@ FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name ==
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in DUMPS])
-def test_table_equals_its_golden_files(name, shipped, golden):
+def test_table_equals_its_golden_files(name, built_project, golden):
     from boundpaper.tables.render import render
 
-    table = exhibit_job(shipped, "table", name).call()
+    table = exhibit_job(built_project, "table", name).call()
     golden(f"tables/{name}.tex", render(table, name, "latex"))
     golden(f"tables/{name}.md", render(table, name, "markdown"))
 
@@ -53,13 +53,13 @@ def test_ledger_table_matches_its_golden_file(golden):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figure_equals_its_golden_file(name, shipped, golden):
+def test_figure_equals_its_golden_file(name, built_project, golden):
     from boundpaper.figures.render import float_tex, tex
     from boundpaper.figures.units import contradicted_unit
 
-    job = exhibit_job(shipped, "figure", name)
+    job = exhibit_job(built_project, "figure", name)
     figure = job.call()
-    assert contradicted_unit(shipped, job.artifacts, job.frames, figure) == ""
+    assert contradicted_unit(built_project, job.artifacts, job.frames, figure) == ""
     golden(f"figures/{name}.tex", frozen(tex(figure, name)))
     golden(f"figures/{name}.float.tex", float_tex(figure, name))
 
@@ -90,10 +90,10 @@ def test_every_golden_file_has_its_exhibit():
         assert golden_names <= set(names), f"remove the golden files of {sorted(golden_names - set(names))}"
 
 
-def test_committed_results_agree_with_what_the_studies_compute(shipped):
+def test_committed_results_agree_with_what_the_studies_compute(built_project):
     folder = "artifacts/results"
     committed = files_at(ROOT, "HEAD", folder, ".csv")
-    assert committed == {path.stem for path in (shipped / folder).glob("*.csv")}
+    assert committed == {path.stem for path in (built_project / folder).glob("*.csv")}
     for name in sorted(committed):
-        old = at_revision(ROOT, "HEAD", f"{folder}/{name}.csv")
-        assert agree((old or "").encode(), (shipped / folder / f"{name}.csv").read_bytes()), f"{name} differs from HEAD"
+        old, new = at_revision(ROOT, "HEAD", f"{folder}/{name}.csv"), built_project / folder / f"{name}.csv"
+        assert agree((old or "").encode(), new.read_bytes()), f"{name} differs from HEAD"

@@ -161,9 +161,11 @@ def test_printed_outcomes_stay_at_every_width(width, base, end):
     tests = read(ROOT, "retrained_tests").set_index("item")
     members = read(ROOT, "retrained_models").query(f"base == {base}")[["model", "arm", "seed"]]
     aligned = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")
-    swapped = read(ROOT, "retrained_exchange").query(f"width == {width} and apart_high - apart_low == away_high == 512")
-    assert swapped.empty == (width not in (1, 16))
-    for family, rows in [("reach_aligned", aligned), ("exchange", swapped)][: 1 if swapped.empty else 2]:
+    exchanged = read(ROOT, "retrained_exchange").query(
+        f"width == {width} and apart_high - apart_low == away_high == 512"
+    )
+    assert exchanged.empty == (width not in (1, 16))
+    for family, rows in [("reach_aligned", aligned), ("exchange", exchanged)][: 1 if exchanged.empty else 2]:
         level = rows.merge(members, on="model").groupby(["arm", "low", "seed"]).mean(numeric_only=True)
         printed, p = tests[tests["family"] == f"{family}{end}"], pd.Series(dtype=float)
         for item in printed.index:

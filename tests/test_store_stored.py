@@ -55,18 +55,18 @@ def freshness(folder):
 
 
 def traced(folder):
-    known = StepCache(folder)
-    known.value("table:heights", "1", lambda: [["bean", "0.5"]])
-    known.save()
+    cache = StepCache(folder)
+    cache.value("table:heights", "1", lambda: [["bean", "0.5"]])
+    cache.save()
     return folder / TRACED, lambda: StepCache(folder).values
 
 
 def numbers(folder):
     (folder / "heights.csv").write_text("height\n0.5\nabout 0.75 m\n")
-    known = StepCache(folder, NUMBERS)
-    matches = [known.may_match(folder, "heights.csv", "1", SearchedNumber.read(text)) for text in ("0.75", "0.6")]
+    cache = StepCache(folder, NUMBERS)
+    matches = [cache.may_match(folder, "heights.csv", "1", SearchedNumber.read(text)) for text in ("0.75", "0.6")]
     assert matches == [True, False]
-    known.save()
+    cache.save()
     return folder / NUMBERS, lambda: StepCache(folder, NUMBERS).values
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import keyquery as kq
-from analysis.claims.thesis.captures import thesis_estimator_turns
+from analysis.claims.thesis.captures import thesis_pooled_rotation
 from analysis.studies.crossmodel import bins
 from analysis.studies.crossmodel._fates import FACTORS
 from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share, one_position_plasticity
@@ -181,6 +181,6 @@ def test_what_turning_adds_is_judged_both_ways(changed, level, fall):
     bounds = pd.DataFrame({"kept_low": [0.2], "kept_high": [0.5], "kept_least": [0.6]})
     profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, case["last"]]})
     case_factors = factors(along=case["along"], random=case["random"])
-    verdicts = thesis_estimator_turns(pd.DataFrame(shares | {"aligned": 0.6}), bounds, case_factors, profiles)
+    verdicts = thesis_pooled_rotation(pd.DataFrame(shares | {"aligned": 0.6}), bounds, case_factors, profiles)
     assert {verdict.key: verdict.verdict for verdict in verdicts} == {"level": level, "fall": fall}
     assert changed or verdicts[0].recomputed == "14 to 20 %"

@@ -116,13 +116,13 @@ def test_family_declarations_are_consistent():
     assert set(families["role"]) == {"primary", "post hoc", "sensitivity", "dependent"}
 
 
-def results(shipped):
+def results(built_project):
     """Return the results that contain statistical tests, by name."""
     by_name = {}
-    for path in sorted((shipped / "artifacts/results").glob("*.csv")):
-        if resource(shipped, path.stem) is None:
+    for path in sorted((built_project / "artifacts/results").glob("*.csv")):
+        if resource(built_project, path.stem) is None:
             continue  # left by a study that no longer exists
-        frame = read(shipped, path.stem)
+        frame = read(built_project, path.stem)
         if {"study", "comparison", "test", "p_value", "adjustment"} <= set(frame.columns):
             by_name[path.stem] = frame
     return by_name
@@ -135,10 +135,10 @@ SEPARATE = {  # families that are corrected separately for each subject, as thei
 }
 
 
-def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
-    families = read(shipped, "test_families")
+def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(built_project):
+    families = read(built_project, "test_families")
     used = set()
-    for name, tests in results(shipped).items():
+    for name, tests in results(built_project).items():
         by_family = defaultdict(list)
         for position, row in tests.iterrows():
             declarations = [
@@ -165,13 +165,13 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
     assert set(unused["result"]) <= {"knowledge_protocols"}, unused
 
 
-def test_no_test_occurs_twice_with_different_adjusted_p(shipped):
+def test_no_test_occurs_twice_with_different_adjusted_p(built_project):
     """Tests with equal numbers are one test; ranks and counts may agree by chance, so their names must agree too.
 
     A test without correction may be repeated.
     """
     first_seen: dict[tuple, tuple[str, object]] = {}
-    for name, tests in results(shipped).items():
+    for name, tests in results(built_project).items():
         for _, row in tests[tests["p_adjusted"].notna()].iterrows():
             continuous = row["test"].startswith("pearson") or row["test"].endswith(("_t", "_difference", "_contrast"))
             exact = pd.isna(row["estimate"]) or float(row["estimate"]) == round(float(row["estimate"]), 6)

@@ -22,10 +22,10 @@ NAMELESS = "encrypted, or without an identity"
 
 
 @pytest.fixture(scope="module")
-def thesis(shipped):
-    result = run(shipped, "paper")
+def thesis(built_project):
+    result = run(built_project, "paper")
     assert result.returncode == 0, result.stderr
-    return shipped / "out/thesis.pdf"
+    return built_project / "out/thesis.pdf"
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +106,13 @@ def test_known_numbers_are_printed_in_the_text(text, number):
     assert number in text
 
 
-def test_the_second_build_does_nothing_and_a_further_pass_changes_nothing(shipped, thesis, tmp_path):
+def test_the_second_build_does_nothing_and_a_further_pass_changes_nothing(built_project, thesis, tmp_path):
     before = thesis.read_bytes()
-    assert run(shipped, "paper").returncode == 0
+    assert run(built_project, "paper").returncode == 0
     assert thesis.read_bytes() == before
 
 
-def test_all_golden_tables_compile_in_one_document(tmp_path, shipped):
+def test_all_golden_tables_compile_in_one_document(tmp_path, built_project):
     tables = sorted((GOLDEN / "tables").glob("*.tex"))
     assert tables
     preamble = looks.preamble(ROOT)
@@ -130,11 +130,11 @@ def test_all_golden_tables_compile_in_one_document(tmp_path, shipped):
     assert not [str(warning) for warning in log.warnings if warning.kind == "overfull box"]
 
 
-def test_every_golden_figure_compiles_with_its_own_source(shipped, thesis):
+def test_every_golden_figure_compiles_with_its_own_source(built_project, thesis):
     supplement = set(metadata.read(ROOT).supplement)
     golden = [path for path in (GOLDEN / "figures").glob("*.tex") if not path.name.endswith(".float.tex")]
     figures = [path for path in golden if path.stem not in supplement]
     assert len(figures) > len(golden) / 4
     for path in figures:
-        assert frozen((shipped / "out/figures" / path.name).read_text()) == path.read_text(), path.name
-        assert (shipped / "out/figures" / path.name).with_suffix(".pdf").stat().st_size > 1000
+        assert frozen((built_project / "out/figures" / path.name).read_text()) == path.read_text(), path.name
+        assert (built_project / "out/figures" / path.name).with_suffix(".pdf").stat().st_size > 1000

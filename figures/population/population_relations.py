@@ -1,4 +1,4 @@
-"""Loss of passkeys with length against metrics of the heads, one point per model of the population."""
+"""Decline of passkey accuracy with length, plotted against metrics of the heads, one point per model."""
 
 import pandas as pd
 

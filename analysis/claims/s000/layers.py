@@ -183,7 +183,7 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
 
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
-    """The profile of layer 16 is nearly flat: it ranges over 0.087 across the deciles."""
+    """The profile of layer 16 is nearly flat: its range across the deciles is 0.087."""
     reported = quote(nope_stated, statement="extremes_range")
     layer = quote(nope_stated, statement="extremes_range_layer").printed
     deciles = decile_profiles.set_index("model")[DECILES]

@@ -85,7 +85,7 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
 
 
 @claim("thesis, Attention plasticity across models")
-def thesis_estimator_turns(
+def thesis_pooled_rotation(
     bin_kept: pd.DataFrame, bin_bounds: pd.DataFrame, bin_factors: pd.DataFrame, decile_profiles: pd.DataFrame
 ) -> list[Verdict]:
     """Pooling queries that rotation turned raises plasticity, and can explain a part of its fall (post hoc)."""

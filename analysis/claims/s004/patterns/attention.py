@@ -78,7 +78,7 @@ def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) ->
 
 @claim("004, 8.2 Method")
 def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
-    """The attention to BOS from which on a head counts as a sink is the same as in Experiment 4."""
+    """The threshold of attention to BOS, above which a head counts as a sink, is the same as in Experiment 4."""
     formula = quote(drope_stated, statement="s5_1_sink_threshold_formula")
     return compare(
         quote(drope_stated, statement="s8_2_sink_threshold"),

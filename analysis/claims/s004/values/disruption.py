@@ -73,11 +73,11 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     text_test = pick(
         disruption_tests, comparison=BOUNDS["independent_t_p", "RoPE against DroPE"], test="log_perplexity_contrast"
     )
-    distinct_counts = [int(count) for count in disruption_trials["massive_values"]]
+    value_counts = [int(count) for count in disruption_trials["massive_values"]]
     return judge(
-        min(distinct_counts) > 1,
-        f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(distinct_counts)} distinct "
-        f"{'value, a copied one,' if min(distinct_counts) == 1 else 'values'} a model, on the text set that chose the "
+        min(value_counts) > 1,
+        f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(value_counts)} distinct "
+        f"{'value, a copied one,' if min(value_counts) == 1 else 'values'} a model, on the text set that chose the "
         f"dimensions; the unit is the text set, n = {text_test['n']}, where Student's t gives p = "
         f"{text_test['p_value']:.3f} for normal changes and the signs alone allow none below "
         f"{2 / 2 ** int(text_test['n']):.2f}.",

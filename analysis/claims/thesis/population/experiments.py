@@ -70,7 +70,7 @@ def _corrected_p(asked_rows: pd.DataFrame) -> pd.DataFrame:
 
 @claim("thesis, A population of small models")
 def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
-    """Without rotation, more of a model's wrong passkeys have digits inserted, or one digit of a run lost.
+    """Without rotation, more of a model's wrong answers have an inserted digit, or lack one of several equal digits.
 
     Post hoc, up to twice the training length. Inserted digits were asked about first; lost digits were added because
     the answers that the DroPE report quotes have lost a digit of a run. Exact sign flips, Holm over both kinds.

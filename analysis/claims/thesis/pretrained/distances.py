@@ -1,4 +1,4 @@
-"""Claims of the thesis on plasticity by two distances in pretrained models."""
+"""Claims on how plasticity in pretrained models depends on the distances between keys and to the query."""
 
 from collections.abc import Iterator
 

@@ -172,7 +172,7 @@ def test_build_errors_name_the_figure_file(tmp_path, monkeypatch):
         build(job(tmp_path, monkeypatch, body))
 
 
-def test_printed_values_extend_the_axis_only_beyond_the_bars():
+def test_printed_values_add_room_above_the_bars_and_none_below_zero():
     text = tex(panel(Bars(x=["a", "b", "c"], y=[1, 50, 100], values=True)), "room")
     low, high = map(float, re.findall(r"ymin=(\S+), ymax=(\S+),", text)[0])
     assert low == 0

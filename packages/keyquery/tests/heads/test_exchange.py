@@ -70,7 +70,7 @@ def test_crowding_grows_with_the_planted_position_effect(width, position):
 
 
 @pytest.mark.parametrize("width", [1, 4, 32])
-def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
+def test_without_rotation_the_position_part_is_zero_and_the_drift_is_the_linear_slope(width):
     """Without rotation the position part is 0, and a planted drift is the slope over the keys' distances."""
     pairs = exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
     assert not pairs.sway.any()

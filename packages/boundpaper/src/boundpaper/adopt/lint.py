@@ -101,7 +101,7 @@ class NumberIndex:
         pairs = sorted(numbers, key=lambda pair: pair[0])
         return cls([value for value, _ in pairs], [cell for _, cell in pairs])
 
-    def near(self, low: Decimal, high: Decimal) -> list[DataCell]:
+    def between(self, low: Decimal, high: Decimal) -> list[DataCell]:
         """Return the cells with values from `low` to `high`; each bound is widened by the rounding error of floats."""
         error = 1e-12 * max(abs(float(low)), abs(float(high)))
         return self.cells[bisect_left(self.values, float(low) - error) : bisect_right(self.values, float(high) + error)]
@@ -128,7 +128,7 @@ def candidates(numeral: TypedNumber, index: NumberIndex) -> list[Candidate]:
     if numeral.value > 0 and "+" not in numeral.format:
         variants += [(scale, -value, f"!{format}", False) for scale, value, format, _ in variants]
     for scale, value, format, is_plain in variants:
-        for cell in index.near((value - half_unit) / scale, (value + half_unit) / scale):
+        for cell in index.between((value - half_unit) / scale, (value + half_unit) / scale):
             assert cell.number is not None
             number = cell.number * scale
             if cell.address in candidate_by_address or not number or round_half_up(number, numeral.decimals) != value:

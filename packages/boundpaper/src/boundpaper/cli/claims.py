@@ -13,14 +13,14 @@ from boundpaper.cli.project import completion_of, print_paged, root, session, st
 @click.option("--source", help="Only claims of this document (a key of artifacts/sources/documents.csv).")
 @click.option("--verdict", help="Only claims with this verdict.")
 @click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
-@click.option("--check", "strict", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
+@click.option("--check", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
 @click.option("--against", metavar="REV", help="Git revision that --check compares with [HEAD].")
 def claims(
     names: tuple[str, ...],
     source: str | None,
     verdict: str | None,
     severity: str | None,
-    strict: bool,
+    check: bool,
     against: str | None,
 ) -> None:
     """Print the ledger, or all details of the claims NAMES.
@@ -29,11 +29,11 @@ def claims(
     """
     from boundpaper.claims.show import short_report
 
-    if against and not strict:
+    if against and not check:
         raise click.UsageError("--against REV sets the revision for --check; give both")
-    if strict and (names or source or verdict or severity):
+    if check and (names or source or verdict or severity):
         raise click.UsageError("--check compares the whole ledger; give no names and no other options")
-    if strict:
+    if check:
         _check_ledger(against or "HEAD")
     elif names:
         _show_claims(names)

@@ -232,7 +232,7 @@ def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
     scratch = out / DRAFT
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
-    latex.pdflatex_past_errors(document, cwd=out, output=DRAFT, job="thesis")
+    latex.pdflatex_despite_errors(document, cwd=out, output=DRAFT, job="thesis")
     log_file, pdf = scratch / "thesis.log", scratch / "thesis.pdf"
     report = log.Log((), (), False)
     if log_file.is_file():

@@ -343,7 +343,7 @@ def check(table: Table, name: str) -> None:
 
 
 def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield each text that the author wrote, after a description of it such as "caption"."""
+    """Yield the texts that the author wrote, each as a pair of a description, such as "caption", and the text."""
     yield "caption", table.caption
     yield "short caption", table.short or ""
     yield from (("note", note) for note in table.notes)

@@ -17,7 +17,7 @@ Document = tuple[list[str], list[float]]
 
 
 def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Document:
-    """Return a document that ends with an answer, or plain text if `answer` is empty."""
+    """Return a document of words, of an answer, if `answer` is not empty, and of a full stop."""
     stop_weight = ANSWER if answer else 1.0
     return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [stop_weight]
 

@@ -80,7 +80,7 @@ def dump_format(preamble: str, *, cwd: Path, output: str, fmt: str, timeout: flo
     return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
 
 
-def pdflatex_past_errors(
+def pdflatex_despite_errors(
     document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT
 ) -> process.CompletedProgram:
     """Run one pass of pdflatex that continues after errors, so that its log lists all of them; it may write a PDF."""

@@ -58,16 +58,16 @@ def recall_large_better(recall_tests: pd.DataFrame) -> Verdict:
 @claim("recall, Near and far")
 def recall_near_large(recall_shares: pd.DataFrame) -> Verdict:
     """The large reader recalls near words better than far ones."""
-    return _nearer(recall_shares, "reader-l")
+    return _judge_near_above_far(recall_shares, "reader-l")
 
 
 @claim("recall, Near and far")
 def recall_near_small(recall_shares: pd.DataFrame) -> Verdict:
     """The small reader recalls near words better than far ones."""
-    return _nearer(recall_shares, "reader-s")
+    return _judge_near_above_far(recall_shares, "reader-s")
 
 
-def _nearer(shares: pd.DataFrame, reader: str) -> Verdict:
+def _judge_near_above_far(shares: pd.DataFrame, reader: str) -> Verdict:
     near, far = (pick(shares, reader=reader, place=place) for place in ("near", "far"))
     distinct = near["low"] > far["high"]
     reason = f"Near {near['low']:.1f} to {near['high']:.1f}, far {far['low']:.1f} to {far['high']:.1f} percent."
