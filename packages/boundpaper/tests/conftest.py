@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def specimen(tmp_path_factory):
-    """Return the specimen, its files copied over the frame that `new` writes; tests do not change it."""
+    """Return the specimen: its files, copied over the new paper that `new` writes; tests do not change the result."""
     return specimens.begin(tmp_path_factory.mktemp("specimen") / "paper")
 
 

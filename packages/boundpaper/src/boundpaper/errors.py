@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 
 def install_line(extra: str = "") -> str:
-    """Return the shell command that installs the project and its optional groups `extra`, such as `press,test`."""
+    """Return the shell command that installs the project with the optional dependencies `extra` (`press,test`)."""
     return f"{sys.executable} -m pip install -c constraints.txt " + (f"'.[{extra}]'" if extra else ".")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def origins_in(stub: str) -> dict[str, tuple[str, str]]:
-    """Return the module and the original name of every name that a stub imports, by name.
+    """Return, for each name that a stub imports, its module and its original name in this module.
 
     A function that a stub declares is a callable subpackage; its module is empty.
     """

@@ -84,12 +84,12 @@ def project_or_none() -> Path | None:
 
 
 def project_above(folder: Path) -> Path | None:
-    """Return `folder` or the nearest folder above it that belongs to a project; None if there is none."""
+    """Return the nearest folder of a project (with `MARK`): `folder` or a folder above it; None if there is none."""
     return next((path for path in (folder, *folder.parents) if (path / MARK).is_file()), None)
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Return the folders of the packages that steps use, by name: relative to the project, or else installed."""
+    """Return the folders of the packages that steps use, by name: paths in the project, else installed folders."""
     folders = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
     return folders if "boundpaper" in folders else _installed_packages() | folders
 

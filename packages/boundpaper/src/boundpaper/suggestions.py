@@ -1,4 +1,4 @@
-"""Suggest the known names nearest to an unknown name, in the words of an error message."""
+"""Write the part of an error message that suggests the known names most similar to an unknown name."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The linter finds values typed by hand in LaTeX, but no numbers of layout, names, years and references."""
+"""The linter finds values typed by hand in LaTeX, and ignores numbers in layout, names, years and references."""
 
 from pathlib import Path
 

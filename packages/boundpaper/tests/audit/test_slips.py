@@ -173,7 +173,7 @@ def test_correct_text_has_no_findings(text):
 
 
 def _table_with_slip(rng, formula, unit=""):
-    """Return rows whose last column is computed from two others, with a wrong digit in one row, and its index."""
+    """Return rows whose last column follows from two others but has a wrong digit in one row, and this row's index."""
     pairs = [[round(rng.uniform(20, 90), 1) for _ in "ab"] for _ in range(8)]
     rows = [[f"lamp {i}", f"{a:.1f}", f"{b:.1f}", f"{formula(a, b):.1f}{unit}"] for i, (a, b) in enumerate(pairs)]
     row = rng.randrange(8)

@@ -186,7 +186,7 @@ def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
 
 @pytest.mark.parametrize("settled", [True, False])
 def test_changed_file_is_hashed_again_despite_its_old_time(project, monkeypatch, settled):
-    """The file is read again because its status changed or, if that looks the same, because the file is recent."""
+    """The file is read again because its status changed or, with an equal status, because the file is recent."""
     path = project.root / "a.txt"
     monkeypatch.setattr(facts, "SETTLED", -1 if settled else 10**20)
     if not settled:

@@ -1,4 +1,4 @@
-"""Claims judged by p alone are refused: p = .10 would be called contradicted."""
+"""Claims judged by p alone are refused, since a claim with p = .10 would be called contradicted."""
 
 import pytest
 

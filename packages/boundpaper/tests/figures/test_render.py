@@ -181,7 +181,7 @@ def test_printed_values_add_room_above_the_bars_and_none_below_zero():
 
 
 def test_no_marker_is_drawn_on_the_frame_of_a_narrow_panel():
-    """The margin is more than half a mark, whereas a fixed share of the range can be less in a narrow panel."""
+    """The margin is wider than half a mark, which a fixed share of the range may not be in a narrow panel."""
     points = Points(x=[1.0, 2.0], y=[0.0, 1.0], entity="neutral")
     figure = Figure(panels=[Panel(series=[points])] * 3, columns=3, height=30, caption="x")
     for placed in lay_out(figure, "narrow", 0.0).panels:

@@ -114,7 +114,7 @@ def built(tmp_path: Path, built_once: Path) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, picture: bytes, request: pytest.FixtureRequest) -> Callable[..., Path]:
-    """Return a function that writes a project; unless `cold`, the project has the format of the usual preamble."""
+    """Return a function that writes a project, with the precompiled format of the usual preamble unless `cold`."""
 
     def make(name: str = "project", cold: bool = False) -> Path:
         root = write_steps(tmp_path / name, picture)

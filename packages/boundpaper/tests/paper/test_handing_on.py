@@ -74,7 +74,7 @@ def built(analysed, tmp_path_factory):
 
 
 def link_counts(root):
-    """Return the number of links to each destination and address of the PDF; no link has a box."""
+    """Check that no link of the PDF has a box; return the number of links to each destination and address."""
     reader = pypdf.PdfReader(root / "out/thesis.pdf")
     destinations, counts = reader.named_destinations, Counter[str]()
     for page in reader.pages:
@@ -243,7 +243,7 @@ def test_all_faults_are_reported_and_the_last_good_pdf_is_kept(built, tmp_path):
 
 @pytest.mark.latex
 def test_the_pdf_names_its_author(built, tmp_path):
-    """The author comes from the metadata or, without one there, from CITATION.cff."""
+    """The author comes from the metadata or, if the metadata name no author, from CITATION.cff."""
     assert yaml.safe_load((built / "paper/metadata.yaml").read_text())["author"] == "Nobody"
     assert pypdf.PdfReader(built / "out/thesis.pdf").metadata["/Author"] == "Nobody"
     (tmp_path / "CITATION.cff").write_text(

@@ -60,7 +60,7 @@ def test_the_note_is_for_small_samples():
 
 
 def test_sign_flip_test_of_few_pairs_has_no_detectable_effect():
-    """The smallest p is 1/16 with five signs, and 1/128, which is between .05 / 7 and .05 / 6, with eight."""
+    """The smallest p is 1/16 with five signs and 1/128 with eight; 1/128 is between .05 / 7 and .05 / 6."""
     assert smallest_d_flips(5) is None
     assert smallest_d_flips(8, alpha=0.05 / 7) is None
     assert smallest_d_flips(8, alpha=0.05 / 6) > smallest_d_flips(8) > smallest_d_z(8) - 0.05

@@ -1,4 +1,4 @@
-"""Proportions, and degradation measured from chance."""
+"""Proportions, and degradation as a fraction of the accuracy above chance."""
 
 import math
 

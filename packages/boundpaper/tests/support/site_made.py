@@ -63,7 +63,7 @@ def words(element) -> str:
 
 
 def addresses(tree) -> list[tuple[str, str]]:
-    """Return attribute and value of everything in a page that names another file."""
+    """Return the name and value of each `href` and `src` attribute in a page."""
     return [
         (name, element.get(name))
         for element in tree.iter()

@@ -23,7 +23,7 @@ def run(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subpr
 
 
 def new(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Write the frame of a new paper; run outside of other papers, since their packages would be imported."""
+    """Write a new paper by `new`, run outside of other papers, since otherwise their packages would be imported."""
     command = [sys.executable, "-m", "boundpaper", "new", str(folder), *options]
     return subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, check=False)
 

@@ -1,4 +1,4 @@
-"""A warmed interpreter that also has the engine, since all projects of the engine's tests use the same one."""
+"""A warmed interpreter that also imports the engine, since all projects of the engine's tests use the same engine."""
 
 import sys
 from pathlib import Path

@@ -60,7 +60,7 @@ NASTY = pd.DataFrame(
 
 
 def compiled(folder: Path, document: str) -> str:
-    """Return the log of pdflatex for a document, run until its references and column widths are known."""
+    """Run pdflatex until a document's references and column widths are known, and return the last log."""
     (folder / "main.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "main.tex"]
     for _ in range(3):

@@ -287,7 +287,7 @@ def _expanded(text: str) -> str:
 
 
 def _right(text: str, pieces: Pieces) -> tuple[str, ...]:
-    """Return the symbols to the right of a number's last digit before the point, sorted."""
+    """Return, sorted, the symbols that follow the integer part of a number."""
     expanded, lead = _expanded(text), _expanded(glyphs(pieces[0].tokens, "latex"))
     assert expanded.startswith(lead)
     return tuple(sorted(re.findall(r"\^.|\$[^$]*\$|\\.|.", expanded[len(lead) :])))

@@ -45,7 +45,7 @@ def capture(
     batch: int = 1,
     stream: bool = False,
 ) -> Capture:
-    """Write a model's queries and keys over texts to a folder, and open this capture; a rerun resumes a stopped one.
+    """Write a model's queries and keys over texts to a folder, and open this capture; a rerun resumes a stopped run.
 
     Parameters
     ----------

@@ -178,5 +178,5 @@ def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) 
         for line in summary({experiment: as_text(table[table["model"] == model].to_csv(index=False))}, str(model))
     ]
     if not summaries:
-        raise DataError(f"{experiment}: it has no summarised quantity; name an experiment of `run`, or model_metrics")
+        raise DataError(f"{experiment}: no summarised quantity; name an experiment that `run` has, or model_metrics")
     return summaries

@@ -114,7 +114,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> str:
-    r"""Return the topmost file with `\documentclass` and a body; of several, return the only file with a usual name."""
+    r"""Return the file nearest to `root` that begins a document; if several do, the only one with a usual name."""
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         code = source.read(path, path.name).code

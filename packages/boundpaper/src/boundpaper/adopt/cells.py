@@ -47,7 +47,7 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Data:
-    """All cells by address, the data files with rows by table name, and the addresses of each file by table name."""
+    """All cells by address, and, by table name, the data files that have rows and the addresses in each data file."""
 
     cells: Mapping[str, DataCell]
     tables: Mapping[str, DataTable]
@@ -82,7 +82,7 @@ def _nearest_address(address: str, addresses: Sequence[str]) -> str:
 
 @cache
 def _slug(text: str) -> str:
-    """Return a key as part of an address: accents are removed, non-ASCII letters become codes, signs become hyphens."""
+    """Return a key as part of an address: no accents, codes for non-ASCII letters, hyphens for unsafe signs."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())
@@ -125,7 +125,7 @@ def data_files(folder: Folder) -> dict[str, str]:
             if not folders or sum(path_slug.endswith(path_end) for path_slug in path_slugs) == 1:
                 table = path_end
         if table in files:
-            raise SpecError(f"{ADOPTED}: data: {files[table]} and {name} both name the table {table}; rename one")
+            raise SpecError(f"{ADOPTED}: data: {files[table]} and {name} both define table {table}; rename one file")
         files[table] = name
     return files
 

@@ -55,7 +55,7 @@ def table_of(folder: Folder, data: Data, name: str, part: Literal["float", "tabu
     if grid.table.long and text_pt > column_pt:
         if fit.paragraphs:
             raise SpecError(
-                f"tables/{name}.py: long=True splits the rows into floats on two-column pages, where cells cannot "
+                f"tables/{name}.py: on two-column pages, long=True splits the rows into floats, in which cells cannot "
                 "wrap: remove width=, or use fewer columns"
             )
         text_lines = text_width(" ".join([grid.table.caption, *grid.table.notes])) * folder.page.size / width

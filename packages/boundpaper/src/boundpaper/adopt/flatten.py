@@ -70,7 +70,7 @@ def with_line(text: str, code: str) -> str:
     """
     match = re.search(r"\\documentclass\s*(?:\[(?:[^][]|\[[^]]*\])*\]\s*)?\{[^{}]*\}(?:\s*\[[^\]]*\])?", code)
     if match is None:
-        raise SpecError("no \\documentclass{...} with closed braces; after it, write the line " + source.LINE)
+        raise SpecError("no \\documentclass{...} with closed braces; after the class, write " + source.LINE)
     end = text.find("\n", match.end())
     line_end = "\r\n" if text[:end].endswith("\r") else "\n"
     if end < 0 or code[match.end() : end].strip():  # the line goes on after the class

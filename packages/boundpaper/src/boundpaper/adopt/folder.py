@@ -154,7 +154,7 @@ def _read_rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
     where = settings.get("where", {})
     if not isinstance(where, dict) or "table" not in settings or not settings.get("columns"):
         raise SpecError(
-            f"{ADOPTED}: rows.{name}: give table, columns, and if needed where = {{column = value}} and sort"
+            f"{ADOPTED}: rows.{name}: give `table` and `columns`; `where = {{column = value}}` and `sort` are optional"
         )
     return TabularRows(
         _read_text(settings["table"], f"rows.{name}.table"),

@@ -43,7 +43,7 @@ def load_functions(path: Path, file: str) -> dict[str, Function]:
 
 
 def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
-    """Return what a function returns for the data that its parameters name: a DataFrame for a table, a dict for JSON.
+    """Call a function with the data that its parameters name: a DataFrame for a table, a dict for JSON.
 
     Raises SpecError, with file and line, when a parameter names no data or the function raises.
     """

@@ -122,14 +122,14 @@ class AdoptedPaper:
         return rows_of(self.data, name, self.folder)
 
     def matches(self, key: str) -> list[str]:
-        """Return the keys that match a key in a macro; in `results/#1/acc:.3f`, `#1` may be any part of an address."""
+        """Return all keys that a key can mean in a macro, where `#1` in `results/#1/acc:.3f` is any address part."""
         address, colon, format = key.partition(":")
         if re.search(r"#\d", format):
             raise SpecError(f"the format of {key} is an argument of a macro; write the format out")
         pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"#\d", address))))
         addresses = [known_address for known_address in self.data.cells if pattern.fullmatch(known_address)]
         if not addresses:
-            raise SpecError(f"no cell matches {address}; each #1 replaces one part of an address")
+            raise SpecError(f"no cell matches {address}; each #1 stands for one part of an address")
         return [matching_address + colon + format for matching_address in addresses]
 
 
@@ -191,7 +191,7 @@ def rows_of(data: Data, name: str, folder: Folder) -> str:
 
 
 def exhibits(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
-    """Return the LaTeX files of the tables and figures in the text by path, the figures by name, and faults."""
+    """Return, for tables and figures in the text, the LaTeX files by path, the figures by name, and faults."""
     files: dict[str, bytes] = {}
     figures: dict[str, IncludedFigure] = {}
     faults = []
@@ -215,7 +215,7 @@ def picture_of(name: str) -> str:
 
 
 def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
-    """Return the text of `bound.tex`, and the faults of uses in the paper's files, each with file and line."""
+    """Return the text of `bound.tex`, and a fault for each use and `[values]` entry that cannot be printed."""
     values: dict[str, str] = {}
     rows: dict[str, str] = {}
     claims: dict[str, str] = {}
@@ -302,7 +302,7 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
         if old_content is not None and not force and old_digests.get(name) not in (None, _digest(old_content)):
             line = _first_changed_line(old_content, content)
             raise SpecError(
-                f"{folder.shown(path)}: edited by hand since the last build (at line {line} or before): edit the data "
+                f"{folder.shown(path)}: edited by hand since the last build (at line {line} or after): edit the data "
                 "or the text instead, or run `boundpaper build --force`"
             )
         changed.append(name)

@@ -137,7 +137,7 @@ def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumb
 
 
 def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
-    """Return a file's text with blanks for everything except words and values, so that offsets stay the same."""
+    """Return a file's text with blanks for all but printed words and typed numbers, so that offsets stay."""
     text = replace_between(file.code, _SILENT_ENVIRONMENT, "\\end{%s}", blank_out)
     for pattern in (_SETTING, _LENGTH):
         text = pattern.sub(lambda match: blank_out(match[0]), text)

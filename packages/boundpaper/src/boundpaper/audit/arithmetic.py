@@ -1,4 +1,4 @@
-"""Check the arithmetic of sentences: equations, percentages of a total, and changes stated beside both values."""
+"""Check the arithmetic of sentences: equations, percentages of a total, and changes stated beside their two values."""
 
 import re
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _shares(sentence: Sentence) -> Iterator[Finding]:
-    """Yield findings on wrong percentages in `k of n (p %)` and `p % (k of n)`; a truncated percentage is right."""
+    """Yield findings on wrong percentages in `k of n (p %)` and `p % (k of n)`; truncated ones count as right."""
     for match in (*_SHARE.finditer(sentence.masked_text), *_OF_SHARE.finditer(sentence.masked_text)):
         count, total, percent = numbers = [sentence.number(match[name]) for name in "knp"]
         are_counts = not count.unit and not total.unit and count.decimals <= 0 and total.decimals <= 0

@@ -23,7 +23,7 @@ KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
 def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Return the findings of the kinds `only` (by default all), by file and line; `joint` treats documents as one."""
+    """Return findings of the kinds in `only` (default: all), sorted by file and line; `joint` joins documents."""
     findings: dict[tuple[str, int, str], Finding] = {}
     for check, kinds in CHECKS.items():
         if only and not set(kinds) & set(only):

@@ -116,7 +116,7 @@ class ReadTable:
 
     @cached_property
     def row_keys(self) -> tuple[str, ...]:
-        """Return a key for each row, from one or two label columns if these suffice; a number gets its column name."""
+        """Return a key for each row, from one or two label columns if these suffice; numbers follow column names."""
         columns = self.label_columns
         for choice in (*combinations(columns, 1), *combinations(columns, 2)):
             if len({tuple(row[index] for index in choice) for row in self.rows}) == len(self.rows):

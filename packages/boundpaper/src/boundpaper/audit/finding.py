@@ -96,7 +96,7 @@ def format_interval(interval: Interval) -> str:
 
 
 def suppressions(file: str) -> Entries:
-    """Return the entries of a file of suppressions by id; raise DataError if the file or an entry is not valid."""
+    """Return a suppression file's entries by id; raise DataError if the file or an entry is not valid."""
     try:
         parsed = yaml_of(Path(), file)
     except FileNotFoundError:

@@ -50,7 +50,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 
 def _with_bars_escaped(text: str) -> str:
-    """Return a text with bars in code and absolute values escaped, in table rows with more bars than expected."""
+    """In table rows with too many bars, escape the bars in code and in absolute values; return the text."""
     lines, expected_bars = text.split("\n"), 0
     for index, line in enumerate(lines):
         if "|" not in line:

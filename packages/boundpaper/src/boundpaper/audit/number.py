@@ -68,7 +68,7 @@ class Number:
 
     @cached_property
     def loose_interval(self) -> Interval:
-        """Return the interval that a sentence may mean: `interval`, but wider for round numbers and after "about"."""
+        """Return the interval that a number may mean: `interval`, but wider for round numbers and after "about"."""
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
         size, half_width = abs(self.value), self.interval.width / 2

@@ -1,4 +1,4 @@
-"""Find columns that are a difference, ratio, change, sum or mean of other columns in most rows, and report the rest."""
+"""Find columns that are a difference, ratio, change, sum or mean of others in most rows, and report the other rows."""
 
 import math
 import re

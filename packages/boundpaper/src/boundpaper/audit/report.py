@@ -1,4 +1,4 @@
-"""Write findings as JSON, as SARIF, or as an HTML page of the marked lines, and write a finding as a declared claim."""
+"""Write findings as JSON, as SARIF, or in an HTML page of the documents, and write a finding as a declared claim."""
 
 import csv
 import html
@@ -23,7 +23,7 @@ _STYLE = (
 
 
 def as_json(findings: FindingsWithReasons, coverage: dict[str, int]) -> str:
-    """Return findings and counts of what was read as JSON."""
+    """Return, as JSON, the findings and the counts of what was read."""
     rows = [
         {
             "id": finding.id, "kind": finding.kind, "level": finding.level,
@@ -85,7 +85,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
 
 
 def claim_source(finding: Finding, stem: str) -> tuple[str, str]:
-    """Return a claim in Python and its table `stem` as CSV; raise SpecError without a relation or for a bad stem."""
+    """Return a claim in Python and its table `stem` as CSV; raise SpecError if relation or valid stem is missing."""
     relation = finding.relation
     if relation is None:
         reason = "only a relation of cells becomes a declared check; write a function"

@@ -66,7 +66,7 @@ class TableSentence:
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
-        """Return columns whose header words (except vague words) or initials all occur in or before the sentence."""
+        """Return columns whose header words (except vague ones) are words or initials in or before the sentence."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(filter(str.isupper, name)).lower() for name in _CAPITALS.findall(text))
         terms = words(text) | frozenset(word for word in initials if len(word) > 1)
@@ -143,7 +143,7 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _factor_cells(candidate: TableSentence) -> Cells:
-    """Return the two or three factors (`x`) of the row whose words are in the sentence, or of two rows for `A/B`."""
+    """Return the two or three numbers with `x` in the row that the sentence names, or in two rows given as `A/B`."""
     text, table = candidate.sentence.text, candidate.table
     terms = words(text)
     word_counts = {row: len(key_words) for row, key in enumerate(table.row_keys) if (key_words := words(key)) <= terms}

@@ -148,7 +148,7 @@ def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
 
 
 def _is_slip(left: str, right: str) -> bool:
-    """Return whether changing one digit, or swapping two digits, makes two numbers equal."""
+    """Return whether changing one digit, adding one at the end, or swapping two digits makes two numbers equal."""
     left_digits, right_digits = (re.sub(r"\D", "", text) for text in (left, right))
     differences = sum(a != b for a, b in zip(left_digits, right_digits, strict=False))
     differences += abs(len(left_digits) - len(right_digits))

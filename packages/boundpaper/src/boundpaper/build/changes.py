@@ -139,7 +139,7 @@ def compare(name: str, before: str, after: str, tolerance: float) -> list[Change
 
 @lru_cache(3)
 def _columns_of(text: str) -> Columns:
-    """Return a CSV text as columns; texts are cached, since a history has each version in two changes."""
+    """Return the columns of a CSV text; columns are cached, since a history compares each version twice."""
     header, *rows = [row for row in csv.reader(io.StringIO(text.removeprefix(MARK), newline="")) if row] or [[]]
     if not header or max(map(len, rows), default=0) > len(header):
         raise ValueError("not a table: it has no header, or a row with more cells than the header")

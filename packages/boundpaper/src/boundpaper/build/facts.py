@@ -52,7 +52,7 @@ def python_facts(text: str) -> Facts:
 
 
 def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield statements and the statements inside them; expressions, most of a tree, are not visited."""
+    """Yield statements and the statements inside them; expressions, which make up most of a tree, are not visited."""
     for node in nodes:
         yield node
         for name in ("body", "handlers", "orelse", "finalbody", "cases"):

@@ -273,7 +273,7 @@ class _Loader:
         return self._matches[pattern]
 
     def _vocabulary_facts(self) -> Facts | None:
-        """Return the facts of the vocabulary, whose `calls` are the tables that it names; None without a vocabulary."""
+        """Return the facts of the vocabulary, with the tables that it names as `calls`; None without a vocabulary."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
     def _tables_at(self, path: str, with_manifests: bool) -> frozenset[str]:

@@ -26,7 +26,7 @@ _is_program = threading.Event()
 
 
 def reset() -> None:
-    """Mark the command as not interrupted, even if an earlier command in this process was interrupted."""
+    """Mark the interruption as not announced, even if an earlier command in this process announced one."""
     if _is_announced.locked():
         _is_announced.release()
 
@@ -43,7 +43,7 @@ def was_interrupted() -> bool:
 
 
 def exit_now() -> None:
-    """End an interrupted program at once; return if the command runs as a function of another program.
+    """End the interrupted process at once; only return if another program called the command as a function.
 
     A normal exit would wait for every thread, and for libraries such as torch to unload their modules.
     """
@@ -70,7 +70,7 @@ def end_promptly(seconds: float = SECONDS) -> None:
 
 @contextmanager
 def delay_exit() -> Iterator[None]:
-    """Let the block finish after Ctrl-C, since it cleans up on other machines."""
+    """Let the `with` block finish after Ctrl-C, because the block cleans up on other machines."""
     _is_delayed.set()
     try:
         yield

@@ -64,7 +64,7 @@ class Job:
         return self._examined_rows(frames) if self.kind in _EXAMINING_KINDS else frames
 
     def _examined_rows(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """Return the frames without source rows on documents other than the step's; results keep all rows."""
+        """Return the frames: sources without rows on documents outside the step's group, results with all rows."""
         from boundpaper.store.documents import THESIS, document_scope
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
@@ -137,7 +137,7 @@ def _artifact_list(frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
-    """Return a note with the columns of the frame that has a column like the missing one, or of the only frame."""
+    """Return a note with the columns of the only frame, or of the frame with a column named like the missing column."""
     missing_words = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
     columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
     for word in missing_words:

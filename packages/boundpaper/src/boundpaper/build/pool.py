@@ -1,4 +1,4 @@
-"""Run many small calls in a pool of processes, which end when this process ends, even if it is killed.
+"""Run many small calls in a pool of processes, which end when this process ends or is killed.
 
 This module imports little besides the standard library, so that a worker watches its parent before it imports more.
 """
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class _WatchedProcess(SpawnProcess):
-    """A Python process that the watchman can end, even while it imports a library and cannot end itself."""
+    """A Python process that the watchman can end even while the process imports a library and cannot end itself."""
 
     def start(self) -> None:
         """Start the process, and add it to the watchman's list at once."""

@@ -115,7 +115,7 @@ def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> i
 def _start_program(
     argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None, output: IO[bytes] | None
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a new process group; it runs only when the group is on the watchman's list."""
+    """Start a program in a new process group; the program waits until its group is on the watchman's list."""
     program = shutil.which(argv[0])
     if program is None:
         require(argv[0])

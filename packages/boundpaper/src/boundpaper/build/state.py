@@ -63,7 +63,7 @@ def _restore_entries(steps: dict[str, Any], files: list[list[str]]) -> dict[str,
 
 
 def _is_state(steps: object) -> bool:
-    """Return whether entries have the form that `record` writes, with no output path that may be a user's file."""
+    """Return whether entries have the form that `record` writes, and steps may write all their output paths."""
     if not isinstance(steps, dict):
         return False
     for entry in steps.values():

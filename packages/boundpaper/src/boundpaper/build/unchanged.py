@@ -27,7 +27,7 @@ _TRIES = 5
 
 
 def are_unchanged(root: Path, keys: Iterable[str]) -> bool:
-    """Return whether the steps `keys` and the steps they need were up to date, and no file was touched since."""
+    """Return whether the saved record lists the steps `keys` as up to date, and no file changed since the record."""
     record = _read_kept_stamps(root)
     return record is not None and set(keys) <= set(record["steps"]) and _is_unchanged(root, record)
 
@@ -44,7 +44,7 @@ class FileStamps:
         self._stamps_before = _stamps_of(root, _project_paths(root))
 
     def keep(self, steps: Iterable[str], entries: Iterable[Mapping[str, Any]]) -> bool:
-        """Save `steps` as up to date, with their state entries; return whether time stamps can prove this later.
+        """Save that `steps`, with the state `entries`, are up to date; return False if time stamps cannot prove this.
 
         A valid record of these steps and others stays as it is.
         """

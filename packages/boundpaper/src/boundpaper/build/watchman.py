@@ -33,7 +33,7 @@ def watch_process(process: int) -> None:
 
 
 def forget_process(process: int) -> None:
-    """Remove a process from the watchman's list, after waiting for it."""
+    """Remove a process from the watchman's list; call this after waiting for the process to end."""
     _send(f"-{process}\n")
 
 

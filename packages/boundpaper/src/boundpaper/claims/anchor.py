@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _read_document(folder: Path, source: str) -> str:
-    """Return the text of the only file of a document in the folder."""
+    """Return the text of a document, which must have exactly one file in the folder."""
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
         raise DataError(f"{folder} has {len(paths)} files {source}*.md; give the folder with one file per document")

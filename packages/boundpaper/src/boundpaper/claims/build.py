@@ -31,7 +31,7 @@ _DEFAULT_FAILURES = ("overreach", "reading")  # the failure kinds of verdicts th
 
 
 def build(job: Job) -> dict[str, str]:
-    """Return the file `out/claims/NAME.json` of a claim, by its path: a list of ledger rows.
+    """Return, by path, the file `out/claims/NAME.json` of a claim, which lists the claim's ledger rows.
 
     Raises SpecError when the docstring or the decorator is missing, the function returns anything but verdicts, two
     verdicts share a key, or a verdict rests only on a p-value.

@@ -1,4 +1,4 @@
-"""Refuse claims that are contradicted by a large p-value alone, since a large p-value contradicts nothing."""
+"""Refuse claims that a large p-value alone would contradict, since a large p-value contradicts nothing."""
 
 import ast
 import functools

@@ -34,7 +34,7 @@ def _rows_by_claim(text: str) -> Rows:
 
 
 def _other_columns(old: Rows, new: Rows) -> list[str]:
-    """Return a line for each column, except the verdict, that differs in rows of both ledgers."""
+    """Return a line for each column, except the verdict, whose cells differ in rows that both ledgers have."""
     changed_claims: dict[str, list[str]] = {}
     for claim, row in new.items():
         old_row = old.get(claim, row)

@@ -101,7 +101,7 @@ def _section_name(row: pd.Series) -> str:
 
 
 def _quantity_name(row: pd.Series) -> str:
-    """Return a value's quantity with its owner, `height of beans`; the owner is in a column of `stated_of`.
+    """Return a value's quantity and the thing that has it (`height of beans`), which a column of `stated_of` names.
 
     If `stated_of` calls the column a heading, the quantity begins with a small letter, unless it is a symbol (`QK`).
     """

@@ -85,7 +85,7 @@ def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
 
 
 def quote_row(row: pd.Series, where: Mapping[str, object]) -> QuotedCell:
-    """Return the printed cell of a row; raise DataError, which names the selection `where`, as `quote` does."""
+    """Return the printed cell of a row; raise DataError when `quote` does, naming the selection `where`."""
     if not all(name in row for name in PARSED):
         if not isinstance(row.get("printed"), str):
             raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")

@@ -34,7 +34,7 @@ def all_rows(job: Job) -> list[dict[str, Any]]:
 
 
 def order_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows sorted by document, file and line; each repeat of a number has the verdict of its origin."""
+    """Return rows sorted by document, file and line; each repeat of a number has the worst verdict of its origins."""
     return sorted(with_origins(rows), key=lambda row: tuple(row["order"]))
 
 

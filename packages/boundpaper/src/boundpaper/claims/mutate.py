@@ -36,7 +36,7 @@ REFUSALS = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Ty
 
 @dataclass
 class MutationOutcome:
-    """The first mutation with each of three effects on one verdict; empty if no mutation had the effect.
+    """For each of three effects on one verdict, the first mutation that had the effect; empty if no mutation had it.
 
     `changed_by` changed the verdict, and `reworded_by` its reason or values. `unexplained` changed the verdict without
     changing the reason (`_is_unexplained`).
@@ -147,7 +147,7 @@ def _is_unexplained(old: Verdict, new: Verdict) -> bool:
 
 
 def _test_numbers(verdict: Verdict) -> tuple[float | None, ...]:
-    """Return the interval ends and the p-value by which an effect is judged."""
+    """Return the interval ends and the raw and the corrected p-value by which an effect is judged."""
     return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
 
@@ -169,7 +169,7 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
 
 
 def _repaired_frames(repairs: Mapping[str, str], frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the frame with recomputed values in place of all printed values that have one in `repairs`."""
+    """Yield the frame in which each printed value that is a key of `repairs` is replaced by its recomputed value."""
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
@@ -177,7 +177,7 @@ def _repaired_frames(repairs: Mapping[str, str], frame: pd.DataFrame) -> Iterato
 
 
 def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield copies whose estimates are all significant, all not significant, or all 0, with either sign."""
+    """Yield copies whose estimates are all 0, or, with either sign, all significant or all not significant."""
     # The numbers that the store parses from printed text are no estimates.
     parsed_columns = set(PARSED) if "printed" in frame.columns else set()
     triples = [
@@ -255,7 +255,7 @@ def _changeable_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def _reprinted_frames(description: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the frame that prints these texts, unless a text is not a valid number, such as a negated bound."""
+    """Yield the frame that prints these texts, or nothing if a text, such as a negated bound, cannot be parsed."""
     try:
         yield description, reprinted(frame, texts)
     except ThesisError:
@@ -269,7 +269,7 @@ def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
 
 
 def shift_numbers(text: str, share: float) -> str:
-    """Return a printed text with each number changed by a share of itself, at least in the last printed digit."""
+    """Return a printed text with each number changed by a share of itself, at least by one unit of its last digit."""
 
     def shift(match: re.Match[str]) -> str:
         digits = match[0].replace(",", "")

@@ -31,7 +31,7 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def distinctive_number(printed: str) -> str | None:
-    """Return a cell's only number if it has `FEWEST_DIGITS` significant digits and is no power of two, else None."""
+    """Return a cell's only number, or None if it has under `FEWEST_DIGITS` significant digits or is a power of two."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -45,7 +45,7 @@ def distinctive_number(printed: str) -> str | None:
 
 
 def repeated_numbers(root: Path) -> list[dict[str, str]]:
-    """Return a row for each cell with a repeated number, without its quantity; `cell` has the key of the cell's row."""
+    """Return a row for each cell with a repeated number, without a quantity; its `cell` names the cell by its key."""
     cells_by_number: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:

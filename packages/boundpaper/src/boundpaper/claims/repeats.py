@@ -65,7 +65,7 @@ def _origins(name: str, row_by_name: Mapping[str, Mapping[str, Any]]) -> list[st
 
 
 def _with_worst(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a row without `repeats`; if it agrees with its origins, its verdict becomes the worst of theirs."""
+    """Return a row without `repeats`; a row that agrees with its origins gets the worst verdict of its origins."""
     result = {name: value for name, value in row.items() if name != "repeats"}
     if not origins or result["verdict"] not in GOOD:
         return result

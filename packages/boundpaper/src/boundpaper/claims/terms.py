@@ -119,7 +119,7 @@ class CombinedTerm(Term):
     interval: Callable[..., Interval]
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
-        """Return the value, with a range unless all inputs are exact, and with the decimals of a single input."""
+        """Return the value, with a range unless all inputs are exact; a single input passes on its decimals."""
         inputs = [term.read(frames, keys) for term in self.terms]
         number = self.number(*(value.number for value in inputs))
         if all(value.interval is None for value in inputs):
@@ -162,7 +162,7 @@ class ArtifactCell(Term):
         return replace(self, judged=claims)
 
     def at(self, **where: object) -> ArtifactCell:
-        """Return a copy of the cell with further values of columns that select its row."""
+        """Return a copy of the cell with more conditions on its row: columns and their values."""
         return replace(self, where={**self.where, **where})
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
@@ -258,7 +258,7 @@ class Artifact:
         return replace(self, added=(*self.added, *columns.items()))
 
     def printed(self) -> Artifact:
-        """Return the artifact limited to rows whose printed cell is not empty."""
+        """Return the artifact limited to rows whose printed cell is a number or a range."""
         return replace(self, only=(*self.only, ("low", _NOT_EMPTY)))
 
     def rows(self, *columns: str) -> Rows:

@@ -125,7 +125,7 @@ class Verdict:
             low, high = self._require_interval()
             if max(abs(low - self.null), abs(high - self.null)) > self.margin:
                 raise ValueError(
-                    f"'holds' within {self.margin:g} of {self.null:g}, but the interval is {low:g} to {high:g}"
+                    f"'holds' needs an interval within {self.margin:g} of {self.null:g}, not {low:g} to {high:g}"
                 )
 
     def _check_numbers(self) -> None:

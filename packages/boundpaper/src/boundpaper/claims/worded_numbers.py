@@ -33,5 +33,5 @@ def stated_number(row: pd.Series) -> float:
     """
     number, as_number = worded_number(str(row["printed"])), row.get("as_number")
     if number is None and pd.isna(as_number):
-        raise DataError(f"{row['printed']!r} is not a number in words; fill as_number, or judge the word itself")
+        raise DataError(f"{row['printed']!r} has no number; fill in the column as_number, or judge the word itself")
     return float(as_number) if number is None else number  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ def p(value: float) -> str:
 
 
 def of_trials(row: pd.Series) -> str:
-    """Return the correct answers of a row, with its trials and interval in percent: `4 of 5 (38 to 96 %)`."""
+    """Return how many answers of a row are correct, of how many trials, with the interval: `4 of 5 (38 to 96 %)`."""
     return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"
 
 

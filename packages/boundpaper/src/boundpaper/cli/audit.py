@@ -49,7 +49,7 @@ def audit(
         if kind not in checks.KINDS:
             raise click.UsageError(f"unknown kind {kind!r}{or_known(kind, checks.KINDS)}")
     if format == "html" and any(name.lower().endswith((".docx", ".pdf")) for name in documents):
-        raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another format")
+        raise click.UsageError("--format html marks lines; give Markdown, LaTeX or HTML files, or another --format")
     try:
         with show_waiting("auditing"):
             sources = [read(Path(name), name) for name in documents]

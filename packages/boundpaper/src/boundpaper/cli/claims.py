@@ -98,7 +98,7 @@ def _show_claims(names: Sequence[str]) -> None:
 
 
 def _ledger_rows(criteria: dict[str, str | None]) -> list[dict[str, str]]:
-    """Return the ledger rows with the values that `criteria` has by column; an unknown value is a usage error."""
+    """Return the ledger rows whose columns have the values in `criteria`; an unknown value is a usage error."""
     import csv
 
     from boundpaper.suggestions import suggest

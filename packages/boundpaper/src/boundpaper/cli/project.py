@@ -76,7 +76,7 @@ def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
 
 
 def are_up_to_date(keys: Iterable[str]) -> bool:
-    """Return quickly whether steps are known to be up to date; if they are not, only a session can tell."""
+    """Return, without a session, whether steps are known to be up to date; if not, a session must find out."""
     from boundpaper.build.unchanged import are_unchanged
 
     return are_unchanged(root(), keys)

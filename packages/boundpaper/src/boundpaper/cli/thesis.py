@@ -76,7 +76,7 @@ def chapter(name: str, jobs: int | None) -> None:
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of --serve; 0: any free port."
 )
 def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
-    """Run COMMAND again after each change of a file; by default `paper`, or for example `table heights`."""
+    """Run COMMAND (by default `paper`; for example `table heights`) again after each change of a file."""
     from boundpaper.paper.serve import Server
     from boundpaper.paper.watch import watch as run_after_changes
 

@@ -39,7 +39,7 @@ def check(figure: Figure, name: str) -> None:
 
 
 def _check_rules(figure: Figure, name: str) -> None:
-    """Raise SpecError for an unnamed reference line with the dash of a series, since dashes identify series."""
+    """Raise SpecError for an unnamed reference line that is dashed like a series, since dashes identify series."""
     series_dashes = {
         look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
         for panel in figure.panels
@@ -85,7 +85,7 @@ def check_series(series: Series, location: str) -> None:
     if isinstance(series, Heatmap):
         _check_matrix(series.values, "values", location, allow_none=True)
         if all(v is None for row in series.values for v in row):
-            raise DataError(f"{location}: values contains no value; check the selection of rows")
+            raise DataError(f"{location}: all cells of `values` are None; check the selection of rows")
         _check_edges(series.x_edges, "x_edges", len(series.values[0]), location)
         _check_edges(series.y_edges, "y_edges", len(series.values), location)
         return

@@ -65,7 +65,7 @@ def _coordinates(canvas: Canvas, xs: Iterable[float], ys: Iterable[float]) -> li
 
 
 def _error_lengths(scale: Scale, value: float, low: float, high: float) -> tuple[str, str]:
-    """Return the lengths of an error bar upwards and downwards, in coordinates of PGFPlots."""
+    """Return the lengths of an error bar above and below its value, in coordinates of PGFPlots."""
     middle = scale.coordinate(value)
     lower, upper = sorted((scale.coordinate(low), scale.coordinate(high)))
     return number(max(upper - middle, 0.0)), number(max(middle - lower, 0.0))
@@ -119,7 +119,7 @@ def draw_points(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
 
 
 def value_text(value: float, decimals: int | None) -> str:
-    """Return the LaTeX of a bar's value: with the given decimals, or at most three significant digits."""
+    """Return the LaTeX of a bar's value: with the given decimals, or three significant digits (more from 1000)."""
     if decimals is None:
         exponent = math.floor(math.log10(abs(value))) if value else 0
         text = f"{value:.{min(max(0, 2 - exponent), 6)}f}"

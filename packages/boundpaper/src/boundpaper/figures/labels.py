@@ -119,7 +119,7 @@ def place_labels(
 def _descend(
     points: Sequence[Point], candidates: Sequence[Candidates], start: Sequence[int]
 ) -> tuple[float, list[int]]:
-    """Move one label at a time to its best place until none moves; return total cost and indices of the places."""
+    """Move each label in turn to its best place, in at most 20 rounds; return total cost and indices of the places."""
     chosen = list(start)
     for _ in range(20):
         has_moved = False
@@ -166,7 +166,7 @@ def _candidates(
     points: Sequence[Point],
     obstacles: Sequence[Point],
 ) -> Candidates:
-    """Return possible places of a point's label, each with its cost without other labels, cheapest first."""
+    """Return possible places of a point's label, cheapest first, each with its cost if there were no other labels."""
     places = []
     gap = radius + 0.6
     for dx, dy in _DIRECTIONS:

@@ -140,7 +140,7 @@ def _axes_height(figure: Figure, panel: PreparedPanel, axes_width: float, column
 
 
 def _scales_along(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
-    """Return the scales of all panels along one axis, with equal limits if the figure shares the axis."""
+    """Return the scales of all panels along one axis, with equal limits if the panels share the axis."""
     is_shared = figure.share_x if axis == "x" else figure.share_y
     columns = [_panel_values(panel, axis) for panel in panels]
     if is_shared:

@@ -70,7 +70,7 @@ class Legend:
 
 
 def make_legend(figure: Figure, name: str) -> Legend:
-    """Return the legend of all distinct names, in as few rows as fit; empty if there are fewer than two names.
+    """Return the legend of all distinct names in the fewest rows that fit the width; empty for fewer than two names.
 
     Raises SpecError when two names have the same picture, or one name has two pictures, in any of the panels.
     """
@@ -85,7 +85,7 @@ def make_legend(figure: Figure, name: str) -> Legend:
             for entry in _series_entries(series, series_look, figure, location, value_axis):
                 previous = by_label.get(entry.label)
                 if previous is not None and previous.image == entry.image and _pictures_differ(previous, entry):
-                    raise SpecError(f"figure {name}: the legend's '{entry.label}' has two styles; give it one entity")
+                    raise SpecError(f"figure {name}: legend entry '{entry.label}' has two styles; use one entity")
                 if previous is None or (previous.image != "line" and entry.image == "line"):
                     by_label[entry.label] = entry
     if len(by_label) < 2:

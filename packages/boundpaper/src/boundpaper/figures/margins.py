@@ -51,7 +51,7 @@ def _label_lines(label: str, length: float) -> int:
 
 
 def space_right(panel: PreparedPanel, x: Scale, y: Scale) -> float:
-    """Return the space in mm to the right of the axes: for names, a colour bar or half the last tick label."""
+    """Return the space in mm to the right of the axes: for names, texts, a colour bar or half a tick label's width."""
     spaces = [1.5]
     if not panel.names["x"]:
         spaces += [width(_plain(t)) / 2 + 0.4 - (x.length - x.mm(v)) for v, t in x.ticks]

@@ -13,7 +13,7 @@ from boundpaper.figures.style import Look, Style, look, style
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSeries:
-    """A series with numeric positions and its look; `looks` has one look per point if the points differ.
+    """A series with numeric positions and its look; `looks` has one look per point if each point has an entity.
 
     `shift` and `thickness` are a bar's offset from its category and its thickness, in the unit of the category axis.
     `slots` are the positions of a forest's rows.
@@ -58,7 +58,7 @@ class PreparedPanel:
             return float(value)
         if value not in self.names[axis]:
             raise DataError(
-                f"{self.location}: '{value}' is not a category of axis {axis}: "
+                f"{self.location}: '{value}' is not among the categories of axis {axis}: "
                 f"{', '.join(self.names[axis]) or 'it has numbers'}"
             )
         return float(self.names[axis].index(value))
@@ -162,7 +162,7 @@ def _smallest_step(positions: Sequence[float]) -> float:
 
 
 def values_along(prepared: PreparedSeries, axis: str) -> list[float]:
-    """Return all values that a series draws along an axis."""
+    """Return all values that a series draws along an axis; none for a heat map."""
     s = prepared.series
     if isinstance(s, Heatmap):
         return []

@@ -160,7 +160,7 @@ def styles() -> Mapping[str, Style]:
 
 
 def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
-    """Return looks by entity, and entities by the name or label that `_normalised` returns."""
+    """Return looks by entity, and entities by their names and labels in the form that `_normalised` returns."""
     root = project_or_none()
     if root is None:
         return _looks_of(None, EMPTY, ())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_ticks(scale: Scale, axis: Axis, *, every: float, are_years: bool = False) -> Scale:
-    """Return the scale with the axis' ticks, else with ticks at round numbers about `every` mm apart.
+    """Return the scale with the ticks that `axis` gives, else with ticks at round numbers about `every` mm apart.
 
     Labels of years have neither decimals nor commas.
     """
@@ -50,7 +50,7 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, are_years: bool = Fals
 
 
 def _enough_ticks(make: Callable[[int], list[float]], count: int) -> list[float]:
-    """Return `make(count)`, or ticks for a larger count (at most 9) if these are fewer than three."""
+    """Return `make(count)`, or, if this has fewer than three ticks, `make` of a larger count (at most 9)."""
     return next((ticks for n in range(count, 10) if len(ticks := make(n)) > 2), make(count))
 
 
@@ -73,7 +73,7 @@ def linear_ticks(low: float, high: float, count: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, count: int, base: int) -> list[float]:
-    """Return powers of the base; if only one or two powers of ten fit, add multiples, or else return linear ticks."""
+    """Return powers of the base; if fewer than 3 powers of 10 fit, add multiples; if still fewer, use linear ticks."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
     powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
@@ -106,7 +106,7 @@ def spaced_ticks(scale: Scale, ticks: Sequence[float], distance: float) -> list[
 
 
 def tick_texts(ticks: Sequence[float], unit: str = "", *, equal_decimals: bool = True) -> list[str]:
-    """Return tick labels, with the same decimals if `equal_decimals`; very large or small ones have a power of ten."""
+    """Return tick labels, with equally many decimals if `equal_decimals`, very large or small ones as powers of ten."""
     largest = max((abs(v) for v in ticks), default=0.0)
     step = min((b - a for a, b in pairwise(sorted(ticks)) if b > a), default=largest)
     if largest > 1e5 * step:  # neighbours differ only after the sixth digit

@@ -1,4 +1,4 @@
-"""Check that an axis' label, and the columns that the axis shows, have the units of the data package."""
+"""Check an axis by the units of the data package: its columns must agree in unit, and its label with the columns."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
 def _origins(
     column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]
 ) -> list[_ShownColumn]:
-    """Return the columns of artifacts that contain these values; none if a unit is absent or differs by row."""
+    """Return the columns of artifacts that contain all values of `column`; none if a unit is absent or varies."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
     origins = [
         _ShownColumn(column.field, name, unit)

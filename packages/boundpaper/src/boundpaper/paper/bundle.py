@@ -1,4 +1,4 @@
-"""Pack the files of the project that pdflatex read, and the `.bbl`, into a reproducible archive.
+"""Pack the project's files that pdflatex read, and the `.bbl`, into a reproducible archive.
 
 The archive for arXiv, a `.tar.gz`, has the figures and one `thesis.tex` with all chapters and tables. The archive for
 an editor such as Overleaf, a `.zip`, has the unchanged files and the bibliography.
@@ -100,7 +100,7 @@ def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
         if name not in texts:
             flat_names[name] = name.replace("/", "-")
             if flat_names[name] in pictures:
-                raise SpecError(f"{name}: another file of the bundle is called {flat_names[name]} too; rename one")
+                raise SpecError(f"{name}: two files of the bundle would be called {flat_names[name]}; rename one")
             pictures[flat_names[name]] = members[name]
     text = _inline_inputs("thesis.tex", texts, ())
     for name, flat in flat_names.items():
@@ -158,11 +158,11 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
         if not report.needs_rerun and not any(warning.kind.startswith("undefined") for warning in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
     faults = "\n".join(map(str, report.warnings)) or "LaTeX still requests another pass"
-    raise LatexError(f"the bundle is not complete after {MAX_PASSES} passes:\n{faults}", "thesis.tex")
+    raise LatexError(f"the bundle is not fully compiled after {MAX_PASSES} passes:\n{faults}", "thesis.tex")
 
 
 def try_out(bundle: bytes, thesis: bytes) -> None:
-    """Check that a bundle compiles in an empty folder to a PDF like that of the thesis.
+    """Check that a bundle compiles in an empty folder to a PDF with as many pages as the thesis and the same words.
 
     Raises LatexError when it does not compile, or when the number of pages or the words differ.
     """

@@ -46,7 +46,7 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
             if match["name"] is None:
                 raise SpecError(
                     f"{_file_prefix(file)}{line}: {function}(...) needs a string literal as its first argument, as in "
-                    f"{function}('name'): the build finds dependencies in the chapter's text"
+                    f"{function}('name'), since the build reads dependencies from the chapter's text"
                 )
             calls.append((function, match["name"][1:-1], line))
     return calls

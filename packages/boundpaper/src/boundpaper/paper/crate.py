@@ -211,7 +211,7 @@ def _require_licence(root: Path) -> None:
     except OSError as error:
         fault = f"cannot be read ({error.strerror})"
     raise SpecError(
-        f"{LICENCE}: {fault}; write how others may use text and data; one line is enough, such as\n"
+        f"{LICENCE}: {fault}; write how others may use text and data; one line is enough, as this command writes it:\n"
         f"printf 'Text and data: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/\\n' > {LICENCE}"
     )
 

@@ -57,7 +57,7 @@ def prepare(root: Path) -> None:
 
 
 def _precompile(out: Path, text: str) -> str:
-    """Return the name of the format of the thesis' preamble; create the format if it does not exist."""
+    """Return the name of the TeX format of the thesis' preamble; create the format if it does not exist."""
     return formats.ensure(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
 
 
@@ -138,7 +138,7 @@ def compile_thesis(root: Path) -> bytes:
 
 
 def _run_latex(root: Path) -> bytes:
-    """Run LaTeX and return the PDF; an error of LaTeX also removes the folder of auxiliary files."""
+    """Run LaTeX and return the PDF; if LaTeX fails or takes too long, remove the folder of auxiliary files."""
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")
@@ -172,7 +172,7 @@ def _run_latex(root: Path) -> bytes:
 
 
 def _run_single_pass(out: Path, fmt: str) -> process.CompletedProgram | None:
-    """Run a single pass; return None if latexmk must run, since a pass failed or did not suffice.
+    """Run a single pass; return None if latexmk must run, since the pass failed or a single pass does not suffice.
 
     A single pass suffices if no page number changes, as with most changes of tables and figures. It does not suffice if
     auxiliary files are missing, or if they or the bibliography change.

@@ -63,7 +63,7 @@ def read(root: Path) -> Edition:
 
 
 def store_edition(root: Path, edition: Edition) -> None:
-    """Write an edition to `FILE`, which the thesis reads; a file that has this edition already stays unchanged."""
+    """Write an edition to `FILE`, which the thesis reads; leave the file unchanged if it already has this edition."""
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 

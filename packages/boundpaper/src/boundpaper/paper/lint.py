@@ -114,7 +114,7 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
 
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
-    """Check keys in columns that the data package marks with `cites`; return messages on keys without an entry."""
+    """Check citation keys in columns that the data package marks with `cites`; return messages on unknown keys."""
     from boundpaper.store.descriptor import files, full_package
     from boundpaper.store.missing import missing_markers
     from boundpaper.store.table_file import rows
@@ -187,7 +187,7 @@ def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
 
 
 def _states_value(formula: str) -> bool:
-    """Return whether an inline formula only states a value: a number, a decimal after a relation, or a sample size."""
+    """Return whether an inline formula only states a value: a number, a decimal after `=` or `<`, or a sample size."""
     if formula.startswith(("$$", r"\[", r"\begin")):
         return False
     content = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))

@@ -1,4 +1,4 @@
-"""Look up single cells of artifacts by the keys of their row; errors suggest the nearest name."""
+"""Look up a single cell of an artifact by values of columns in its row; errors suggest the nearest name."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
 
 
 def cells_equal(column: pd.Series[Any], value: object) -> pd.Series[Any]:
-    """Return the mask of a column's cells that equal a value, as numbers if the column has numbers, else as texts."""
+    """Return the mask of a column's cells that equal a value; compare numbers if the column has numbers, else texts."""
     if _has_numbers(column):
         try:
             return (column == float(str(value))).fillna(False).astype(bool)

@@ -176,6 +176,6 @@ def _check_chapters(root: Path, metadata: Metadata) -> None:
         if name not in template_names:
             raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, template_names)}")
         if name == "abstract":
-            raise SpecError(f"{FILE}: the chapter 'abstract' is listed; remove it there, since it is always printed")
+            raise SpecError(f"{FILE}: 'abstract' is listed; remove it from the list, since it is always printed")
         if chapter_names.count(name) > 1:
             raise SpecError(f"{FILE}: the chapter {name!r} is listed twice; remove one")

@@ -93,7 +93,7 @@ class Row:
         if not shapes:
             columns = ", ".join(shape[0] for shape in SHAPES)
             example = next(self._filled_columns())
-            raise SpecError(f"{self.artifact} has no estimate (a column {columns}): name the cell, as in .{example}")
+            raise SpecError(f"{self.artifact} has no estimate (no column {columns}): name a column, as in .{example}")
         value, low, high, p, adjusted_p = shapes[0]
         form, p_form = self.format or fixed(DIGITS), pvalue(relation=True)
         text = form.show(self._require_cell(value), "latex")

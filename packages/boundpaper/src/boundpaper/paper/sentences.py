@@ -12,7 +12,7 @@ _STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[
 
 
 def split_sentences(line: str) -> tuple[str, ...]:
-    """Return the sentences of a line, which end at a full stop before a space and a capital, formula or expression.
+    """Return a line's sentences, each ending at `.`, `?` or `!` before a space and a capital, formula or expression.
 
     A verdict's mark belongs to the sentence before it. A full stop in an abbreviation, an inline heading or the note of
     a citation ends no sentence.

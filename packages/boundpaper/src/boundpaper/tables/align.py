@@ -65,7 +65,7 @@ def interval_pieces(ends: Sequence[NumberParts]) -> Pieces:
 
 
 def missing_pieces(pieces: Pieces) -> Pieces:
-    """Return the pieces of a dash, for a missing number, aligned with the last digit before the point of `pieces`."""
+    """Return the pieces of a dash for a missing number: it stands below the last digit before the point of a number."""
     return (Piece((DASH,), "none"), *(Piece((), piece.side) for piece in pieces[1:]))
 
 
@@ -109,12 +109,12 @@ def _aligned_text(
 
 
 def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
-    """Return tokens as wide as the numbers of a column after padding."""
+    """Return tokens that together are as wide as one padded number of a column."""
     return [token for counter in _piece_widths(column) for token in counter.elements()]
 
 
 def _piece_widths(column: Sequence[Pieces | None]) -> list[Counter[str]]:
-    """Return the width of each piece in a column: for each class of tokens, the largest count in a number."""
+    """Return the width of each piece in a column: for each width class of tokens, the largest count in this piece."""
     numbers = [pieces for pieces in column if pieces is not None]
     return [
         functools.reduce(operator.or_, (Counter(map(_width_class, piece.tokens)) for piece in pieces))

@@ -29,5 +29,5 @@ def table_of(job: Job) -> Table:
 
 
 def build(job: Job) -> dict[str, str]:
-    """Return the output file of a table step: its path, with the table in LaTeX."""
+    """Return the output of a table step: the path of its file, mapped to the table in LaTeX."""
     return {f"out/tables/{job.name}.tex": render(table_of(job), job.name, "latex")}

@@ -215,7 +215,7 @@ def _latex_rows(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
 
 
 def _entries(grid: Grid, row: int) -> list[str]:
-    """Return the subjects of a row, each `claim:NAME` or `artifact:NAME`."""
+    """Return the claims and artifacts that a row is about, each as `claim:NAME` or `artifact:NAME`."""
     entries = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
     if invalid := [entry for entry in entries if not _ENTRY_NAME.fullmatch(entry)]:
         raise SpecError(f"table {grid.name}: {invalid[0]!r} is not a valid entry; write claim:NAME or artifact:NAME")

@@ -89,7 +89,7 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return a spanner for each group of columns, and empty ones over other columns; no spanners without groups."""
+    """Return a spanner over each group of columns, empty spanners elsewhere, and none if no column has a group."""
     if not any(column.group for column in grid.columns):
         return []
     headings, first = [], 1
@@ -101,7 +101,7 @@ def spanners(grid: Grid, format: Markup) -> list[Spanner]:
 
 
 def group_headings(grid: Grid, format: Markup) -> dict[int, str]:
-    """Return the heading of a column's group by the column's index, for each column with a group."""
+    """Map the index of each column that has a group to the heading of the group."""
     return {index: prose(column.group, format) for index, column in enumerate(grid.columns) if column.group}
 
 

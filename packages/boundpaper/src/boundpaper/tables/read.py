@@ -130,7 +130,7 @@ class _CellReader:
         if low is not None and high is not None and low > high:
             raise DataError(f"{location} has the interval [{low}, {high}], with the ends in the wrong order: swap them")
         if uncertainty is not None and uncertainty < 0:
-            raise DataError(f"{location} has the negative uncertainty {uncertainty}: give its size")
+            raise DataError(f"{location} has the negative uncertainty {uncertainty}: give its absolute value")
         return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
 
     def is_ruled(self, value: object, row: int) -> bool:
@@ -175,7 +175,7 @@ class _CellReader:
         return tuple(dict.fromkeys(marks))
 
     def _reason(self, column: Column, row: int) -> str:
-        """Return the reason of a cell, if it is empty: the text in the field of reasons, else `missing`."""
+        """Return why a cell is empty, if it is: the text in the field of reasons, else the column's `missing`."""
         default = column.missing or ""
         reason_field = column.reason or self.table.reason
         value = None if reason_field is None else self.data[reason_field][row]

@@ -37,7 +37,7 @@ def rounded_cells(
 
 
 def _column_decimals(column: Column, cells: Sequence[Cell], location_of: Callable[[int | None], str]) -> list[int]:
-    """Return the decimals of each cell of an `uncertain()` column; if they differ by at most 1, all get the larger."""
+    """Return each cell's number of decimals in an `uncertain()` column: the largest if all differ by at most 1."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
     decimals_by_row: dict[int, int] = {}

@@ -73,7 +73,7 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def guarded_latex(source: str, exhibit: str) -> str:
-    r"""Return the LaTeX `source` of an exhibit; raise SpecError if its body reads files or has unescaped data.
+    r"""Return an exhibit's LaTeX `source`; raise SpecError if its body reads or writes files or has unescaped data.
 
     The part before `\begin{document}` is the project's preamble and is not checked.
     """

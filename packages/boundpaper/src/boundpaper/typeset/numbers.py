@@ -142,7 +142,7 @@ class Uncertain:
     sign: bool = False
 
     def decimals(self, uncertainty: object) -> int:
-        """Return the number of decimals of an uncertainty (-2 for hundreds); raise DataError if it is not positive."""
+        """Return an uncertainty's number of decimals (-2: hundreds); raise DataError for uncertainties of 0 or less."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
             raise DataError(f"the uncertainty {uncertainty!r} does not determine a precision: use fixed(digits)")
@@ -454,7 +454,7 @@ def interval(digits: int, *, share: bool = False) -> IntervalFormat:
 
 
 def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
-    """Return a format for pairs (value, uncertainty), with both rounded to the same decimals: `0.123 ± 0.045`.
+    """Return a format for pairs (value, uncertainty), rounded to the same number of decimals: `0.123 ± 0.045`.
 
     Parameters
     ----------

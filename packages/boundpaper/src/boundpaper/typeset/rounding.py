@@ -1,4 +1,4 @@
-"""Round numbers of any magnitude exactly in their shortest decimal form, with halves away from zero."""
+"""Round the shortest decimal form of a number, exactly at any magnitude, with halves away from zero."""
 
 import numbers
 from decimal import ROUND_HALF_UP, Context, Decimal

@@ -23,7 +23,7 @@ def short_names(names: Iterable[str], longest: int = LABEL_LENGTH) -> dict[str, 
 
 
 def _shortened(name: str, longest: int) -> str:
-    """Return a name's last part after as many first parts as fit; if none fits, the name without its middle."""
+    """Return as many first parts of a name as fit, then its last part; if no first part fits, omit the middle."""
     if len(name) <= longest:
         return name
     *parts, last_part = re.split(r"(?<=[-._/])", name)

@@ -178,7 +178,7 @@ def _split_spans(text: str) -> list[_Span]:
 
 
 def _closing_offset(text: str, start: int) -> int:
-    """Return the offset of the `$` or `*` that closes the one at `start`; a `*` in mathematics does not close."""
+    """Return the offset of the delimiter that closes the `$` or `*` at `start`; a `*` in mathematics closes nothing."""
     delimiter, offset, in_math = text[start], start + 1, False
     while offset < len(text):
         if text[offset] == "\\":

@@ -28,7 +28,7 @@ SYMBOLS: Mapping[str, str] = {
 
 
 def abbreviated_names(names: Iterable[str], longest: int) -> dict[str, str]:
-    """Return each name without its middle: `reader2-13…b179c952`, longer than `longest` only to stay distinct."""
+    """Return each name cut in its middle to `longest` characters, or more to stay distinct: `reader2-13…b179c952`."""
     lengths = dict.fromkeys(names, longest)
     while True:
         abbreviations = {name: _without_middle(name, length) for name, length in lengths.items()}
@@ -59,7 +59,7 @@ def readable_text(text: str, names: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=8)
 def _key_pattern(names: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], str]:
-    """Return a name for each key, written with and without its dots, and a pattern that finds any of these keys."""
+    """Return names by key, with each key both with and without its dots, and a pattern that finds any of these keys."""
     name_by_key = {**{key.replace(".", ""): name for key, name in names}, **dict(names)}
     longest_first = sorted(name_by_key, key=len, reverse=True)
     return name_by_key, rf"(?<![\w/.-])({'|'.join(map(re.escape, longest_first))})(?![\w/]|[-.]\w)"

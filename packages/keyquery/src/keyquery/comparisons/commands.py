@@ -46,7 +46,7 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
 def compare(
     obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **options: Any
 ) -> None:
-    """Compare measured models with the first by tests, paired if possible; p values are corrected as one family.
+    """Test each measured model against the first, paired if possible; p values are corrected as one family.
 
     A name may be shortened as long as it begins the names of only one model's measurements.
     """

@@ -1,4 +1,4 @@
-"""Check, by their manifests, that two models were measured on the same texts and items with the same settings."""
+"""Check by the manifests of two models that both were measured on the same texts and items with the same settings."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -157,7 +157,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Return a figure of differences with intervals: differences of shares for items, else standardised ones.
+        """Return a figure of differences with intervals: in percentage points for shares of items, else standardised.
 
         Raises
         ------
@@ -300,7 +300,7 @@ def compare_models(
     if len(names) < 2:
         raise DataError("only one model is named; name two or more to compare")
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
+        raise DataError(f"{repeated[0]} is compared with itself; name another model, or rerun it with another --name")
     experiments, left_out = common_experiments(models, experiments)
     tables = [model.tables[name] for model in models for name in experiments]
     all_metrics = dict.fromkeys(metric for table in tables for metric in table["metric"])
@@ -329,7 +329,7 @@ def compare_models(
 
 
 def _drawn_values(test: TestedQuantity) -> tuple[float, float, float] | None:
-    """Return an effect size (for items, a difference of shares) and the ends of its interval; None without one."""
+    """Return an effect size (for items, a difference of shares) and its interval's ends; None if any is missing."""
     row = test.row
     value, low, high = row.effect, row.effect_ci_low, row.effect_ci_high
     if row.test == "mcnemar_exact":

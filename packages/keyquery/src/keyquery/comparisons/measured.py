@@ -46,7 +46,7 @@ class ModelMeasurements:
 
 
 def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasurements:
-    """Read the measurements of one name from `artifacts/measurements` of a folder.
+    """Read the measurements stored under one name in `artifacts/measurements` of a folder.
 
     `root` is a project, or any folder with measurements; `name` may be shortened, see `full_name`. If `experiments` is
     empty, all are read. Raises DataError if there are no measurements, the name fits several, one of `experiments`
@@ -114,7 +114,7 @@ def _models_in_manifests(root: Path, name: str) -> set[str]:
 
 
 def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
-    """Raise DataError if tables of heads come from two captures, as when an analysis stopped while replacing them."""
+    """Raise DataError if the tables of heads come from two captures, as when `heads` stopped while replacing tables."""
     manifests = {table: manifest_beside(paths[table]) or {} for table in TABLES_OF_HEADS if table in paths}
     captures = {
         table: {key: value for key, value in manifest.get("capture", {}).items() if key not in OF_THE_PROCESSOR}

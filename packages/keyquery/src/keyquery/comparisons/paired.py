@@ -133,7 +133,7 @@ def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
 
 
 def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQuantity]:
-    """Return the tests with p values corrected by Holm as one family; a test that cannot reach .05 gets a guard.
+    """Return the tests with p values Holm-corrected as one family; a note marks a test that cannot reach .05.
 
     Raises DataError if no test has enough units for a p below .05.
     """
@@ -154,7 +154,7 @@ def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQu
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
-    """Return a note on how many units suffice if some Holm-corrected p cannot fall below .05; else an empty list."""
+    """If some Holm-corrected p cannot fall below .05, return a note on how many units suffice; else an empty list."""
     count = sum(test.row.p_value is not None for test in tests)
     weak_rows = [test.row for test in tests if _is_sign_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
     if not weak_rows:
@@ -178,5 +178,5 @@ def _units_needed(count: int) -> int:
 
 
 def smallest_flip_p(n: int) -> float:
-    """Return the smallest p of a sign-flip test of n pairs: up to 15 pairs, all flips are counted, else a sample."""
+    """Return the least p that a sign-flip test of n pairs can give: up to 15 pairs it uses all flips, else a sample."""
     return 2.0 / 2**n if n <= EXACT_SIGNS_UP_TO else 1.0 / (DRAWS + 1)

@@ -140,7 +140,7 @@ def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Return rows of interventions on the MLP output at the beginning token (experiment 4).
+    """Return rows of interventions on the beginning token's MLP output and on queries and keys (experiment 4).
 
     Conditions with all items are `baseline`; `bos_mlp_matching` and `bos_mlp_best`, with the MLP's layer in the column
     `layer`; `qk`, with the top dimension of each head of queries and keys overwritten; and `combined_matching` and

@@ -78,7 +78,7 @@ def batch_size(length: int) -> int:
 
 
 def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
-    """Return log-probabilities of the answers to groups of prompts of about `length` tokens.
+    """Return log-probabilities of the answer options of grouped prompts, each of about `length` tokens.
 
     Prompts of one group share a prefix, which is run once. The result is saved, so that a rerun does not ask again.
     """

@@ -177,7 +177,7 @@ def removed_share(mask: Mask, dims: Dimensions, fill: Fill) -> float | None:
 
 
 def largest_ratio(dims: Dimensions) -> float:
-    """Return the largest ratio of a dimension's norm to the mean of its layer and side; 0 if all norms are zero."""
+    """Return the largest ratio of a dimension's norm to its layer's mean for queries or keys; 0 if all are zero."""
     ratios = [norms.max() / norms.mean() for side in SIDES for norms in dims.norms[side].values() if norms.mean() > 0]
     return float(max(ratios, default=0.0))
 

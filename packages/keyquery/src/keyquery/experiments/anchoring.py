@@ -111,7 +111,7 @@ def measure(
         else:
             if known:
                 raise DataError(
-                    "known = true only applies to planted statements; answers to questions are labelled right or wrong"
+                    "known = true only applies to planted statements, not to questions that the model answers"
                 )
             file = None if data_file is None else Path(data_file)
             sample_split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)

@@ -188,7 +188,7 @@ def _absent_rows(select: str, fill: Fill, where: Where, reason: str) -> list[Row
 def _permutation_rows(
     subject: Subject, texts: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int
 ) -> list[Row]:
-    """Return rows of the massive mask's rank among random masks: p = (1 + masks at or above it) / (1 + all masks)."""
+    """Return rows of the massive mask's rank among n random masks: p = (1 + masks of no smaller delta) / (1 + n)."""
     select, fill = key
     baseline = _nats_per_token(subject, texts).mean()
     name = f"{select}_massive_{fill}_pre"

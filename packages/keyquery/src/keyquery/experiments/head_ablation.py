@@ -1,4 +1,4 @@
-"""Does retrieval need plastic heads? Ablate the heads of highest late plasticity, and random heads as control."""
+"""Does retrieval need plastic heads? Ablate the most and the least plastic heads, and random heads as control."""
 
 from collections.abc import Sequence
 from dataclasses import replace

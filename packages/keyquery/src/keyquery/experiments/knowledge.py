@@ -1,4 +1,4 @@
-"""Experiment 3: loss of knowledge from weights and from the prompt when the largest dimensions are overwritten."""
+"""Experiment 3: knowledge in the weights and in the prompt that is lost if the largest dimensions are overwritten."""
 
 import statistics
 from collections.abc import Iterable

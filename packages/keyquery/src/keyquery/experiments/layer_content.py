@@ -81,7 +81,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Return rows of layers over a subject's texts; raise ModelError if a block's MLP cannot be isolated."""
+    """Return rows of layers' norms and shares on a subject's texts; raise ModelError if an MLP cannot be isolated."""
     if reason := why_hidden(subject.model, "mlp"):
         raise ModelError(reason)
     return rows(surveys_of(subject, options))

@@ -124,7 +124,7 @@ def _first_token_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def _residual_labels(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
-    """Return the labels of rows about the residual stream: of the embeddings, and after each layer."""
+    """Return the labels of rows about the residual stream: one for the embeddings, and one for each layer."""
     return [{"condition": "embeddings"}, *({"layer": layer} for layer in surveys[0].layers.tolist())]
 
 
@@ -167,6 +167,6 @@ def measure(
     *,
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
-    """Return rows of sinks on a subject's texts, and of the loss when position 0 or dimensions are overwritten."""
+    """Return rows of sinks on texts, and of the loss if position 0's MLP output or top dimensions are overwritten."""
     rows = survey_rows(surveys_of(subject, options), taus)
     return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

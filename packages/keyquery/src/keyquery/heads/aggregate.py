@@ -83,7 +83,7 @@ def over_heads(values: Float64Array, clusters: Sequence[Hashable], draws: int = 
 
 
 def bimodality(values: Float64Array) -> float:
-    """Return the bimodality coefficient of a sample; NaN for fewer than four values or equal values."""
+    """Return the bimodality coefficient of a sample; NaN for fewer than four values, or if all are equal."""
     n = values.size
     if n < 4 or np.ptp(values) <= 1e-12 * np.abs(values).max():
         return float("nan")

@@ -331,7 +331,7 @@ def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:
 
 
 def _factored_keys(rows: FloatArray, law: QueryLaw) -> FloatArray:
-    """Return keys times the factor F of the queries' covariance; their Gram matrix has the covariances of scores.
+    """Return keys times the factor F of the queries' covariance; the products' Gram matrix has scores' covariances.
 
     `rows` may be overwritten to save a copy.
     """

@@ -102,7 +102,7 @@ class ExchangedPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """Means over pairs of keys of the effects of exchanging their positions; None if there is no pair.
+    """Means over pairs of keys whose positions are exchanged; a mean is None if there is no pair.
 
     Parameters
     ----------

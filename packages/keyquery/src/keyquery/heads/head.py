@@ -143,7 +143,7 @@ class Head:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Return `value` as int; raise ValueError, with `name`, if it is not a whole number.
+    """Return `value` as int; raise ValueError, which states `name`, if `value` is not a whole number.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
     if not (np.issubdtype(positions.dtype, np.integer) and np.issubdtype(documents.dtype, np.integer)):
         raise ValueError(f"{name}: positions are {positions.dtype}, documents {documents.dtype}; give integers")
     if len(vectors) < 3 or positions.min() == positions.max():
-        raise ValueError(f"{len(vectors)} {name} are too few, or all at one position; give three or more")
+        raise ValueError(f"{len(vectors)} {name} are fewer than three, or all at one position; give more")
     if positions.min() < 0 or positions.max() >= context:
         raise ValueError(
             f"{name}: positions run from {positions.min()} to {positions.max()}, but must lie in 0 to context - 1 "

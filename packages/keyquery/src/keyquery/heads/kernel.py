@@ -271,7 +271,7 @@ def array_sum(values: FloatArray) -> float:
 def centre_keys(
     vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
 ) -> None:
-    """Write the keys minus a point near their mean, their squared lengths, and their scores with the queries' means.
+    """Write the keys minus a point near their mean, and the shifted keys' squared lengths and scores with query means.
 
     `vectors` are the captured keys, `shift` is the point, and `means` are means or slopes of queries. The keys minus
     the point are written to `rows` in the precision of the products, the squared lengths to `norms` and the scores to

@@ -158,7 +158,7 @@ def _has_independent_share(law: QueryLaw, variances: Float64Array) -> bool:
 
 
 def householder(direction: Float64Array) -> Float64Array:
-    """Return the reflection whose first column has the given direction, shape (d, d); the identity if it is zero."""
+    """Return the (d, d) reflection whose first column has the given direction; the identity if `direction` is 0."""
     size = float(np.linalg.norm(direction))
     identity = np.eye(direction.size)
     if size == 0.0:

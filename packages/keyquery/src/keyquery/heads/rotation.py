@@ -121,7 +121,7 @@ def _separation_axis(a: Float64Array, offset: Float64Array, distance: Float64Arr
     if separation == "centroid":
         b = offset - (offset @ a) * a
         if np.linalg.norm(b) <= 1e-12 * np.sqrt(float(np.trace(distance))):
-            raise ValueError("queries and keys differ only along axis a; use separation='distance'")
+            raise ValueError("the means of queries and keys differ only along axis a; use separation='distance'")
     else:
         projector = np.eye(a.size) - np.outer(a, a)
         _, vectors = linalg.eigh(projector @ distance @ projector, subset_by_index=(a.size - 1, a.size - 1))

@@ -193,7 +193,7 @@ def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
         if full.width > 4 * width or full.height > 4 * height:
             raise SpecError(
                 f"from_matplotlib: the drawing is {width:.1f} by {height:.1f} in, but its parts take "
-                f"{full.width:.0f} by {full.height:.0f} in: move its texts and legends closer, or clip them "
+                f"{full.width:.0f} by {full.height:.0f} in: move texts and legends closer to the axes, or clip them "
                 "(clip_on=True)"
             )
         return write_sheet(full), float(full.width)
@@ -201,7 +201,7 @@ def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
 
 @contextmanager
 def _axes_height_set(drawing: Drawing, width: float, height: float | None) -> Iterator[None]:
-    """Set, within the block, the drawing's height so that its first axes are `height` mm high at `width` mm."""
+    """Set, within the block, the drawing's height so that its first axes at `width` mm width are `height` mm high."""
     inches_wide, inches_high = drawing.get_size_inches()
     if height is None or not drawing.axes:
         yield

@@ -97,7 +97,7 @@ def fill_options(color: Any, alpha: float | None = None) -> str:
 
 
 def _line_styles(line: Any, marks: Marks, extra: Sequence[str] = ()) -> tuple[str, str]:
-    """Return the options of a line and of its marks, each empty if absent; `extra` properties need not be default."""
+    """Return the options of a line and of its marks ("" if absent); `extra` properties may differ from the defaults."""
     require_default(line, make_default(lambda: Line2D([], [])), (*_LINE, *extra), kind_of(line))
     stroke = mark = ""
     if str(line.get_linestyle()) not in _INVISIBLE and line.get_linewidth():

@@ -78,7 +78,7 @@ class Renderer(RendererPgf):
             super().draw_markers(gc, marker_path, marker_trans, points, IdentityTransform(), rgbFace)
 
     def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        """Store a picture, enlarging small cells, and write the command that includes it."""
+        """Store a picture, enlarged if it has few pixels, and write the command that includes it."""
         if not im.shape[0] or not im.shape[1]:
             return
         self.fh.write("\\begin{pgfscope}%\n")
@@ -142,7 +142,7 @@ class Renderer(RendererPgf):
 
 
 class FigureCanvas(FigureCanvasPgf):
-    """The canvas on which `savefig` writes a drawing; its file is a `Sheet`."""
+    """The canvas with which `savefig` writes a drawing to a file, a `Sheet`."""
 
     def get_renderer(self) -> Renderer:
         """Return a renderer for measuring, whose output is discarded."""
@@ -164,7 +164,7 @@ class FigureCanvas(FigureCanvasPgf):
 
 
 def _styled_latex(text: str, prop: Any, ismath: Any) -> str:
-    """Return the LaTeX of a text in the size, weight and slant of `prop`, and in its family if it is monospaced."""
+    """Return the LaTeX of a text in the size, weight and slant of `prop`, monospaced if the family of `prop` is."""
     size = prop.get_size_in_points() * 72.27 / 72
     weight = prop.get_weight()
     is_bold = weight in _BOLD if isinstance(weight, str) else weight >= 600

@@ -203,7 +203,7 @@ def _visible_ticks(ticks: Sequence[Any], low: float, high: float) -> list[Any]:
 
 
 def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
-    """Store the entries of the legend in the panel, and its position unless matplotlib chooses it."""
+    """Store the legend's entries in the panel, and the legend's position unless matplotlib chooses the position."""
     legend = axes.get_legend()
     require(not legend.get_title().get_text(), f"the title of a legend ({legend.get_title().get_text()!r})")
     require(legend._ncols == 1, f"a legend of {legend._ncols} columns")

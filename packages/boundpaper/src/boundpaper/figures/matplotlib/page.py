@@ -17,7 +17,7 @@ _ANCHORS = {0.02: ("west", "south"), 0.98: ("east", "north"), 0.5: ("", "")}
 
 
 def lay_out_page(panels: Sequence[ConvertedPanel], marks: Marks, width: float, height: float | None) -> str:
-    """Return the TikZ picture of a drawing of `width` mm; axes are `height` mm high, or by default in proportion."""
+    """Return the TikZ picture of a drawing `width` mm wide; axes are `height` mm high, or keep their shape."""
     columns, rows = sorted({p.column for p in panels}), sorted({p.row for p in panels})
     lefts = {c: max(_space_left(p) for p in panels if p.column == c) for c in columns}
     axes_width = (width - sum(lefts.values()) - _GAP * len(columns)) / len(columns)
@@ -78,7 +78,7 @@ def _legend_columns(panel: ConvertedPanel, axes_width: float) -> int:
 def _axes_code(
     panel: ConvertedPanel, corner: tuple[float, float], size: tuple[float, float], space_left: float, columns: int
 ) -> str:
-    """Return the PGFPlots code of a panel with the lower left `corner` and the `size` of its axes in mm.
+    """Return the PGFPlots code of a panel; `corner` is its axes' lower left corner, and `size` their size, in mm.
 
     `space_left` is the space to the left of the axes, and `columns` is the number of the legend's columns above them.
     """

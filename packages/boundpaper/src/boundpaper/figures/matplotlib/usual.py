@@ -1,4 +1,4 @@
-"""Check that all properties of a drawing that are not converted have matplotlib's defaults.
+"""Check that a drawing's properties have matplotlib's default values, except those that are converted.
 
 Each artist is compared with a new artist of its class, made with matplotlib's default settings. Thus no property is
 lost, not even one that a later version of matplotlib adds.

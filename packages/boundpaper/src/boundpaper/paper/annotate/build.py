@@ -40,7 +40,7 @@ class AnnotatedCopy:
 
     @property
     def changed_rows(self) -> list[PlacedRow]:
-        """Return the rows whose statement changed, the most serious first."""
+        """Return the rows whose statement changed, the most serious change first."""
         return [row for state in CHANGED for row in self.placed_rows if row.state == state]
 
     @property

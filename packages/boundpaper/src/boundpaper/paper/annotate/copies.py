@@ -49,7 +49,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
             copy_by_key[key] = replace(copy, document=key)
     if not copy_by_key:
         names = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
-        raise DataError(f"{folder}: no file here is a judged document; copies are named {names}")
+        raise DataError(f"{folder}: no file here is a judged document; give copies names like {names}")
     return [copy_by_key[key] for key in anchors if key in copy_by_key], other_files
 
 

@@ -1,4 +1,4 @@
-"""Find the numbers in a copy of a document that the ledger judges, and the rows that judge them."""
+"""Find the numbers that the ledger judges in a copy of a document, and the rows that judge them."""
 
 import re
 from collections import Counter
@@ -48,7 +48,7 @@ class CoveredSentence:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its level and line, and the counts of the numbers directly below it by state."""
+    """A heading with its level and line, and how many numbers of each state are directly below it."""
 
     heading: str
     level: int
@@ -95,7 +95,7 @@ def coverage(
     data: Mapping[str, frozenset[Decimal]],
     names: Sequence[re.Pattern[str]] = (),
 ) -> Coverage:
-    """Return the sentences of a copy with marked numbers.
+    """Return all sentences of a copy, with the numbers in them marked.
 
     A number is judged by the rows on its sentence whose statement or reported value names it, and by the checks that
     are located at this sentence or table row and report it. If there are none, it is judged by the checks that are

@@ -32,7 +32,7 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 def printed_numbers(
     root: Path, sources: Iterable[str], document: str, sentences: Sequence[DocumentSentence]
 ) -> Mapping[str, frozenset[Decimal]]:
-    """Return the absolute values in the sources that a document prints, by the heading under which it prints them.
+    """Return the absolute values that the sources take from a document, by the heading under which they are printed.
 
     A row of a source names its place, and the table of places maps the place to a section of the document.
     """

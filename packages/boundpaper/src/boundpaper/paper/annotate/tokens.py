@@ -1,4 +1,4 @@
-r"""Find the numbers in a text that state a quantity, with their extents.
+r"""Find the numbers that state a quantity in a text, with their extents.
 
 Digits that name or count something are skipped: digits after a letter (`B12`, `v0.2`, `L2`) or in a known name, sizes
 in names, numbers of sections, items, tables, figures and findings, dates, years of references, and links.
@@ -36,7 +36,7 @@ class Token:
 
 
 def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, at_line_start: bool = False) -> list[Token]:
-    """Return the numbers of a text that state a quantity, in order.
+    """Return the numbers that state a quantity in a text, in order.
 
     Digits in `names` are skipped. If `at_line_start` is true, the number of a heading or list item is skipped too.
     """

@@ -175,7 +175,7 @@ def _name_faults(entries: tuple[BibliographyEntry, ...]) -> list[BibliographyFau
 
 
 def _command_definitions(latex: str) -> dict[str, tuple[int, str]]:
-    r"""Return the commands that an `@preamble` defines with `\newcommand`, `\\def` or similar commands."""
+    r"""Return the commands that an `@preamble` defines with `\newcommand`, `\def` or similar commands."""
     macros: dict[str, tuple[int, str]] = {}
     position = 0
     while latex[position:].strip():
@@ -228,7 +228,7 @@ class _EntryConverter:
         return BibliographyEntry(raw.key, kind, raw.line, latex_fields)
 
     def _with_inherited(self, raw: RawEntry, heirs: tuple[str, ...]) -> dict[str, str]:
-        """Return an entry's fields, own and inherited by crossref or xdata; `heirs` are keys that inherit from it."""
+        """Return an entry's own and inherited fields; `heirs` are the keys of entries that inherit from `raw`."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAME_FIELDS}
         for link in ("crossref", "xdata"):
             for key in filter(None, map(str.strip, fields.pop(link, "").split(","))):

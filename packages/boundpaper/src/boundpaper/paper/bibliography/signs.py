@@ -118,5 +118,5 @@ def _in_braces(latex: str) -> str:
 
 
 def describe(char: str) -> str:
-    """Return a character in quotes, with its number and its name."""
+    """Return a character in quotes, with its code point and its Unicode name."""
     return f"{char!r} (U+{ord(char):04X}, {unicodedata.name(char, 'without a name')})"

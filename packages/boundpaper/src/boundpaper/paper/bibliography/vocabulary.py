@@ -123,7 +123,7 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
                 return
             raise WordFault(
                 f"date = {{{fields['date']}}} is not a date; write it as 2024, 2024-03, 2024-03-01 or 2023/2024, or "
-                "give the year to be printed, year = {in press}",
+                "give the year to be printed, as in year = {in press}",
                 "date",
             )
         bib["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
@@ -148,7 +148,7 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
 
 
 def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Write a work's identifier in an archive into a field that BibTeX's styles print, and its address into `url`."""
+    """Write a work's number in an archive such as arXiv into a field that BibTeX prints, and its address into `url`."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
     for name in ("pmid", "pubmed"):

@@ -8,7 +8,7 @@ from boundpaper.paper.site.walk import links_by_kind
 
 
 def bibliography_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """Yield `bibliography.html`; needs the citations that the pages of exhibits and artifacts record."""
+    """Yield `bibliography.html`; call this after making the pages of exhibits and artifacts, which record citations."""
     entries = []
     for key, work in project.works.items():
         chapters = [f"chapter:{chapter.name}" for chapter in project.chapters if key in chapter.cites]

@@ -93,7 +93,7 @@ def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]
 def _write_part(
     pickled: bytes, folder: Path, make_pages: Callable[..., Files], arguments: tuple[object, ...], keys: Iterable[str]
 ) -> Part:
-    """Write the pages that a function makes of a pickled project; the part has the captions of the exhibits `keys`."""
+    """Write pages that `make_pages` makes of a pickled project; return a `Part` with captions of exhibits `keys`."""
     project = _projects.get(pickled) or _projects.setdefault(pickled, pickle.loads(pickled))
     part = Part(used=project.used)
     part.write(folder, make_pages(project, *arguments))

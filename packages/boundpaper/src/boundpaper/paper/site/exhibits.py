@@ -41,7 +41,7 @@ def exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> Iterator[t
 def exhibit_list(
     project: SiteProject, labels: Mapping[str, str], captions: Mapping[str, Markup]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield `exhibits.html`, the list of all exhibits; `labels` and `captions` map the keys of exhibits."""
+    """Yield `exhibits.html`, the list of all exhibits; `labels` and `captions` have each exhibit's text by its key."""
     exhibits = [(project.outline.nodes[key], label, captions[key]) for key, label in labels.items()]
     chapters = {key: project.outline.users[key] for key in labels}
     values = {"exhibits": exhibits, "chapters": chapters, "project": project}
@@ -55,7 +55,7 @@ def short_caption(project: SiteProject, key: str, root: str = "") -> Markup:
 
 
 def exhibit_html(project: SiteProject, kind: str, name: str, label: str) -> Markup:
-    """Return an exhibit as HTML for a chapter; its number `label` links to its page, and its LaTeX label is the id."""
+    """Return an exhibit as HTML for a chapter; its number `label` links to its page, and its id is its LaTeX label."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":

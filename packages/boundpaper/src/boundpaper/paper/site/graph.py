@@ -1,4 +1,4 @@
-"""Write the dependency graph as a page in columns, on which a reader can select a node and the nodes it depends on."""
+"""Write a page with the dependency graph in columns; choosing a node shows only its dependencies and dependents."""
 
 import json
 from collections.abc import Iterator

@@ -396,7 +396,7 @@ class ChapterReader:
         return f'<table class="exhibit">{title}<thead>{head}</thead><tbody>{body}</tbody></table>'
 
     def formula(self, tex: str, offset: int, *, block: bool = False) -> str:
-        """Return a formula as MathML; a single sign and raised or lowered digits are returned as characters."""
+        """Return a formula as MathML, one sign as a character, and raised or lowered digits as `<sup>` or `<sub>`."""
         if (sign := "+" if tex == "+" else _COMMAND_TEXTS.get(f"${tex.strip()}$")) and not block:
             return sign
         if script := _SCRIPT.fullmatch(tex):
@@ -424,7 +424,7 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 
 
 def _end_of_environment(text: str, kind: str, position: int) -> int:
-    """Return the end of the content of an environment, which begins at `position`; -1 if it is not closed."""
+    """Return where an environment's content, which begins at `position`, ends; -1 if the environment is not closed."""
     depth = 1
     for match in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, position):
         depth += 1 if match[1] == "begin" else -1

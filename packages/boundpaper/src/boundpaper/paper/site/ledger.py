@@ -47,7 +47,7 @@ def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
 
 
 def _sort_key(row: Mapping[str, Any]) -> tuple[bool, int]:
-    """Return a key that puts statements before cell checks, and headlines and supporting statements before details."""
+    """Return a key that puts statements before cell checks, then headlines before supporting rows before details."""
     severity = row["severity"]
     return row["kind"] != "statement", SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 

@@ -34,7 +34,7 @@ class Label:
 
 @dataclass
 class Numbers:
-    """The numbers in all chapters.
+    """The numbers of all chapters, and of their sections, formulas, tables and figures.
 
     `labels` has the targets by the name of the label. `places` has the numbers by chapter and by the offset of the
     command that is numbered. `chapters` has the number of each chapter, which is empty for the abstract.
@@ -46,7 +46,7 @@ class Numbers:
 
 
 def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
-    """Return the numbers in chapters, which are given in order as (name, number, LaTeX); appendices have letters."""
+    """Number sections, formulas and floats of chapters, given as (name, number, LaTeX); appendices have letters."""
     numbers = Numbers()
     for name, chapter, text in texts:
         counts = dict.fromkeys(("section", "subsection", "equation", "table", "figure"), 0)
@@ -92,7 +92,7 @@ def reference_links(labels: Sequence[Label], command: str) -> str:
 
 
 def _links_as_ranges(labels: list[Label]) -> list[str]:
-    """Return links to labels in order, in which three or more consecutive numbers become a range."""
+    """Return links to sorted labels; three or more consecutive numbers become a range."""
     runs: list[list[Label]] = []
     for _, group in groupby(enumerate(labels), key=lambda numbered: _run_key(numbered[1], numbered[0])):
         run = [label for _, label in group]
@@ -101,7 +101,7 @@ def _links_as_ranges(labels: list[Label]) -> list[str]:
 
 
 def _run_key(label: Label, position: int) -> tuple[str, int]:
-    """Return a key that groups labels: it is equal for consecutive positions with consecutive numbers."""
+    """Return a key that is equal for labels that have consecutive numbers at consecutive positions, to group them."""
     chapter, _, last = label.number.rpartition(".")
     return chapter, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - position
 

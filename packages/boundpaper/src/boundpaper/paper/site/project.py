@@ -43,7 +43,7 @@ _NAME = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: its title as plain text, and what its template shows, in order; `numbers` are names of artifacts."""
+    """A chapter: its title as plain text, and what its template shows, in order; `numbers` names artifacts it reads."""
 
     name: str
     title: str
@@ -187,7 +187,7 @@ class SiteProject:
 
     @cached_property
     def work_of(self) -> Mapping[str, str]:
-        """Return the key of the work that prints each place, by the place's name in the tables' column `source`."""
+        """Return the key of the work that contains each place, by the place's name in the column `source` of tables."""
         rows = artifact_rows(self.root, PLACES) if PLACES in self.outline.maker else ()
         return {row["source"]: row["citation"] for row in rows if row["citation"] in self.works}
 

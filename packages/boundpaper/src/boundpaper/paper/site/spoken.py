@@ -47,7 +47,7 @@ def _describe_series(series: Series) -> str:
 
 
 def _numbers_shown(series: Series) -> list[Any]:
-    """Return the numbers that a series shows: heights, estimates, or the cells of a heat map or a bundle."""
+    """Return the numbers that a series shows: y values, estimates, or the values of a heat map or a bundle."""
     fields = (getattr(series, name, None) for name in ("y", "estimate", "values", "lines"))
     cells = next(filter(None, fields), ())
     flat = [cell for row in cells for cell in (row if isinstance(row, tuple) else (row,))] if cells is not True else []

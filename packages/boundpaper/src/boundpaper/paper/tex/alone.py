@@ -1,4 +1,4 @@
-"""Compile a figure outside a build, for a notebook or a script, in a folder that is removed with the process."""
+"""Compile a figure outside a build, for a notebook or a script, in a folder that is removed when the process ends."""
 
 from __future__ import annotations
 

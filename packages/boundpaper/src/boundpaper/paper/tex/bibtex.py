@@ -20,7 +20,7 @@ _BANNER = re.compile(
 
 
 def bibliography_style(root: Path) -> str:
-    """Return the bibliography style that the template names, else the last style that a preamble names."""
+    """Return the bibliography style that the template names, else the last that the preambles name, else `DEFAULT`."""
     for text in (looks.template(root)[1], looks.preamble(root)):
         if styles := _STYLE.findall(text):
             return str(styles[-1]).strip()

@@ -18,7 +18,7 @@ _VARIABLES = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", 
 
 
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
-    r"""Return the environment variables of a LaTeX run, without TeX's search paths of the caller's shell.
+    r"""Return the environment variables of a LaTeX run, without the TeX search paths that the caller's shell sets.
 
     `inputs` are folders, relative to the output folder, that TeX searches before its own tree; `formats` and
     `bibliographies` are the folders of precompiled formats and of the `.bib` file. `openin_any=p` and `openout_any=p`

@@ -189,7 +189,7 @@ def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
 
 
 def _with_template_line(root: Path, source: str, text: str, line: int) -> str:
-    """Return a source; if it is a LaTeX template, add the line that corresponds to a line of the generated text."""
+    """Return `source`; for a LaTeX template, append the line number that matches `line` of the generated `text`."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source

@@ -188,7 +188,7 @@ class _Layout:
         return [line for line in page.lines if self.top - 2 <= line.top and line.bottom <= self.bottom + 2]
 
     def fill(self, page: PdfPage) -> float:
-        """Return the used fraction of the text height, down to the last line of a page."""
+        """Return the fraction of the text height that a page uses, down to its last line."""
         lowest = max((line.bottom for line in self.body(page)), default=self.top)
         return (lowest - self.top) / (self.bottom - self.top)
 

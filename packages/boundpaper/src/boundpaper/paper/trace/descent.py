@@ -81,7 +81,7 @@ class TracedProject:
 def trace_cell(
     project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Yield the lines that trace a cell to its inputs; trace the whole row without `column`, the step without `row`.
+    """Yield lines that trace a cell to its inputs; without `column`, trace the whole row; without `row`, the step.
 
     `seen` collects what has been traced, so that it is printed once. `depth` is the number of indents.
     """
@@ -181,7 +181,7 @@ def _inputs(project: TracedProject, step: Step, row: TracedRow | None, value: fl
 def _equal_cells(
     counted_rows: Iterable[tuple[int, TracedRow]], value: float, minimum: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
-    """Yield (shared texts, column, row) of each cell that equals a value, if it shares at least `minimum` texts."""
+    """Yield (count, column, row) of each cell that equals `value`, in rows whose count is at least `minimum`."""
     has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # may match by chance
     for count, row in counted_rows:
         if count < minimum or (not count and has_few_digits):

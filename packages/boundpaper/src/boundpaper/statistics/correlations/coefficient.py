@@ -109,7 +109,7 @@ def coefficient(x: FloatArray, y: FloatArray, method: Method = "pearson") -> flo
 def interval(
     value: float, n: int, method: Method = "pearson", covariates: int = 0, confidence: float = 0.95
 ) -> tuple[tuple[float, float] | None, str]:
-    """Return the interval of a coefficient on Fisher's z scale, and the reason if there is none.
+    """Return the interval of a coefficient, computed on Fisher's z scale, and the reason if there is none.
 
     Raises ValueError if the coefficient is unknown, a count is not whole, or the confidence is not in (0, 1).
 

@@ -1,4 +1,4 @@
-"""Compare two correlations over the same units, or the correlation of two series with that of their differences."""
+"""Compare two correlations over the same units, or correlate two series and then their first differences."""
 
 import math
 from dataclasses import replace
@@ -197,7 +197,7 @@ def levels_and_differences(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> tuple[Estimate, Estimate]:
-    """Correlate two series over length: first their levels, then their first differences.
+    """Correlate two series in order of length: first their levels, and then their first differences.
 
     The levels of two declining series always correlate; only differences show whether they drop at the same lengths.
 

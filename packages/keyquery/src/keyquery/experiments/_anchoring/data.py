@@ -71,8 +71,8 @@ class SampleSplit:
             right = sum(sample.right for sample in samples)
             if not 1 < right < len(samples) - 1:
                 raise DataError(
-                    f"{right} of {len(samples)} {name} answers are right; a probe of truth needs right and wrong ones: "
-                    "take other data, or more samples"
+                    f"{right} of {len(samples)} {name} answers are right; a truth probe needs two right and two "
+                    "wrong: take other data, or more samples"
                 )
 
 
@@ -164,6 +164,6 @@ def split_units(samples: Sequence[AnswerSample], train_count: int, test_count: i
     for name, available, count in (("training", train, train_count), ("test", test, test_count)):
         if len(available) < count:
             raise DataError(
-                f"only {len(available)} {name} samples in {len(units)} units, not {count}; give a smaller number"
+                f"only {len(available)} {name} samples, not {count} ({len(units)} units in all); give a smaller number"
             )
     return SampleSplit(tuple(train[:train_count]), tuple(test[:test_count]))

@@ -33,7 +33,7 @@ class TestSamples:
 
     @property
     def units(self) -> Ints:
-        """Number of each sample's unit, counted from 0."""
+        """Index of each sample's unit, from 0."""
         return np.unique(np.asarray(self.unit_names), return_inverse=True)[1].astype(np.int64)
 
 
@@ -78,7 +78,7 @@ def probe_rows(data: str, samples: TestSamples) -> Iterator[Row]:
 
 
 def group_rows(data: str, samples: TestSamples) -> Iterator[Row]:
-    """Yield rows of Delta P, of its control and of their difference, by group and layer."""
+    """Yield rows of Delta P by knockout, of its excess over the control, and of flips, by group and layer."""
     for grouping, readings, groups in _groupings(samples):
         values: dict[str, Floats] = {
             "delta_p": readings.probability_change(),

@@ -156,7 +156,7 @@ def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
 
 
 def _weight_chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
-    """Return bootstrap weights in chunks of draws; an array of a chunk's draws and all samples fits into memory."""
+    """Return bootstrap weights in chunks of draws, so small that a chunk's array (draws, samples) fits into memory."""
     weights = _resample_weights(int(units.max()) + 1, draws)
     return np.array_split(weights, max(1, draws * len(units) // CELLS))
 

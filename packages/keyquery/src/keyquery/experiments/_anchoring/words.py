@@ -1,4 +1,4 @@
-"""Find the decisive words of a question, and check whether two answers are the same."""
+"""Find the decisive words of a question, and check whether an answer contains a right answer."""
 
 import re
 import string
