@@ -1,4 +1,4 @@
-"""Find the counts of answers that agree with a stored fraction whose denominator excludes unreadable answers."""
+"""Find which counts of right answers and answers read give a stored fraction that leaves out unreadable answers."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Unread = Literal["no", "possible", "certain"]
 
 @dataclass(frozen=True)
 class PossibleCounts:
-    """The counts that are possible in one arm of a task.
+    """The possible counts of right answers and of answers read in one arm of a task.
 
     `pairs` are all pairs of counts (right answers, answers read) that agree with the fraction. The pair (0, 0) means
     that perhaps no answer was read.
@@ -48,7 +48,7 @@ class PossibleCounts:
 
 
 def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> PossibleCounts:
-    """Return every pair of right answers and answers read that agrees with a fraction.
+    """Return every pair of counts (right answers, answers read) that agrees with a fraction.
 
     Raises ValueError when the fraction is outside [0, 1], no pair gives it, `unread` is unknown, or `unread` is
     `certain` for a fraction above zero.

@@ -55,7 +55,7 @@ def pooled_sd(sd_first: float, n_first: int, sd_second: float, n_second: int) ->
 
 
 def d_s(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Return (mean of first - mean of second) / pooled sd; None without variance, or for a group of fewer than two.
+    """Return (mean of first - mean of second) / pooled sd; None if both are constant or one has fewer than two values.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def no(*what: str, because: str) -> str:
 
 
 def one_sided_note(alternative: str) -> list[str]:
-    """Return a list with the note that a p-value is one-sided; the list is empty if it is two-sided."""
+    """Return a list with the note that a p-value is one-sided, or an empty list if the p-value is two-sided."""
     return [] if alternative == "two-sided" else [f"one-sided p, the alternative is {alternative} than zero"]
 
 

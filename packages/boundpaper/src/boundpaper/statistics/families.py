@@ -1,4 +1,4 @@
-"""Correct families of tests; `sources/test_families.csv` declares which rows of a result are corrected together."""
+"""Correct p-values within families of tests; `sources/test_families.csv` states which rows of a result are a family."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
@@ -77,5 +77,5 @@ def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result:
             f"{location}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
         )
     if role == DEPENDENT and share is None:
-        raise DataError(f"{location}: the test {test} is {role} without a guard; attach dependent_units in the study")
+        raise DataError(f"{location}: the test {test} is {role} but has no guard; attach dependent_units in the study")
     return matches[0]

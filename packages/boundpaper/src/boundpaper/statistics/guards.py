@@ -56,7 +56,7 @@ def fired(note: str) -> tuple[str, ...]:
 
 
 def independent_share(note: str) -> float | None:
-    """Return the share of independent units in a note of `dependent_units`: 0 without counts, None without the note."""
+    """Return the share of independent units in a note of `dependent_units`: 0 if uncounted, None if no note exists."""
     if DEPENDENT_UNITS not in fired(note):
         return None
     match = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)
@@ -166,7 +166,7 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
     "keys" or "weights". Raises ValueError if the lengths differ.
     """
     if len(units) != len(shared):
-        raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} groups; give one per unit")
+        raise ValueError(f"dependent_units: {len(units)} units but {len(shared)} keys in `shared`; give one per unit")
     groups: dict[Hashable, list[str]] = defaultdict(list)
     for unit, key in zip(units, shared, strict=True):
         if key is not None:

@@ -1,4 +1,4 @@
-"""Measure effects on perplexity, as differences of mean log-perplexity in nats over texts.
+"""Measure effects on perplexity as differences of log-perplexity in nats, averaged over texts.
 
 Percent changes of perplexity do not add, and the ratio of two percent changes depends on the baseline. This ratio is
 therefore only an effect size beside the difference.
@@ -215,7 +215,7 @@ class _MeanTest:
 def _test_mean(
     change: FloatArray, magnitude: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_MeanTest, list[str]]:
-    """Return Student's test of the mean change, and notes; `magnitude` is the largest of the subtracted logarithms."""
+    """Return Student's test of the mean change, and notes; `magnitude` is the largest |logarithm| in the changes."""
     check_confidence(confidence)
     if change.size == 1:
         return _MeanTest(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]

@@ -84,7 +84,7 @@ def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
 
 @lru_cache(maxsize=256)
 def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> float | None:
-    """Return the smallest |d_z|, to two decimals, that the sign-flip test over n pairs detects; None if it cannot.
+    """Return the smallest |d_z|, to two decimals, that n pairs detect by sign flips; None if p cannot reach alpha.
 
     The power is simulated with `DRAWS` normal samples from a fixed seed, with all 2^n flips of each (Fisher 1935).
 

@@ -104,7 +104,7 @@ def printed_interval(value: float, decimals: int) -> Interval:
 
 
 def shared_decimals(values: Iterable[float], decimals: int) -> int:
-    """Return the smallest number of decimals, up to `decimals`, that shows all values without common trailing zeros.
+    """Return the number of decimals, up to `decimals`, without the trailing zeros that all values share.
 
     A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST_VALUES`
     values, common zeros may be chance, so `decimals` is returned.

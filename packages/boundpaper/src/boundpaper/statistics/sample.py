@@ -16,7 +16,7 @@ NOISE = 1e-12
 
 
 def sample(values: npt.ArrayLike, name: str) -> FloatArray:
-    """Return `values` as a float64 vector; raise ValueError, which begins with `name`, unless all are finite."""
+    """Return `values` as a float64 vector; raise ValueError, with `name` in its text, unless all values are finite."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; give one number per unit, shape (n,)")

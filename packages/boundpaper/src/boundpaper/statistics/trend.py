@@ -9,7 +9,7 @@ from boundpaper.statistics.sample import FloatArray, matched, sample
 
 
 def draw_up(profile: npt.ArrayLike) -> float:
-    """Return max over i < j of d_j - d_i, the largest rise from an earlier to a later bin; negative if all decline.
+    """Return max over i < j of d_j - d_i, the largest rise from an earlier to a later bin; negative if all steps fall.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Read, check, write and compare artifacts, and read the tables of documents and families."""
+"""Read, check, write and compare artifacts, and read the tables that list the judged documents and the families."""

@@ -57,7 +57,7 @@ def hash_bytes(content: bytes) -> bytes:
 
 
 def with_hash(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with the hash of its other keys under the key `SEAL`."""
+    """Return a record with the hash of its other entries under the key `SEAL`."""
     content = {key: value for key, value in record.items() if key != SEAL}
     return {**content, SEAL: hash_bytes(json.dumps(content, sort_keys=True).encode()).decode()}
 

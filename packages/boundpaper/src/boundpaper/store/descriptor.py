@@ -89,7 +89,7 @@ def files(root: Path, name: str) -> list[str]:
     for path in tables:
         if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
             raise DataError(
-                f"{path.relative_to(root)}: a {PARQUET} is beside it; to keep the file that {path.stem}.json seals, "
+                f"{path.relative_to(root)}: a {PARQUET} has the same name; to keep the one hashed in {path.stem}.json, "
                 "run: python -m boundpaper.store.measurement"
             )
     return [path.relative_to(root).as_posix() for path in tables]
@@ -104,7 +104,7 @@ def fields_of(description: dict[str, Any], path: str, header: list[str]) -> list
 
 
 def standard_package(root: Path) -> dict[str, Any]:
-    """Return the package in the form of version 2 of the standard, with paths relative to `artifacts/`.
+    """Return the package in the form of Data Package version 2, with paths relative to `artifacts/`.
 
     Every resource has a full schema, and every path is a CSV, since `publish` writes every table as CSV. Each file of
     an experiment's measurements is a separate resource, since readers would join the files of one resource to a table
@@ -154,7 +154,7 @@ def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[st
 
 
 def _read_descriptions(root: Path, file: str, source: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return a file of descriptions with every resource in full; `shared` has schemas of other files by name."""
+    """Return a file of descriptions with every resource in full; `shared` maps names to the schemas of other files."""
     descriptor = yaml_of(root, file)
     if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
         descriptor["resources"] = []  # an empty `resources:`
@@ -203,7 +203,7 @@ def _full_resource(
     require(description.get("range", {}), standard_words.RANGE, f"{place}.range")
     covers = description.get("covers", dict.fromkeys(COVERS))
     if not isinstance(covers, dict) or set(covers) != set(COVERS):
-        raise DataError(f"{place}: `covers` needs {', '.join(COVERS)}")
+        raise DataError(f"{place}: `covers` needs exactly the keys {', '.join(COVERS)}")
     return description
 
 
@@ -229,7 +229,7 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], place: str) -> dict[st
         schema["primaryKey"] = key
     refers = raw.get("refers", {})
     if not isinstance(refers, dict):
-        raise DataError(f"{place}: `refers` must map a column to the table, or table.column, that it names")
+        raise DataError(f"{place}: `refers` must map a column to the table, or table.column, that its cells refer to")
     refers = {**refers, **{column.field["name"]: column.refers for column in described_fields if column.refers}}
     if refers:
         schema["foreignKeys"] = [_foreign_key(column, str(target)) for column, target in refers.items()]
@@ -264,7 +264,7 @@ def _foreign_key(column: str, target: str) -> dict[str, Any]:
 
 
 class DescribedField(NamedTuple):
-    """A field with all its properties, its mark (as in `key*`), and the table that its cells refer to."""
+    """A field with all its properties, its mark (such as `*` in `key*`), and the table that its cells refer to."""
 
     field: dict[str, Any]
     mark: str = ""
@@ -294,7 +294,7 @@ def _full_field(entry: Any, number: int, columns: dict[str, dict[str, Any]], pla
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise DataError(f"{place}: field {number} has no `name`")
     if not isinstance(entry.get("type"), str) or not isinstance(entry.get("constraints", {}), dict):
-        raise DataError(f"{place}, {entry['name']}: no `type`, or `constraints` that are not a mapping")
+        raise DataError(f"{place}, {entry['name']}: the field has no `type`, or its `constraints` are not a mapping")
     require(entry, standard_words.field, f"{place}, {entry['name']}")
     if entry["type"] in ("integer", "number"):
         require(entry.get("constraints", {}), standard_words.LIMITS, f"{place}, {entry['name']}")

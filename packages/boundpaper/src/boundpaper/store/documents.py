@@ -1,4 +1,4 @@
-"""Read the table of judged documents, and select the rows of the sources that belong to a document.
+"""Read the table of judged documents, and select from the source tables the rows that belong to a document.
 
 Documents of one group report the same work and are judged on the same rows. A claim gets the rows of the group of the
 document that its decorator names (`@claim("CODE, Section")`). The row `thesis` names the group that this thesis
@@ -62,7 +62,7 @@ def _read_documents(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument,
     try:
         return tuple(JudgedDocument(*(row[name] for name in _COLUMNS)) for _, row in rows(path))
     except KeyError as error:
-        raise DataError(f"{DOCUMENTS}: no column {error}; it has {', '.join(_COLUMNS)}") from None
+        raise DataError(f"{DOCUMENTS}: no column {error}; the table needs the columns {', '.join(_COLUMNS)}") from None
 
 
 def judged_sources(root: Path) -> tuple[str, ...]:

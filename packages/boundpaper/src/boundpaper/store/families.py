@@ -103,7 +103,7 @@ def _read_families(root: Path, stamps: tuple[Stamp, ...]) -> tuple[Family, ...]:
         try:
             order = int(cell or 0)
         except ValueError:
-            raise DataError(f"{_table_path(settings['table'])}: {cell!r} is not a whole number") from None
+            raise DataError(f"{_table_path(settings['table'])}: the order {cell!r} is not a whole number") from None
         found_families.append(Family(name=name, order=order, members=members, **row_of_family))
     return tuple(sorted(found_families, key=lambda family: family.order))
 

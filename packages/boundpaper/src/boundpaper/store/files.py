@@ -203,5 +203,5 @@ def unwritable_message(path: Path | str, error: OSError, state: str = "no file i
 
 
 def no_room_message(error: OSError) -> str:
-    """Return the message for a full disk, which names the output and caches if the error names no file."""
+    """Return the message for a full disk; the message names the output and caches if the error names no file."""
     return unwritable_message(error.filename or "the output, or a cache or temporary file below out/", error)

@@ -31,7 +31,7 @@ def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
 
 
 def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a long source with one row per key and one column per metric.
+    """Return a long source pivoted to one row per key and one column per metric.
 
     Each value of the column `metric` becomes a column, whose cells are from the column `value`. `by` lists the key
     columns; by default, these are all other columns except `printed`, `reason`, `source` and the parsed numbers. Rows

@@ -65,7 +65,7 @@ def convert_all(root: Path) -> list[Path]:
             tables = [path for path in tables if table_hash(path) == sealed_hash][:1]
             if not tables:
                 name = stem.relative_to(root).as_posix()
-                raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet file; remove the wrong one")
+                raise DataError(f"{name}: {name}.json has the hash of neither the CSV nor the Parquet file; remove one")
         (old_file,) = tables
         old_content = old_file.read_bytes()
         file = put(root, stem.parent.name, stem.name, table_text(old_file))

@@ -49,7 +49,7 @@ def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mappin
         for name, cell in zip(header, row, strict=False):
             if not cell and "" not in markers.get(name, EMPTY) and fields_by_name[name]["type"] != "string":
                 raise DataError(
-                    f"row {number}, {name}: empty, but {KEY} of the schema does not list ''; fill the cell, or list ''"
+                    f"row {number}, {name}: empty, but {KEY} does not list ''; fill the cell, or list ''"
                 )
         writer.writerow("" if cell in markers.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
     return buffer.getvalue()

@@ -25,14 +25,14 @@ METRIC = "metric"  # the kind of the keys that name quantities
 
 
 def _check_expression(value: Any) -> BrokenRule | None:
-    """Check that the value is a regular expression without catastrophic backtracking (a rule)."""
+    """Rule: check that the value is a regular expression that cannot backtrack catastrophically."""
     if broken := text(value):
         return broken
     return BrokenRule("", f"{value!r} {fault}") if (fault := pattern_fault(value)) else None
 
 
 def _check_replacement(value: Any) -> BrokenRule | None:
-    """Check that the value is a replacement that only refers to groups of its expression (a rule)."""
+    """Rule: check that the value has `find`, an expression, and `show`, which only refers to groups of `find`."""
     if broken := mapping({"find": _check_expression, "show": text}, ("find", "show"))(value):
         return broken
     try:
@@ -186,7 +186,7 @@ def words(kind: str) -> Mapping[str, str]:
     words_by_kind = vocabulary().words
     if kind not in words_by_kind:
         known_kinds = or_known(kind, words_by_kind)
-        raise DataError(f"no words for the keys of {kind!r}: add them to {VOCABULARY}{known_kinds}")
+        raise DataError(f"no words for the keys of the kind {kind!r}: add the words to {VOCABULARY}{known_kinds}")
     return words_by_kind[kind]
 
 

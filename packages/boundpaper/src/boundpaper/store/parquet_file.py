@@ -170,7 +170,7 @@ def _table(path: Path) -> pa.Table:
         if fault := foreign_kind(content):
             raise DataError(f"{path.name}: {fault}")
         if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
-            raise DataError(f"{path.name}: is text, not Parquet; give it the ending .csv, or restore it")
+            raise DataError(f"{path.name}: is text, not Parquet; give the file the ending .csv, or replace it")
     # threads of Arrow that still run when the process ends would abort it
     table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read(use_threads=False)
     table.validate(full=True)

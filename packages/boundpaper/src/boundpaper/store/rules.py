@@ -44,17 +44,17 @@ def quoted(value: object) -> str:
 
 
 def anything(value: Any) -> BrokenRule | None:
-    """Accept any value (a rule)."""
+    """Rule: accept any value."""
     return None
 
 
 def text(value: Any) -> BrokenRule | None:
-    """Check that the value is text (a rule)."""
+    """Rule: check that the value is text."""
     return None if isinstance(value, str) else BrokenRule("", f"{quoted(value)} is not a text; put it in quotes")
 
 
 def flag(value: Any) -> BrokenRule | None:
-    """Check that the value is true or false (a rule)."""
+    """Rule: check that the value is true or false."""
     return None if isinstance(value, bool) else BrokenRule("", f"{quoted(value)} is neither true nor false")
 
 
@@ -72,25 +72,25 @@ whole = at_least(0)
 
 
 def number(value: Any) -> BrokenRule | None:
-    """Check that the value is a finite number (a rule)."""
+    """Rule: check that the value is a finite number."""
     if broken := number_or_infinite(value):
         return broken
     return None if math.isfinite(value) else BrokenRule("", f"{quoted(value)} is not a finite number")
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
-    """Check that the value is a number or an infinity, which is the end of an open range (a rule)."""
+    """Rule: check that the value is a number or an infinity, which is the end of an open range."""
     is_valid = isinstance(value, (int, float)) and not isinstance(value, bool)
     return None if is_valid else BrokenRule("", f"{quoted(value)} is not a number")
 
 
 def not_negative(value: Any) -> BrokenRule | None:
-    """Check that the value is a finite number of at least 0 (a rule)."""
+    """Rule: check that the value is a finite number of at least 0."""
     return number(value) or (None if value >= 0 else BrokenRule("", f"{quoted(value)} is below 0"))
 
 
 def positive(value: Any) -> BrokenRule | None:
-    """Check that the value is a finite number above 0 (a rule)."""
+    """Rule: check that the value is a finite number above 0."""
     return number(value) or (None if value > 0 else BrokenRule("", f"{quoted(value)} is not above 0"))
 
 

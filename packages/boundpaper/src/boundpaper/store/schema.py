@@ -120,7 +120,7 @@ def _wrong_size_or_hash(path: Path, description: dict[str, Any]) -> str:
 def _foreign_cells(
     root: Path, description: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """Return the name and the cells of each table that a foreign key names, and the faults of unreadable tables.
+    """Return the name and key cells of each table that a foreign key refers to, and the faults of unreadable tables.
 
     The keys of both mappings are the fields of the foreign key. A fault is thus reported once per key, not per row.
     """
@@ -129,7 +129,7 @@ def _foreign_cells(
         name = key["reference"].get("resource", "")  # for the same table, "" in version 1, absent in version 2
         target = resource(root, name) if name else description
         if target is None:
-            raise DataError(f"a foreign key names {name!r}, which no resource describes; add it or correct the name")
+            raise DataError(f"a foreign key names {name!r}, which is no resource; add a resource or correct the name")
         file, names = f"artifacts/{target['path']}", tuple(as_list(key["fields"]))
         try:
             if fault := _file_damage(root, target, file):

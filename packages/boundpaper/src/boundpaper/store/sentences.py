@@ -1,4 +1,4 @@
-"""Split a document into sentences, and find the sentence, table row or heading on which a claim was made.
+"""Split a document into sentences, and find the sentence, table row or heading in which the document makes a claim.
 
 A sentence is identified by a hash of its letters and digits, so that records of a document contain none of its words.
 """

@@ -43,7 +43,7 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
         text = content.decode("utf-8").removeprefix(MARK)
     except UnicodeDecodeError as caught:
         line = content.count(b"\n", 0, caught.start) + 1
-        raise error(f"{file}:{line}: not UTF-8 (byte {caught.start}); save the file in that encoding") from None
+        raise error(f"{file}:{line}: not UTF-8 (byte {caught.start}); save the file in UTF-8") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise error(f"{file}:{line}: a NUL byte, which no text has; restore the file")
@@ -77,7 +77,7 @@ def parse_text(text: str, file: str, error: type[ThesisError] = DataError) -> An
     except json.JSONDecodeError as caught:
         raise error(f"{file}:{caught.lineno}: not valid JSON ({caught.msg}); restore the file") from None
     except tomllib.TOMLDecodeError as caught:
-        raise error(f"{file}: not valid TOML: {caught}; correct it there") from None
+        raise error(f"{file}: not valid TOML: {caught}; correct the file at this place") from None
     except (ValueError, RecursionError):
         raise error(f"{file}: not valid {kind} (a number has too many digits, or lists are nested too deep)") from None
     _refuse_odd_values(content, file, error)

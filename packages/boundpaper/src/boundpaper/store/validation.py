@@ -266,7 +266,7 @@ def _is_valid(
 
 
 def _advice_on_missing(cells_here: tuple[str, ...], cells_there: Collection[tuple[str, ...]]) -> str:
-    """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
+    """Return the end of a message on cells that another table lacks; name similar cells of that table, if any."""
     appearances = [appearance(cell) for cell in cells_here]
     similar_cells = next((cells for cells in cells_there if [appearance(cell) for cell in cells] == appearances), None)
     if similar_cells is None:

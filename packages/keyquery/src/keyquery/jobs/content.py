@@ -44,13 +44,13 @@ def dotted_name(function: Callable[..., Any]) -> str:
         raise SpecError(f"{function!r} cannot be imported by another process: define it at the top level of a module")
     if "<" in name or module == "__main__":
         raise SpecError(
-            f"{module}.{name} cannot be imported by another process: define it at the top level of a module"
+            f"{module}.{name} cannot be imported by another process: define it at the top level of an importable module"
         )
     return f"{module}.{name}"
 
 
 def _add_value(chunks: list[bytes], value: Any, label: str) -> None:
-    """Append the type and the content of a value, which errors call `label`."""
+    """Append the type and the content of `value` to `chunks`; errors name the value by `label`."""
     match value:
         case enum.Enum():  # must precede the test for numbers: an IntEnum is an int
             _add_text(chunks, "enum", f"{dotted_name(type(value))}.{value.name}")
@@ -107,7 +107,7 @@ def _add_array(chunks: list[bytes], value: Any, label: str) -> None:
 
 
 def _add_unordered(chunks: list[bytes], kind: str, members: list[list[tuple[Any, str]]]) -> None:
-    """Append members in an order that depends on their content only; a member is one or two values with labels."""
+    """Append a collection's members (one or two labelled values each) in an order that depends only on content."""
     _add_text(chunks, kind, str(len(members)))
     encoded = []
     for member in members:

@@ -55,11 +55,11 @@ def open_executor(
         raise ThesisError(f"{workers} jobs at a time: give 1 or more")
     if name == "local":
         if names := limits.only_slurm():
-            raise ThesisError(f"the executor local cannot set {' or '.join(names)}: leave that out, or choose slurm")
+            raise ThesisError(f"only slurm can set {' or '.join(names)}: leave the setting out, or choose slurm")
         return LocalExecutor(1 if workers is None else workers, gpus=limits.gpus, cpus=limits.cpus)
     if name == "slurm":
         if workers == "gpu":
-            raise ThesisError('workers "gpu" means the GPUs of this machine; for slurm give the GPUs of each job')
+            raise ThesisError('workers "gpu" means one job per GPU of this machine; for slurm give the GPUs per job')
         return SlurmExecutor(folder / "slurm", limits, workers)
     hint = suggest(name, EXECUTORS).rstrip()
     raise ThesisError(f"unknown executor {name!r}: give {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")

@@ -167,13 +167,13 @@ def _slot_environments(workers: int | Literal["gpu"], gpus: int | None, cpus: in
         count = len(visible) // per_job
         if count == 0:
             raise ThesisError(
-                f"one job on each GPU: a job needs {per_job}, but this machine shows only {len(visible)}; ask for fewer"
+                f"too few GPUs: a job needs {per_job}, but this machine shows only {len(visible)}; ask for fewer"
             )
     else:
         count = workers
         if gpus and count * gpus > len(visible):
             raise ThesisError(
-                f"{count} jobs of {gpus} GPUs need more than this machine's {len(visible)}; ask for fewer"
+                f"{count} jobs with {gpus} GPUs each need more GPUs than this machine's {len(visible)}; ask for fewer"
             )
     environments: list[dict[str, str]] = [{} for _ in range(count)]
     for index, environment in enumerate(environments):

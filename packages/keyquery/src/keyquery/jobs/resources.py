@@ -1,4 +1,4 @@
-"""Define the resources that a job asks for, and check their limits."""
+"""Define the resources that a job asks for, and check that their values are allowed."""
 
 import math
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class Resources:
                 raise ThesisError(f"the {name} {value!r} is not one word; {hint}")
         for line in self.setup:
             if not line.strip() or "\n" in line:
-                raise ThesisError(f"the setup line {line!r} is empty or more than one line; give one option per line")
+                raise ThesisError(f"the setup line {line!r} is empty or more than one line; give one --setup per line")
 
     def only_slurm(self) -> list[str]:
         """Return the names of the settings given here that only Slurm can apply."""

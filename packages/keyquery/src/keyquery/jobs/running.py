@@ -67,7 +67,7 @@ class _RunState:
         self.show_progress(None, "")
 
     def show_progress(self, job: int | None, event: str) -> None:
-        """Show the progress after an event of a job (None: of the run); without an event, only if something changed."""
+        """Show the progress after an event of a job (of the run if `job` is None) or, without event, after a change."""
         running = [index for future, index in self.open.items() if future.running()]
         reports = {self.names[index]: text for index in running if (text := self.reports.get(index))}
         if job is None and not event and (len(running), reports) == self.last_shown:

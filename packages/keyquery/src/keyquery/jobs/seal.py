@@ -58,7 +58,7 @@ def _user_key() -> bytes:
         key = path.read_bytes()
     except OSError as error:
         raise ThesisError(
-            f"{path}: the key for job results cannot be read or created ({error.strerror}); mend its folder"
+            f"{path}: the key for job results cannot be read or created ({error.strerror}); make its folder writable"
         ) from None
     if len(key) != LENGTH:
         raise ThesisError(f"{path}: not a key for job results; remove it")

@@ -41,7 +41,7 @@ SILENT_SECONDS = 900.0  # seconds without an answer from squeue until the jobs c
 
 @dataclass
 class _OpenCall:
-    """A submitted call without an outcome."""
+    """A submitted call whose outcome has not arrived yet."""
 
     job: Any  # submitit's job
     future: Future[Any]

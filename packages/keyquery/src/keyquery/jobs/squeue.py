@@ -59,7 +59,7 @@ def job_states(user: str) -> dict[str, str] | None:
 
 
 def parse_queue(text: str) -> dict[str, str]:
-    """Return the states of jobs by id from lines of squeue: array id, array index, job id and state."""
+    """Return the states of jobs by id from squeue's lines, each with array id, array index, job id and state."""
     by_job = {}
     for line in text.splitlines():
         words = line.split()

@@ -99,7 +99,7 @@ TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "spo
 
 
 class SmallBook:
-    """The small models' language as a book of items; `length` applies to all tasks, `depth` and `form` to passkeys."""
+    """A book in the small models' language; in `items`, `length` is for all tasks, `depth` and `form` for passkeys."""
 
     name = "population"
 

@@ -23,7 +23,7 @@ def document_with_answer(words: Sequence[str], answer: Sequence[str]) -> Documen
 
 
 def short_document(world: World, rng: random.Random, run: int = RUN) -> Document:
-    """Return a document without a key: a fact, a review, a list to copy, a walk with signs, or filler."""
+    """Return a document without a key: a fact, a review, a list to copy, a walk with repetition signs, or filler."""
     kind = rng.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     if kind == "copied":
         return document_with_answer(*language.word_list(rng))
@@ -58,7 +58,7 @@ def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str
 
 
 def filler_document(world: World, rng: random.Random, run: int = RUN) -> Document:
-    """Return a run of filler."""
+    """Return a document of 4 to `run` filler words, or of 4 if `run` is less."""
     return document_with_answer(list(islice(world.filler(rng), rng.randint(4, max(4, run)))), [])
 
 

@@ -45,7 +45,7 @@ def _without_held_out(relation: FactKind) -> FactKind:
 
 
 def draw_key(rng: random.Random) -> str:
-    """Draw a key of four or five digits; in about half of the keys, a digit occurs twice in a row."""
+    """Draw a key of four or five digits; with probability 0.5, one digit is overwritten with the digit before it."""
     digits = [rng.choice(NUMERALS) for _ in range(rng.choice(DIGITS))]
     if rng.random() < 0.5:
         index = rng.randrange(len(digits) - 1)
@@ -70,7 +70,7 @@ def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
 
 
 def backcopy_walk(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
-    """Return a random walk of at least `count` filler words, and whether each word comes right after a sign.
+    """Return a random walk of at least `count` filler words and signs, and whether each word comes right after a sign.
 
     A sign asks for a repetition of the previous word, so the word after a sign can be predicted exactly.
     """

@@ -1,4 +1,4 @@
-"""Run the command that captures a model: in this process, or in several jobs that share the documents."""
+"""Run the command that captures a model: in this process, or in several jobs that divide the documents."""
 
 import sys
 from dataclasses import replace

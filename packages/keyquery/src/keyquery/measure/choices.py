@@ -123,7 +123,7 @@ def settings_of(name: str) -> dict[str, rules.Rule]:
 
 
 def _rule(annotation: ast.expr | None) -> rules.Rule:
-    """Return the rule for the values of an annotated parameter; a capitalised name without a rule counts as text."""
+    """Return the rule for values of a parameter with this annotation; a capitalised type without a rule means text."""
     if isinstance(annotation, ast.BinOp):
         return rules.either(_rule(annotation.right), _rule(annotation.left))
     if isinstance(annotation, ast.Subscript):

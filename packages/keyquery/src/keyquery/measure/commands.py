@@ -123,7 +123,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **options: 
     if send and not publish:
         raise click.UsageError("--send needs --publish OWNER/NAME")
     if publish and publish.count("/") != 1:
-        raise click.UsageError(f"--publish: {publish!r} is not a data set of the Hub; write OWNER/NAME")
+        raise click.UsageError(f"--publish: {publish!r} is no name of a Hub data set; write OWNER/NAME")
     click.echo(run(obj["root"] or Path.cwd(), **options))
     if publish:
         from keyquery.models.captures import hub

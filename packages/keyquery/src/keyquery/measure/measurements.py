@@ -1,4 +1,4 @@
-"""Write measurements into the project: one table per model below `artifacts/measurements`, with a manifest."""
+"""Write measurements into `artifacts/measurements`: one table per experiment and model, each with a manifest."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def slug(name: str) -> str:
 
 
 def slug_of_texts(place: str) -> str:
-    """Return the part of a name that stands for texts, without suffixes: `My Prose.jsonl.gz` becomes `my-prose`."""
+    """Return a short name for texts from their path or id, without suffixes: `My Prose.jsonl.gz` becomes `my-prose`."""
     return re.sub(r"\.(txt|md|jsonl?|csv|tsv|gz)(\.gz)?$", "", slug(place)) or "texts"
 
 
@@ -85,7 +85,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tables_agree(old: bytes, new: bytes) -> bool:
-    """Return whether two tables agree, as those of two processors do, within `TOLERANCE` or each metric's `NOISE`."""
+    """Return whether two tables agree within `TOLERANCE` or each metric's `NOISE`, as results of two processors do."""
     if agree(old, new, TOLERANCE):
         return True
     tables = [pd.read_csv(io.BytesIO(table), dtype=str, keep_default_na=False) for table in (old, new)]

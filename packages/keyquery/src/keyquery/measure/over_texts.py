@@ -14,7 +14,7 @@ ONE_TEXT = "one text has no spread"
 
 
 def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every text", **labels: Any) -> list[Row]:
-    """Return two rows: the mean over texts, and the standard deviation (divisor n - 1, metric ending in `_sd`).
+    """Return two rows: the mean over texts, and the standard deviation (divisor n - 1), whose metric ends in `_sd`.
 
     `values` has one value per text; NaN values are ignored. `reason` says why there is no mean if all are NaN;
     `labels` may have `condition`, `layer` and `head`.

@@ -1,4 +1,4 @@
-"""Compute quantities of experiments 1 to 9 from measurements; the report on the experiments lacks some values."""
+"""Compute quantities of experiments 1 to 9 from measurements, including some that the report on them lacks."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -94,7 +94,7 @@ class Recipe:
 
     @property
     def scored_tokens(self) -> int:
-        """Number of tokens whose logits are in memory at once: those of a text, since a prompt needs only its last."""
+        """Number of tokens with logits in memory at once: all of a text; for a prompt, the last token suffices."""
         return self.options.tokens or LONGEST
 
 
@@ -259,7 +259,7 @@ def memory_line(
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
-    """Return the number of tokens of the longest prompt of `context_length`, from a model's configuration alone.
+    """Return how many tokens the longest prompt of the experiment `context_length` has, from a model's configuration.
 
     Raises ModelError if the configuration cannot be read.
     """

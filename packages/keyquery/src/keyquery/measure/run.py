@@ -286,7 +286,7 @@ def manifest_of(
 
 
 def _display_name(root: Path, model: str) -> str:
-    """Return a model's name for a manifest; for a folder, its path in the project, or outside only its name."""
+    """Return a model's name for a manifest; a folder in the project is named by its path, another by its last part."""
     path = Path(model)
     if not path.is_absolute() and not path.is_dir():
         return model

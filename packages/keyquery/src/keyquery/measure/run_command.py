@@ -26,7 +26,7 @@ def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         from keyquery.measure.recipes import load_recipe, run_recipe
 
         if names or values["model"] or values["everything"]:
-            raise SpecError("a recipe names the models and experiments: leave out --model, --against and experiments")
+            raise SpecError("a recipe names models and experiments: give no --model, --against, --all or experiment")
         return run_recipe(
             root,
             load_recipe(recipe),

@@ -110,6 +110,6 @@ def effect_rows(
 
 
 def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
-    """Return rows with the metrics of `effect_rows`, each without a value and with the reason."""
+    """Return rows for the losses and accuracies of `effect_rows`, each without a value and with the reason."""
     metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
     return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

@@ -33,7 +33,7 @@ class Units:
 
     @property
     def right(self) -> pd.Series | None:
-        """Whether each item was answered right; None if units are not items, or some value is neither right nor 0."""
+        """Whether each item was answered right; None if units are not items, or a value is not 0 or `right_value`."""
         values = self.defined
         if self.kind != "item" or not values.isin((0.0, self.right_value)).all():
             return None

@@ -134,7 +134,7 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
 
 
 def why_hidden(model: PreTrainedModel, *parts: str) -> str:
-    """Return why a block of a model has no module that outputs only one of `parts`; empty if all blocks have them.
+    """Return why a block lacks a module of its own for one of `parts`; empty if all blocks have one for each part.
 
     A part is "mlp", "q", "k" or "v".
     """

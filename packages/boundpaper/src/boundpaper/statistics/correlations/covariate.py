@@ -187,7 +187,7 @@ def within_family(
     xs, ys = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
     if len(families) != xs.size:
         raise ValueError(
-            f"within_family {study}/{comparison}: {xs.size} values but {len(families)} family labels; give one for each"
+            f"within_family {study}/{comparison}: {xs.size} values but {len(families)} family labels; give one per unit"
         )
     members: dict[Hashable, list[int]] = {}
     for position, family in enumerate(families):
@@ -219,7 +219,7 @@ def within_family(
 
     value = coefficient(centred_x, centred_y)
     if value is None:
-        raise ValueError(f"within_family {study}/{comparison}: no variance left; rescale x and y to similar sizes")
+        raise ValueError(f"within_family {study}/{comparison}: no variance in families; rescale x, y to similar sizes")
     blocks = np.split(np.arange(n), np.cumsum([group.size for group in groups])[:-1])
     outcome = permutation_p(
         value,

@@ -1,4 +1,4 @@
-"""Compare two correlations that share a variable and their units, by Williams' t and Steiger's z.
+"""Compare two correlations of one variable, over the same units, by Williams' t and Steiger's z.
 
 Both test whether r(outcome, first) equals r(outcome, second) and assume that the three variables are jointly normal;
 `contrast.correlation_difference` computes the interval of the difference, also for ranks.
@@ -38,7 +38,7 @@ def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tup
 
 
 def steiger_z(r_first: float, r_second: float, r_between: float, n: int) -> float | None:
-    """Return Steiger's z for Fisher's z(r_first) - z(r_second), with a pooled r in the variance (1980, eq. 14).
+    """Return Steiger's z: Fisher's z(r_first) - z(r_second) over its standard error at the mean r (1980, eq. 14).
 
     Parameters are as in `williams_t`. Return None where `williams_t` does, or if |r| is 1, which has no Fisher's z.
     """

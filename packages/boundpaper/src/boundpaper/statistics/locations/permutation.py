@@ -89,7 +89,7 @@ def _extremity(values: FloatArray, alternative: Alternative) -> FloatArray:
 
 
 def _exact_p(extremities: FloatArray, threshold: float, tie: float, noun: str) -> PermutationP:
-    """Return the p over all relabelings or flips (`noun`), given the extremity of each."""
+    """Return the p-value over all relabelings or flips, given the extremity of each; the note calls them `noun`."""
     count = extremities.size
     as_extreme = int(np.count_nonzero(extremities >= threshold))
     most_extreme = int(np.count_nonzero(extremities >= extremities.max() - tie))
@@ -97,7 +97,7 @@ def _exact_p(extremities: FloatArray, threshold: float, tie: float, noun: str) -
 
 
 def _monte_carlo_p(as_extreme: int, draws: int, seed: int, noun: str) -> PermutationP:
-    """Return the p over random relabelings or flips (`noun`) by Phipson and Smyth (2010)."""
+    """Return the p-value over random relabelings or flips (Phipson and Smyth 2010); the note calls them `noun`."""
     note = f"Monte-Carlo p over {draws} {noun} with seed {seed}"
     return PermutationP((as_extreme + 1) / (draws + 1), 1 / (draws + 1), note)
 

@@ -67,7 +67,7 @@ def welch_t(
     moments = []
     for name, values in groups.items():
         if values.size == 0:
-            raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; omit the comparison or say why")
+            raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; omit the comparison or say why in note")
         moments.append((float(values.mean()), sample_sd(values), values.size))
     all_notes = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
     return _welch_estimate(
@@ -194,7 +194,7 @@ def pooled_t(
     groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
     a, b = groups.values()
     if min(a.size, b.size) == 0:
-        raise ValueError(f"pooled_t {study}/{comparison}: a group is empty; omit the comparison, or give a reason")
+        raise ValueError(f"pooled_t {study}/{comparison}: a group is empty; omit the comparison, or say why in note")
     make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=a.size + b.size)
     make_row = partial(make_row, estimate=float(a.mean() - b.mean()), effect_name="d_s")
     notes = [note, f"n = {a.size} + {b.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]

@@ -175,7 +175,7 @@ def analyse(
     vectors: str = "",
     keys: KeyHead | None = None,
 ) -> HeadResult:
-    """Return a head's plasticity, its difference from direct counting, rotation, components and position weights.
+    """Return a head's rotation, components, position weights, and plasticity with its difference from direct counting.
 
     If a head is too small or too uniform for a metric, the metric is missing, with a reason. Raises DataError when a
     file of the head is absent or damaged.
@@ -274,7 +274,7 @@ def _add_plasticity(
 
 
 def _add_maps(finding: HeadResult, head_plasticity: Plasticity) -> None:
-    """Add the profile, the map of plasticity and the sums of position and content, without empty cells."""
+    """Add the profile, the map of plasticity and the mean effects of position and content, without empty cells."""
     sums = head_plasticity.sums
     for index, queries in enumerate(head_plasticity.queries):
         pairs = float(sums.count[index].sum())

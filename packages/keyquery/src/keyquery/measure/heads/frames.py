@@ -135,7 +135,7 @@ def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
 def model_metrics(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
-    """Return means over heads of metrics, deciles, length bins and query bins, with cluster-bootstrap intervals."""
+    """Return the means of metrics, deciles, length bins and query bins over heads, with cluster-bootstrap intervals."""
     names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{index}" for index in range(bins))]
     table = np.full((len(findings), len(names)), np.nan)
     for row, finding in enumerate(findings):
@@ -185,7 +185,7 @@ def half_metrics(
 
 
 def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, index: int) -> str:
-    """Return why a metric has no mean (reasons of single heads), interval, sd or bimodality; empty if it has all."""
+    """Return why a metric has no mean (the heads' reasons), interval, sd or bimodality; empty if none is missing."""
     if means.mean.reasons[index]:
         reasons = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
@@ -203,7 +203,7 @@ def _head_indices(finding: HeadResult) -> dict[str, Any]:
 
 
 def _cells_of_heads(by_head: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
-    """Return, by sorted index of cells, an array with one row of values for every head that has the cell."""
+    """Return an array for each cell, sorted by the cell's index, with one row of values per head that has the cell."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
     for head_cells in by_head:
         for i, j, *values in head_cells:

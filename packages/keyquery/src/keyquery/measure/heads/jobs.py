@@ -45,7 +45,7 @@ def analyse_missing(
 
 
 def analyse_share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
-    """Analyse the heads with these numbers as a job, and return their count; damaged heads are printed to the log."""
+    """Analyse the heads with these numbers as a job, and return their count; errors of damaged heads go to the log."""
     outcomes = analyse_in_turn(capture, [capture.heads[number] for number in numbers], options, folder)
     for head_count, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):

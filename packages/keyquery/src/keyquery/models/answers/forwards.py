@@ -111,7 +111,7 @@ def key_cache(model: PreTrainedModel) -> Any:
 
 
 def tokens_at_once(model: PreTrainedModel) -> float:
-    """Return the number of tokens that one pass may add to a cache, with the same logits as in a pass without a cache.
+    """Return how many tokens one pass may add to a cache while it gives the same logits as a pass without a cache.
 
     The number is infinity for caches of keys and values. If the cache has states or the model ignores it, the number is
     the result of tests with a short text: infinity if the second half may follow the first at once, 1 if only single
