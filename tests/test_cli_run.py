@@ -316,7 +316,7 @@ def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path
         (["sinks", "--model", "nowhere"], 1, "'nowhere' is neither a folder nor a known name"),
         (["sinks", "--model", "tiny-ropes"], 1, "did you mean tiny-rope"),
         (["sinks", "--model", "no/such"], 1, "no/such: "),
-        (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names the models and experiments"),
+        (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments"),
         (["--recipe", "RECIPE"], 1, "mine.yaml: unknown key 'modles'; did you mean 'models'"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
         (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer encodes "),

@@ -168,7 +168,9 @@ def test_cut_damaged_or_foreign_parquet_file_is_refused(root):
 def test_text_named_parquet_is_reported(root):
     path = put(root, "sinks", "m", csv_text())
     path.write_bytes(csv_text().encode())
-    assert one_fault(root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give it the ending .csv")
+    assert one_fault(
+        root, "artifacts/measurements/sinks/m.parquet: is text, not Parquet; give the file the ending .csv"
+    )
 
 
 def test_a_changed_cell_breaks_the_seal(root):
@@ -210,7 +212,7 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
     message = one_fault(
-        root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json"
+        root, "artifacts/measurements/sinks/m.csv: a .parquet has the same name; to keep the one hashed in m.json"
     )
     with pytest.raises(DataError) as error:
         read(root, "sinks")

@@ -80,7 +80,7 @@ def test_dependent_points_of_one_series_are_refused_in_a_corrected_family():
 
 
 def test_dependent_test_needs_a_guard_in_its_note():
-    with pytest.raises(DataError, match="without a guard"):
+    with pytest.raises(DataError, match="has no guard"):
         corrected([estimate("a", 0.01)], family_rows(("*", "*", "*", "model", "one", "h", "dependent")), "r")
 
 

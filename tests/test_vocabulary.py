@@ -196,7 +196,7 @@ def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
     ("content", "message"),
     [
         (b"metrics: {}\n", ": unknown key 'metrics'; did you mean 'numbers'?"),
-        (b"words:\n  lamp: {sun: gr\xfcn}\n", ":2: not UTF-8 (byte 23); save the file in that encoding"),
+        (b"words:\n  lamp: {sun: gr\xfcn}\n", ":2: not UTF-8 (byte 23); save the file in UTF-8"),
         (b"- words\n", ": ['words'] is not a mapping of keys to values"),
         (b"words: {lamp: {sun: a, sun: b}}\n", ": the key 'sun' is already at line 1; keep one of them"),
     ],

@@ -1,4 +1,4 @@
-"""Tell which experiments of document 004 computed attention without rotation, and word the caveat."""
+"""Tell which experiments of document 004 computed attention without rotation, and write the caveat on them."""
 
 import pandas as pd
 

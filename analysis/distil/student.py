@@ -94,7 +94,7 @@ class Teacher:
 
 
 class Student:
-    """An arm that is trained in turns, newly created or loaded from its checkpoint.
+    """An arm that is trained in turns with the other arm, newly created or loaded from its checkpoint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Delta P by layer of every measured model, for samples whose prediction flips and samples whose prediction stays."""
+"""Delta P by layer and model, for samples whose prediction flips when the question is cut off, and for the others."""
 
 from dataclasses import replace
 

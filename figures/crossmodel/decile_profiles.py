@@ -14,7 +14,7 @@ RANDOM, SHORT = "random weights", "shorter contexts"
 
 
 def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Plot one line per model, at most four to a panel; a panel shows a family, shorter contexts or random weights."""
+    """Plot one line per model, at most four to a panel: of one family, of shorter contexts, or of random weights."""
     deciles = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()

@@ -1,4 +1,4 @@
-"""Share of attention in each layer's output, measured and as plotted in the report (Figures G and 22)."""
+"""Share of attention in each layer's output, as published and as plotted in the report (Figures G and 22)."""
 
 import pandas as pd
 

@@ -1,1 +1,1 @@
-"""Models with and without rotary positions: attention sinks, and the first token with and without its outputs."""
+"""Models with and without rotary positions: attention sinks, and the removal of outputs at the first token."""

@@ -1,4 +1,4 @@
-"""Perplexity after removing the first token's values, in nats (Figure 18 of the report, last panel)."""
+"""Effect of removing the first token's values, or its outputs in layer 1, in nats (last panel of Figure 18)."""
 
 import pandas as pd
 

@@ -12,7 +12,7 @@ PANELS = {
 
 
 def figure(write_layers: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Plot norm, attention mass and their product per head in three panels."""
+    """Plot norm, attention mass, and the mean over heads of their product in three panels."""
     sentences = str(drope_protocols.set_index("section")["items"]["6"]).partition(";")[0]
     return Figure(
         panels=[

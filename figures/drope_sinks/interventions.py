@@ -1,4 +1,4 @@
-"""Perplexity without a layer's output at the first token (Figure 13 of the report), for both layers tested."""
+"""Perplexity without a layer's output at the first token, in Experiments 4 (Figure 13 of the report) and 6."""
 
 import pandas as pd
 

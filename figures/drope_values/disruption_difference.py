@@ -12,7 +12,7 @@ MEAN = "mean, 95% interval"
 
 
 def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> Figure:
-    """Plot nats per text set and their means, for each model and for the difference."""
+    """Plot massive minus random in nats, per text set and as a mean, for each model and for RoPE minus DroPE."""
     nats = disruption_by_text.pivot(index="text", columns="positional", values="mr_nats")
     sets = list(dict.fromkeys(disruption_by_text["text"]))
     nats = nats.loc[sets]

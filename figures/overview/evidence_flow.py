@@ -1,4 +1,4 @@
-"""The stages that one number passes through in the thesis, from capture to verdict."""
+"""The stages that one number passes through in the thesis, from a model to a verdict."""
 
 import pandas as pd
 

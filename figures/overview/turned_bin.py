@@ -12,7 +12,7 @@ PLACES = {"first": (-0.5, "triangle*"), "middle": (0.0, "square"), "last": (0.5,
 
 
 def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figure:
-    """Return the figure; its last panel shows the first pretrained model in the first bins that have earlier keys."""
+    """Return the figure; its last panel shows the first pretrained model, in the first bins with keys before them."""
     model, name = pretrained_competition[["model", "display_name"]].iloc[0]
     rows = bin_kept[(bin_kept["model"] == model) & (bin_kept["low"] > 0)]
     rows = rows[rows["low"] == rows["low"].min()].sort_values("width")

@@ -1,4 +1,4 @@
-"""Cost of removing each head against its plasticity, for every model of the population."""
+"""Cost of removing each head against its plasticity, for every model of arms A, B and C of the population."""
 
 import pandas as pd
 

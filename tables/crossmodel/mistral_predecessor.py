@@ -1,4 +1,4 @@
-"""Mistral-7B-Instruct-v0.2 and the Ministral 3 models: as the study compares them, and over the same positions."""
+"""Mistral-7B-Instruct-v0.2 and the Ministral 3 models: compared as in the study, and over the same positions."""
 
 import pandas as pd
 

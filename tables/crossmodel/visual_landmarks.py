@@ -1,4 +1,4 @@
-"""Values that two documents read off pictures without a table: thresholds, bundles of heads, clusters of dimensions."""
+"""Values that two documents read off pictures and give in no table: thresholds, head bundles, dimension clusters."""
 
 import pandas as pd
 

@@ -20,7 +20,7 @@ def table(
     attention_tests: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
-    """Return one row per printed quantity, with the agreement where layers are published."""
+    """Return one row per printed quantity, with the agreement of both models where values by layer are published."""
     cells = drope_attention.set_index(["metric", "positional"])["printed"]
     agreement = attention_agreement[attention_agreement["layers"] == "all layers"].set_index("kind")
     rows = []

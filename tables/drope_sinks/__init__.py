@@ -1,1 +1,1 @@
-"""Models with and without rotary positions: attention sinks, and the first token with and without its outputs."""
+"""Models with and without rotary positions: attention sinks; outputs removed at the first token or in layer 1."""

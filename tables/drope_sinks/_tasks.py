@@ -59,7 +59,7 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
 
 
 def task_columns() -> list[Column]:
-    """Return the columns for `task_rows`: share of correct answers, or accuracy with interval, stars and marks."""
+    """Return the columns for `task_rows`: the share of right answers in yes/no tasks, accuracy in others."""
     from boundpaper.typeset.numbers import integer, sentences
 
     columns = []

@@ -1,4 +1,4 @@
-"""Degradation by category of knowledge: as printed with its interval, in points, and measured from chance."""
+"""Degradation by category of knowledge: as printed, and, with intervals, recomputed, in points, and above chance."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Knowledge tasks before and under disruption: accuracy with intervals, and degradation as printed and from chance."""
+"""Knowledge tasks before and under disruption: accuracy with intervals, degradation as printed and above chance."""
 
 import pandas as pd
 

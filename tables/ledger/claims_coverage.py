@@ -8,7 +8,7 @@ NO_TEXT = "no text of its own"
 
 
 def table(ledger_coverage: pd.DataFrame) -> Table:
-    """Return one row per section of a document that has text."""
+    """Return one row per section that has text of its own or whose cells are checked."""
     is_empty = (ledger_coverage["left_out"] == NO_TEXT) & (ledger_coverage["cells"] == 0)
     rows = ledger_coverage[~is_empty].copy()
     rows["part"] = [f"Document {document}" for document in rows["document"]]

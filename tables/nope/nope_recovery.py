@@ -1,4 +1,4 @@
-"""Recovery of every captured model, printed and recomputed, with its largest rise and where that rise occurs."""
+"""Recovery of every captured model, printed and recomputed, with size and place of the largest rise of plasticity."""
 
 import pandas as pd
 

@@ -102,14 +102,14 @@ def _seeds_phrase(rows: pd.DataFrame) -> str:
 
 
 def _quantity_in_words(quantity: str, family: str) -> str:
-    """Return the printed name of a quantity; for heads, also the quantity correlated with their cost."""
+    """Return the printed name of a quantity; for heads, name also the cost with which the quantity is correlated."""
     if family.startswith("heads"):
         return "cost and late plasticity" if quantity == "ap_last_20" else "cost and plasticity"
     return QUANTITIES[quantity] + (", by cost" if family.startswith("weighted") else "")
 
 
 def _both_sides(first: str, second: str, family: str) -> str:
-    """Return the two sides in short form; relations and questions on heads compare no sides."""
+    """Return both sides of a difference in short form; for relations and heads, return how ranks are taken."""
     if family.startswith(("relations", "heads")):
         return "ranks, by layer" if family.startswith("heads") else "ranks, by seed"
     left, right = (_side_in_short(str(words)) for words in (first, second))

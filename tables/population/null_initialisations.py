@@ -1,4 +1,4 @@
-"""Networks with random weights: change of metrics along the context before any training."""
+"""Networks with random weights: change of plasticity along the text before any training."""
 
 import pandas as pd
 

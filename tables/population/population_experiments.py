@@ -17,7 +17,7 @@ UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 
 def table(population_experiments: pd.DataFrame, population_directions: pd.DataFrame) -> Table:
-    """Return one row per quantity with a reported direction."""
+    """Return one row per measured quantity for which the report states which model's value is higher."""
     counts = population_directions.set_index(["against", "what"])["count"]
     directed = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     listed = directed[directed["difference"].notna() & (directed["appears"] != "not measurable")]

@@ -1,4 +1,4 @@
-"""Share of passkeys near the question that the population finds, by prompt length."""
+"""Share found of the passkeys near the question, by arm of the population and by prompt length."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer
 
 
 def table(population_near: pd.DataFrame) -> Table:
-    """Return one row per arm and prompt length, and the difference of the planned arms."""
+    """Return one row per base, arm and prompt length, and rows for the difference between arms C and B."""
     rows = population_near[population_near["multiple"] >= 1].copy()
     rows[["value", "low", "high", "least", "most"]] *= 100
     rows["shown"] = [f"{base:,}" if base else "none" for base in rows["base"]]

@@ -1,4 +1,4 @@
-"""Plasticity of the population by position in a text, in units of the training length."""
+"""Plasticity of the population by position in a text, in sections of one training length."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Number of models in the plan of the population, and number trained and measured."""
+"""Numbers of the population's planned models that are counted, excluded or not yet trained."""
 
 import pandas as pd
 

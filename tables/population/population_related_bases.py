@@ -1,4 +1,4 @@
-"""Planned relations and questions on heads, at the larger rotation base and over both bases."""
+"""Relations between outcomes and metrics, and questions on heads, at the larger rotation base and over both bases."""
 
 import pandas as pd
 

@@ -10,7 +10,7 @@ ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
 
 
 def table(width_levels: pd.DataFrame) -> Table:
-    """Return one row per bin width and weighting of heads; columns for the texts' first and last training length."""
+    """Return one row per bin width and weighting of heads; columns for the first and last of four training lengths."""
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
     last_length = int(plasticity["low"].max())
     ends = plasticity[plasticity["low"].isin([0, last_length])]

@@ -10,7 +10,7 @@ THRESHOLD = 5.0  # threshold of the report
 
 
 def table(pretrained_kinds: pd.DataFrame) -> Table:
-    """Return one row per tensor at the report's threshold, grouped by place."""
+    """Return one row per tensor at the report's threshold, in two groups: before and after the rotation."""
     frame = pretrained_kinds[pretrained_kinds["threshold"] == THRESHOLD].copy()
     frame["group"] = frame["where"].map(WHERE)
     frame["label"] = frame["tensor"].map(TENSORS)

@@ -76,7 +76,7 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
 
 
 def _percent_by_length(by_length: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
-    """Return percentages by field name (`value_512`); `columns` names the columns of value, low and high, in order."""
+    """Return percentages by field name (`value_512`); `columns` lists the source columns of value, low and high."""
     names = ("value", "low", "high")
     no_values = {f"{name}_{length}": float("nan") for name in names for length in lengths}
     return no_values | {

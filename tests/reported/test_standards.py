@@ -105,7 +105,7 @@ def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
     beans.describe({"missingValues": ["NA"]})
     beans.write("lamp,height,source\nsun,,beans T1\nneon,NA,beans T1\n")
     assert beans.faults() == [f"{TABLE}: row 2, height: '' is not a number"]
-    with pytest.raises(DataError, match="row 2, height: empty, but missingValues of the schema does not list ''"):
+    with pytest.raises(DataError, match="row 2, height: empty, but missingValues does not list ''"):
         beans.heights()
 
 

@@ -50,7 +50,7 @@ c000_models_deciles = Cells(
 
 @claim("000, Finding 3")
 def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Iterator[Verdict]:
-    """In the table of ten models, the recovery follows from the profiles: deciles 6 and 7 less deciles 4 and 5."""
+    """In the table of ten models, the recovery is the mean of deciles 6 and 7 minus that of deciles 4 and 5."""
     rows = nope_recovery_recomputed[nope_recovery_recomputed["agreement"] != ""]
     for _, row in rows.iterrows():
         cell = quote(nope_recovery, model=row["model"], metric="recovery")
@@ -77,7 +77,7 @@ c000_recovery_copies = Cells(
 def c000_recovery_layers(
     nope_recovery: pd.DataFrame, models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """The table of ten models gives the layers and the family of each."""
+    """The table of ten models gives the number of layers and the family of each model."""
     text_layers = nope_recovery_recomputed.set_index("model")["text_layers"]
     for _, row in nope_recovery[nope_recovery["metric"] == "layers"].iterrows():
         facts = pick(models, model=row["model"])
@@ -144,7 +144,7 @@ def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.D
 
 @claim("000, Finding 2")
 def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFrame) -> Iterator[Verdict]:
-    """The three groups of the adjacency table hold the layers listed for them, 8, 8 and 16."""
+    """The three groups of the adjacency table hold 8, 8 and 16 layers: the layers listed for them."""
     for group in ("after", "before", "far"):
         printed_count = quote(nope_adjacency, group=group, metric="layers")
         computed_layers = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
@@ -163,7 +163,7 @@ def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFram
 
 @claim("000, Finding 2")
 def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
-    """The mean over the three groups, weighted by their layers, is the recovery of the model."""
+    """The mean recovery of the three groups, weighted by their numbers of layers, is the model's recovery."""
     groups = ("after", "before", "far")
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
@@ -209,7 +209,7 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
 def c000_background_period(
     nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
-    """The cross-attention layers are every fifth from 3 on, which is the default of the configuration."""
+    """Every fifth layer from layer 3 on is a cross-attention layer, as in the configuration's default."""
     cross_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     period, start = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
     computed_layers = set(range(start, len(nope_layer_kinds), period))

@@ -46,7 +46,7 @@ def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: 
 
 @claim("000, Finding 3")
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """All models of the table except those that recover are monotone."""
+    """All models of the table except those that recover have monotone profiles."""
     models = nope_recovery_recomputed
     other_models = models[(models["agreement"] != "") & ~models["recovers"].astype(bool)]
     rising_models = other_models[other_models["shape"] == "rises"]
@@ -83,7 +83,7 @@ def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.Da
 
 @claim("000, Finding 3", failure="unit")
 def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_tests: pd.DataFrame) -> Verdict:
-    """That two deep models of other families do not recover shows that depth is not what matters."""
+    """Two deep models of other families do not recover, which shows that depth is not what matters."""
     rows = nope_recovery_recomputed
     deep_networks = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")

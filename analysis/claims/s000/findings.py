@@ -243,7 +243,7 @@ def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
 
 @claim("000, Finding 2", failure="unit")
 def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """That most layers recover is found in two models."""
+    """In each of two models, most layers recover."""
     origin = pick(published_facts, fact="llama32_vision_text")
     count_tests = [pick(nope_count_tests, comparison=model) for model in PAIR]
     fisher = pick(nope_count_tests, comparison="between models")

@@ -107,7 +107,7 @@ def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
 
 @claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
-    """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone."""
+    """Llama's pre-training documents, typically around 60-100K tokens long, cause the recovery zone."""
     length = printed_text(nope_stated, statement="hypotheses_document_length")
     return untestable(
         "The lengths of the training documents are not published; two models trained alike on documents of different "
@@ -118,7 +118,7 @@ def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
 
 @claim("000, Conclusion")
 def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """The profile is a trait of the Llama family, which appears from 32 layers on."""
+    """The profile is a trait of the Llama family that appears in models with 32 layers or more."""
     networks = nope_recovery_recomputed[nope_recovery_recomputed["family"] == "Llama 3"].drop_duplicates("network")
     recovering = networks[networks["recovers"].astype(bool)]
     return judge(

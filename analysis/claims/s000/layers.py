@@ -38,7 +38,7 @@ def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.D
 
 @claim("000, Per-Layer Anatomy")
 def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
-    """The listed layers dip, recover, and collapse at the end."""
+    """In each listed layer, plasticity dips, recovers, and collapses at the end of the context."""
     rows = nope_layer_cells
     has_shape = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
     rows_at_dip = rows[~rows["below_dip"].astype(bool)]

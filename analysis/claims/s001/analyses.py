@@ -27,7 +27,7 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_component_numbers(stated_001: pd.DataFrame) -> list[Verdict]:
-    """The first component of pooled queries and keys takes 34 % of variance, with r_q 0.80 above r_k 0.49."""
+    """The first component of pooled queries and keys explains 34 % of variance; its r_q is 0.80, its r_k 0.49."""
     keys = ("pca_pc0_variance", "pca_r_q", "pca_r_k")
     return [
         untestable(
@@ -43,7 +43,7 @@ def c001_component_numbers(stated_001: pd.DataFrame) -> list[Verdict]:
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_exact_scores() -> Verdict:
-    """Both analyses are rotations that keep every product of query and key exactly."""
+    """PCA and the analysis by rotation both rotate queries and keys, and keep every product of the two exactly."""
     return untestable(
         "A full orthogonal basis keeps the products; centring the pool or dropping components does not. Products "
         "before and after, on the captures, would decide which was used."
@@ -129,7 +129,7 @@ def c001_plasticity_limits(stated_001: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("001, Gaps Plasticity Closes")
 def c001_gap_profile(decile_profiles: pd.DataFrame) -> Verdict:
-    """A single number per head hides where in the context flexibility is lost, which the profile by bucket shows."""
+    """A single number per head hides where in the context a head loses flexibility; the profile by bucket shows it."""
     first, last = decile_profiles["d0"], decile_profiles["d9"]
     fall = 100 * (1 - last / first)
     return judge(

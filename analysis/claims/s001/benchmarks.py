@@ -73,7 +73,7 @@ def c001_longbench_declines(stated_001: pd.DataFrame, reported_lbp_lengths: pd.D
 
 @claim("001, Connecting to Benchmarks: LongBench Pro", failure="control")
 def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
-    """Plasticity of Ministral-3-14B falls less than its score, so part of that fall is difficulty other than length."""
+    """Plasticity of Ministral-3-14B falls less than its score: difficulty beyond length adds to the score's fall."""
     falls = {}
     for mode in ("thinking", "nonthinking"):
         first, last = (pick(lbp_lengths, model=MINISTRAL_14B, mode=mode, length=length) for length in ("8k", "128k"))
@@ -128,7 +128,7 @@ c001_restated = Cells(
 
 @claim("001, Connecting to Benchmarks: RULER")
 def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> Iterator[Verdict]:
-    """The narrative gives the same dip and recovery of Llama-3.1-8B, and the same windows, as the second study."""
+    """The narrative states dip and recovery places of Llama-3.1-8B, lengths and windows as the second study does."""
     statements = {
         "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
         "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",

@@ -61,7 +61,7 @@ def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.Dat
 
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics", failure="control")
 def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
-    """After the extensions the first fifth is back at early-training levels.
+    """After the extensions, plasticity in the first fifth of the window is back at early-training levels.
 
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
@@ -130,7 +130,7 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
 
 @claim("001, ap_drop decomposes into bias and content-decay components", failure="control")
 def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdict:
-    """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3."""
+    """The decomposition explains the order of the models: SmolLM3's drop after its extensions matches Qwen3's."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
     qwen_drops = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
     compared_models = training_comparison[training_comparison["drop_same"].notna()]
@@ -169,7 +169,7 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
 def c001_ministral_longer(
     stated_001: pd.DataFrame, stated_002: pd.DataFrame, training_comparison: pd.DataFrame
 ) -> Verdict:
-    """Ministral 3 reaches its low drop over a context four times as long."""
+    """Ministral 3 reaches its low drop over a context four times as long as that of SmolLM3."""
     ministral, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured_ratio = float(ministral["captured_context"]) / float(smollm3["captured_context"])
     trained_ratio = float(ministral["claimed_context"]) / float(smollm3["claimed_context"])

@@ -46,7 +46,7 @@ def c001_weights_same(reported_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 
 
 def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> Iterator[Verdict]:
-    """Judge whether each pair of landmarks, one of each document, has the same ends."""
+    """Judge whether the printed ranges of each pair of landmarks, one from each document, have the same ends."""
     for key, original_key in pairs.items():
         row, original = (pick(reported_landmarks, landmark=landmark) for landmark in (key, original_key))
         ends, original_ends = _landmark_ends(row), _landmark_ends(original)
@@ -66,7 +66,7 @@ def _in_words(ends: tuple[float, float]) -> str:
 
 
 def _landmark_ends(row: pd.Series) -> tuple[float, float]:
-    """Return the two ends of a printed range without a leading sign, or a single number twice."""
+    """Return the two ends of a printed range, or a single number twice; a leading sign such as `~` does not count."""
     for column in ("as_number", "value"):
         if pd.notna(row[column]):
             return float(row[column]), float(row[column])
@@ -75,7 +75,7 @@ def _landmark_ends(row: pd.Series) -> tuple[float, float]:
 
 @claim("001, Cross-Model Results: head heterogeneity")
 def c001_heads_depth(stated_001: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
-    """The recovery appears in Llama from 32 layers on."""
+    """The recovery appears in Llama models with 32 layers or more."""
     return judge_recovery_depth(stated_001, "heads_layers_from", nope_recovery_recomputed)
 
 

@@ -1,4 +1,4 @@
-"""Document 002: claims on the plasticity drop against the number of parameters, and on the signs of two drops."""
+"""Document 002: claims on the score's correlation with the plasticity drop and with size, and on the signs of drops."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
 
 @claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
-    """In the document's tables, losses of plasticity over the context have one sign."""
+    """Losses of plasticity over the context have the same sign in both of the document's tables."""
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]

@@ -47,7 +47,7 @@ def c002_t2_ministral_flatter(
 
 @claim("002, Per-Length-Bin Plasticity Profile, Table 2")
 def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """In every length bin, the three Qwen3 sizes differ by less than 0.02."""
+    """In every length bin, the plasticities of the three Qwen3 sizes differ by less than 0.02."""
     bound = quote(stated_002, statement="t2_qwen_spread")
     rows = reported_length_bins.merge(models, on="model")
     rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
@@ -73,7 +73,7 @@ def c002_t3_mode(
     published_lbp: pd.DataFrame,
     reported_mechanistic: pd.DataFrame,
 ) -> Verdict:
-    """The scores by length of Ministral-3-14B were made with thinking, and one study compares them with overall
+    """The scores by length of Ministral-3-14B were made with thinking; the document sets them beside overall
     scores made without it.
     """
     scores = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & reported_lbp_lengths["low"].notna()]

@@ -42,7 +42,7 @@ def _compare_predictors(first: str, second: str, contrasts: pd.DataFrame, correl
 
 @claim("002, Hypothesis H1")
 def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
-    """Within families, the order by drop holds in Qwen3 and is ambiguous in Ministral 3."""
+    """Within families, the order by drop is the order by score in Qwen3 and is ambiguous in Ministral 3."""
     rho = {
         family: float(pick(family_correlations, comparison=family, test="spearman")["estimate"])
         for family in ("Qwen3", "Ministral 3")
@@ -123,7 +123,7 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, mode_in_wor
 
 @claim("002, Hypothesis H3")
 def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
-    """Ministral-3-14B has flat plasticity, yet its score falls from 51.88 to 37.59: part of it has another cause."""
+    """Ministral-3-14B has flat plasticity, yet its score falls from 51.88 to 37.59, in part for another reason."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     ends_by_mode = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
     falls = {mode: 100 * (1 - ends["lbp"].iloc[1] / ends["lbp"].iloc[0]) for mode, ends in ends_by_mode.items()}

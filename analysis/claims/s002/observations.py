@@ -85,7 +85,7 @@ def c002_last_20_llama_last(reported_observations: pd.DataFrame) -> Verdict:
 
 @claim("002, Observations: ap_last_20")
 def c002_last_20_ranges(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> Iterator[Verdict]:
-    """At the far end, Ministral 3 keeps 0.57 to 0.59 and Qwen3 falls to 0.51 to 0.52."""
+    """In the last fifth, Ministral 3 keeps a plasticity of 0.57 to 0.59, and that of Qwen3 falls to 0.51 to 0.52."""
     source = matched_models[matched_models["in_source"]]
     for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3")):
         values = source.loc[source["family"] == family, "ap_last_20"]

@@ -51,7 +51,7 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
 
 @claim("002, Hypothesis H8")
 def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
-    """The pattern appears from 32 layers on."""
+    """The pattern appears in models with 32 layers or more."""
     return [
         replace(
             judge_recovery_depth(stated_002, key, nope_recovery_recomputed),

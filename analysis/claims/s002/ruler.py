@@ -1,4 +1,4 @@
-"""Document 002 on RULER: claims on the benchmark, the two models added for it, and Llama-3.1-8B by length."""
+"""Document 002 on RULER: claims on the benchmark, on two models added for it, and on Llama-3.1-8B at each length."""
 
 from collections.abc import Iterator
 
@@ -85,7 +85,7 @@ def c002_t8_unreachable(models: pd.DataFrame) -> Verdict:
 
 @claim("002, Benchmark: RULER, Table 8")
 def c002_t8_llama_coverage(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Llama-3.1-8B is covered over the full 128K tokens."""
+    """The capture of Llama-3.1-8B covers the full 128K tokens."""
     reported = quote(stated_002, statement="t8_llama31_8b_coverage")
     captured = int(pick(models, model=LLAMA)["captured_context"])
     return judge(
@@ -219,7 +219,7 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
 
 @claim("002, RULER analysis: Llama-3.1-8B")
 def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFrame) -> Verdict:
-    """The warm band at 49K to 65K from the query in the heatmap of Llama-3.1-8B is the recovery of its profile."""
+    """In the heatmap of Llama-3.1-8B, the warm band at 49K to 65K from the query is the recovery of its profile."""
     band = printed_text(reported_landmarks, landmark="llama31_8b_warm_band")
     place = printed_text(stated_002, statement="ruler_llama_recovery_place")
     return untestable(
@@ -265,7 +265,7 @@ def c002_declines_faster(reported_ruler_declines: pd.DataFrame) -> Verdict:
 
 @claim("002, RULER analysis: per-length correlation")
 def c002_declines_explained(ruler_summary: pd.DataFrame) -> Verdict:
-    """RULER falls less because its tasks need less than full plasticity, or because redundancy buffers the loss."""
+    """RULER scores fall less than plasticity: tasks need less than full plasticity, or redundancy buffers the loss."""
     row = pick(ruler_summary, model=LLAMA)
     return untestable(
         f"One series of scores ({row['4k']:.1f} to {row['128k']:.1f}) cannot tell the two apart; scores by task and "

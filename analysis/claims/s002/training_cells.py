@@ -88,7 +88,7 @@ c002_training_repeated = Cells(
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_training_positions(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Iterator[Verdict]:
-    """Positions in the critical finding are bins of the tables: from the first bin on, or the last bin of a window."""
+    """Positions in the critical finding are the last bin of a window, or run from its first bin to the end of a bin."""
     for statement, (checkpoint, end) in POSITIONS.items():
         row = pick(stated_002, statement=statement)
         bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])

@@ -12,7 +12,7 @@ WINDOW = 65536
 
 @claim("002, SmolLM3-3B Training Dynamics", failure="control")
 def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
-    """The 10-fold fall is a collapse of the positional bias."""
+    """The 10-fold fall of the bias per token is a collapse of the positional bias."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     window = pick(training_changes, span="extensions", metric="bias_window")
     growth = value_at(training_trajectory, LAST, "context") / value_at(training_trajectory, ANNEALED, "context")
@@ -78,7 +78,7 @@ def c002_near_as_flexible(
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
-    """At 48K to 64K positions plasticity is 0.43."""
+    """At positions 48K to 64K, plasticity is 0.43."""
     cell = quote(reported_training_positions, checkpoint=LAST, bin="48K-64K")
     earlier = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
     return compare(
@@ -92,7 +92,7 @@ def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: p
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
-    """During pre-training the model reached a plasticity of 0.57 at 3.5K to 4K positions."""
+    """During pre-training the model reached a plasticity of 0.57 at positions 3.5K to 4K."""
     cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
     other_values = cells[cells["checkpoint"] != FIRST]["printed"]
@@ -126,7 +126,7 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_gap_content(training_positions: pd.DataFrame) -> Verdict:
-    """The variance of content may be lower at 48K to 64K positions, so that even a very small bias dominates."""
+    """The variance of content may be lower at positions 48K to 64K, so that even a very small bias dominates."""
     last_bin = pick(training_positions, checkpoint=LAST, bin="48K-64K")
     return untestable(
         "the content variance by distance would decide, and no source gives it; the bias there is not the least one: "

@@ -246,7 +246,7 @@ def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
-    """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
+    """In the second extension, ap_drop and plasticity in the first and last fifths span the ranges given."""
     rows = in_phases(training_trajectory, EXTENSIONS[1:])
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
     return [

@@ -12,7 +12,7 @@ from boundpaper.claims.words import listed
 
 @claim("002, Visual Analysis: bucket heatmaps")
 def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The heatmaps of plasticity over two distances have the thresholds, onsets and likenesses read off them."""
+    """The heatmaps of plasticity over two distances show the thresholds, onsets and likenesses that are read off."""
     return _untestable_landmarks(
         reported_landmarks,
         "002 heatmaps",
@@ -24,7 +24,7 @@ def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> lis
 
 @claim("002, Visual Analysis: per-head plasticity profiles")
 def c002_head_bundles(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The profiles of single heads have the spread, bundles and convergence read off them."""
+    """The profiles of single heads show the spread, bundles and convergence that the document reads off them."""
     heads = reported_landmarks[reported_landmarks["kind"] == "head bundle"]
     return _untestable_landmarks(
         heads,

@@ -11,7 +11,7 @@ SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
 def landmark_cell(
     landmarks: pd.DataFrame, size: str, landmark: str, metric: str, anchoring: str = "question"
 ) -> QuotedCell:
-    """Return the printed cell of a landmark in the curves of the model of a size, `1b` or `3b`."""
+    """Return the printed cell of a landmark in the curves of the 1B or 3B model; `size` is `1b` or `3b`."""
     return quote(landmarks, model=SIZES[size], anchoring=anchoring, landmark=landmark, metric=metric)
 
 

@@ -13,7 +13,7 @@ PRESERVED = -5  # in points: a band that stays at this level or above counts as 
 
 @claim("003, Key Observations", failure="unit")
 def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect."""
+    """The curves of the larger model fall lower, to about -70 against about -55: scale amplifies the effect."""
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
     values = rows[rows["metric"] == "delta_p"].set_index("model")
     small, large = (values.loc[model] for model in SIZES.values())

@@ -1,4 +1,4 @@
-"""Document 004, opening: claims made before the experiments, and values repeated from the experiments."""
+"""Document 004, opening: claims in the sections before the experiments, and values these repeat from experiments."""
 
 from collections.abc import Iterator
 
@@ -198,7 +198,7 @@ c004_abstract_repeats = Cells(
 
 @claim("004, Looking at this deeper")
 def c004_abstract_about_200(drope_stated: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Iterator[Verdict]:
-    """Ablating either part of DroPE's layer 1 raises perplexity about 200 times."""
+    """Ablating the MLP or the attention of DroPE's layer 1 makes perplexity about 200 times as high."""
     reported = quote(drope_stated, statement="deeper_drope_either_ablation")
     for condition in ("layer1_mlp", "layer1_attn"):
         cell = quote(drope_layer1_perplexity, positional="DroPE", condition=condition, metric="ppl_ratio")

@@ -1,4 +1,4 @@
-"""Document 004: claims on settings and factors that prose and captions repeat, judged like the first mention."""
+"""Document 004: claims on settings and factors that prose and captions repeat, each judged like its first mention."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Document 004, Section 12.1: claims on the numbers in the summary of findings, judged like the first mention."""
+"""Document 004, Section 12.1: claims on numbers in the summary of findings, each judged like its first mention."""
 
 import math
 from dataclasses import replace

@@ -25,7 +25,7 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
     rows = curves[is_planted & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:
         raise DataError(
-            "anchoring_curves: no layer of a small model with a probe above chance; measure one again: python build.py "
+            "anchoring_curves: no small model has a layer whose probe is above chance; measure again: python build.py "
             "run anchoring --model tiny-rope"
         )
     return rows
@@ -51,7 +51,7 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, statements whose answer alone tells that they are false come out answer-anchored."""
+    """In the small models, statements that their answer alone shows to be false count as answer-anchored."""
     rows = _tiny(anchoring_curves, "design", "answer")
     top_row = rows.iloc[int(rows["question_share"].argmax())]
     return judge(
@@ -141,7 +141,7 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model believes statements on what it knows less when their end cannot attend to their beginning."""
+    """A pretrained model's belief in statements on what it knows falls if their end cannot see their beginning."""
     return [
         by_interval(
             row,
@@ -162,7 +162,7 @@ def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_known_answer(anchoring_known: pd.DataFrame) -> list[Verdict]:
-    """In a pretrained model, statements that are decided by their end alone keep their predicted class."""
+    """In a pretrained model, statements decided by their end alone keep their class if it cannot see the beginning."""
     return [
         judge(
             bool(row["answer_flips"] < FEW_FLIPS),

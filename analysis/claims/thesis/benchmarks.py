@@ -84,7 +84,7 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
 def thesis_decline_goes_with_drop(
     length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame, decline_joint: pd.DataFrame
 ) -> Verdict:
-    """Models with a larger drop lose more score from 8K to 128K, over all variants and with any one model left out."""
+    """Models whose plasticity drops more lose more score from 8K to 128K, in all variants and with any one left out."""
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     rows = _compared_models(length_decline)
     refits = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
@@ -108,7 +108,7 @@ def thesis_decline_goes_with_drop(
 def thesis_decline_checks(
     length_decline: pd.DataFrame, lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame
 ) -> list[Verdict]:
-    """Checks limit what the relation of drop and relative decline shows (seven models, scores without thinking)."""
+    """Four checks weaken the relation of plasticity drop and relative score loss (seven models, without thinking)."""
     rows = _compared_models(length_decline)
     drop, decline = rows["ap_drop"], rows["decline"]
     inside_families = within_family(

@@ -88,7 +88,7 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
 def thesis_pooled_rotation(
     bin_kept: pd.DataFrame, bin_bounds: pd.DataFrame, bin_factors: pd.DataFrame, decile_profiles: pd.DataFrame
 ) -> list[Verdict]:
-    """Pooling queries that rotation turned raises plasticity, and can explain a part of its fall (post hoc)."""
+    """Pooling queries turned by different angles raises plasticity, and can explain a part of its fall (post hoc)."""
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
     added_shares = ((widest["pooled"] - widest["aligned"]) / widest["pooled"]).groupby(widest["model"]).mean()
     growth = bin_factors.set_index("factor")["value"].astype(float)

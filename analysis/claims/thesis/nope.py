@@ -10,7 +10,7 @@ PAIR = ("llama3.1-8b", "llama3.2-11b")
 
 @claim("thesis, Do layers without positions cause the dip?")
 def thesis_nope_same_layers(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
-    """None of the layers that recover most in one capture of the shared text network is among those of the other."""
+    """No layer whose plasticity recovers most in one capture of the shared text network is among those of the other."""
     row = pick(nope_depth_tests, comparison="layers in both fives")
     size = int((nope_layer_cells["model"] == PAIR[0]).sum())
     return judge(

@@ -71,7 +71,7 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
 
 @claim("thesis, Sinks, the first token, and layer 1")
 def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
-    """The sink rates of the attention that RoPE returns differ from those that the report prints."""
+    """Sink rates read from the RoPE model's own attention differ from the rates that the report prints."""
     rates = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
     rope_rates = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
     gaps = abs(rates - rope_rates)

@@ -43,7 +43,7 @@ def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes
 
 @claim("thesis, SmolLM3 in training")
 def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
-    """Over the checkpoints, ap_drop falls with the bias per token and rises with the bias per window."""
+    """Over the checkpoints, ap_drop correlates negatively with bias per token and positively with bias per window."""
     token, window = (
         pick(training_tests, comparison=f"ap_drop against bias per {unit}, all checkpoints", test="pearson")
         for unit in ("token", "window")
@@ -137,7 +137,7 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
 
 @claim("thesis, SmolLM3 in training")
 def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
-    """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position."""
+    """From 8K on, extended checkpoints are as plastic as pre-training ones at an equal product of bias and position."""
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     far_gaps, near_gaps = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
     early_gaps = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
@@ -170,7 +170,7 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
-    """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
+    """Over the same 65,536 tokens, plasticity drops more in models of more bias per token, but not inside families."""
     comparison = "per token, models over the same window"
     same_window, within_family, left_out = pick_each(
         bias_plasticity_tests, comparison=comparison, test=("pearson", "pearson_within_family", "pearson_leave_one_out")

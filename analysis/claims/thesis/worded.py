@@ -9,7 +9,7 @@ THESIS = "thesis"
 
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
-    """Documents describe some things in two sections in ways that exclude each other."""
+    """Documents describe some things differently in two sections, in ways that cannot both be true."""
     word_counts = said_twice[said_twice["document"] != THESIS].groupby(["document", "about"])["word"].nunique()
     counts = (word_counts > 1).groupby("document").sum()
     return judge(

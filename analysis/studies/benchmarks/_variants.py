@@ -17,7 +17,7 @@ COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
 
 
 class Variant(NamedTuple):
-    """A correlation of drop and loss over the first `n` models, for any relabelling; values within `tie` are ties."""
+    """A correlation of drop and loss over the first `n` models, for any relabelling; `tie` is the tolerance of ties."""
 
     coefficient: Callable[[IntArray], FloatArray]
     n: int
@@ -38,7 +38,7 @@ def scores_by_length(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
 def score_loss(
     scores: pd.DataFrame, models: pd.DataFrame, start: str, end: str, mode: str, unit: str = "share"
 ) -> FloatArray:
-    """Return each model's loss of score from one length to another, as a "share" of the first or in "points"."""
+    """Return each model's loss of score from one length to another, in "points" or as a "share" of the first score."""
     first, last = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (start, end))
     loss: FloatArray = 1 - last / first if unit == "share" else first - last
     return loss
@@ -47,7 +47,7 @@ def score_loss(
 def variants(
     scores: pd.DataFrame, models: pd.DataFrame, source_count: int, starts: Sequence[str], unit: str = "share"
 ) -> list[Variant]:
-    """Return a variant per starting length, mode, coefficient, and pair of drop and models; losses end at `END`."""
+    """Return a variant per starting length, mode, coefficient, and sample (a drop, its models); losses end at `END`."""
     samples = (("ap_drop", 1, source_count), ("ap_drop", 1, len(models)), ("total_drop", -1, source_count))
     correlations = []
     for start, mode, (metric, sign, n) in product(starts, MODES, samples):

@@ -53,7 +53,7 @@ def capture_noise(
 
 
 def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed_values: pd.DataFrame) -> Interval | None:
-    """Return the range that rounding allows for the size of two captures' difference.
+    """Return the range that rounding allows for the absolute difference of two captures.
 
     It is None if a capture has no printed value. A bias is rounded to fewer digits than are printed (`bias_half` in
     `captured_models`).

@@ -15,7 +15,7 @@ CAVEAT = "some models were captured as base and scored as instruct checkpoints"
 
 
 def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Return |r(first, score)| - |r(second, score)| for the metrics that source 002 ranks, over models.
+    """Return |r(first, score)| - |r(second, score)| for pairs of metrics that source 002 ranks, over models.
 
     Both coefficients are compared over the source's 7 models and over all 8 with a published score, with Holm over all
     tests. Williams' t repeats the test for Pearson's r, and does not count in the correction.

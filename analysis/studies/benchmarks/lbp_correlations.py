@@ -1,4 +1,4 @@
-"""Correlate every metric with the LongBench Pro score, with the checks needed for seven models."""
+"""Correlate every metric with the LongBench Pro score, with the checks that only seven models make necessary."""
 
 import pandas as pd
 

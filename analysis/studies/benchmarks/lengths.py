@@ -115,7 +115,7 @@ def length_ordering_tests(
 
 
 def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Correlate score and plasticity over each model's shared lengths: levels and first differences.
+    """Correlate score and plasticity over the lengths of each model that have both: levels and first differences.
 
     Holm corrects the tests of first differences. Levels of two falling series correlate anyway and are not tested.
     """

@@ -1,4 +1,4 @@
-"""Correlate every metric with the RULER score at 128k tokens, with and without the model of shorter context."""
+"""Correlate every metric with the RULER score at 128k tokens, with and without models captured at less context."""
 
 import pandas as pd
 

@@ -248,7 +248,7 @@ def _least_factor(
     basis: FloatArray | None = None,
     towards: float = 0.0,
 ) -> float | None:
-    """Return the least factor that removes a correlation for some choice of units.
+    """Return the least factor that removes a correlation for some choice of the units' exponents.
 
     If the correlation is absent, return the least factor that creates one: of the sign `towards`, or of either sign if
     `towards` is 0.

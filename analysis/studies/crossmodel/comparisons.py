@@ -37,7 +37,7 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
 
 
 def _mean_over_positions(deciles: FloatArray, context: int, low: float, high: float) -> float:
-    """Return the mean over positions from low to high, from ten bins of equal width."""
+    """Return the mean of a profile, given in ten bins of equal width, over the positions from low to high."""
     edges = np.linspace(0, context, 11)
     overlap = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
     return float(overlap @ deciles / overlap.sum())
@@ -93,7 +93,7 @@ def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFram
 
 
 def family_means(captured_models: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, least and greatest ap_drop and mean score by family, in three scopes.
+    """Return each family's mean, least and greatest ap_drop, and its mean score, in three scopes.
 
     `source` are the 7 models that source 002 matches, `scored` all with a published score, `captured` all captures.
     """

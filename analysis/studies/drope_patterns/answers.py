@@ -182,7 +182,7 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
 
 
 def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
-    """Return how often a random deletion from a random number is in a run of equal digits, compared with the examples.
+    """Return how often a digit deleted at random lies in a run of equal digits, compared with the source's examples.
 
     A digit has one neighbour at the ends and two inside, each equal with probability 1/10, so for d digits the share
     (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d is in a run. `p_value` is the probability that at least `in_run` of as
@@ -220,5 +220,5 @@ def _without_runs(number: str) -> str:
 def _trial_count(protocols: pd.DataFrame, section: str) -> int:
     match = re.match(r"(\d+) per cell", str(protocols[protocols["section"] == section]["items"].iloc[0]))
     if match is None:
-        raise ValueError(f"drope_protocols: section {section} has no number of trials; write `50 per cell`")
+        raise ValueError(f"drope_protocols: section {section} has no number of trials; write one, as in `50 per cell`")
     return int(match[1])

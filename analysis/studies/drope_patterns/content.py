@@ -131,7 +131,7 @@ def layer1_ratios(
 
 
 def attention_gain(layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame) -> pd.DataFrame:
-    """Return the growth of layer 1's attention output norm, split into growth of values and the rest.
+    """Return DroPE's attention output norm in layer 1 over RoPE's, split into the ratio of value norms and the rest.
 
     Softmax weights sum to one, so a head's output before the output projection lies in the convex hull of its values:
     its norm cannot exceed the largest value norm, however sharp the weights are. `output_ratio` is DroPE's attention

@@ -72,7 +72,7 @@ def context_cells(
         correct = trials * share / 100
         if abs(correct - round(correct)) > 1e-9:
             raise ValueError(
-                f"{section} {model} {context}: {share} % of {trials} trials is not a whole number of answers; check it"
+                f"{section} {model} {context}: {share} % of {trials} trials is no whole number of answers; check both"
             )
         low, high = wilson_interval(round(correct), trials)
         cell |= {"correct": round(correct), "share": share, "ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
@@ -89,7 +89,7 @@ def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, s
     row = protocols[protocols["section"] == section].iloc[0]
     match = re.match(r"(\d+) per cell", str(row["items"]))
     if match is None:
-        raise ValueError(f"drope_protocols: section {section} has items {row['items']!r}; write them as `50 per cell`")
+        raise ValueError(f"drope_protocols: section {section} has items {row['items']!r}; write, e.g., `50 per cell`")
     return int(match[1]), str(row["precision"])
 
 

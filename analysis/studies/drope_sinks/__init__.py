@@ -1,1 +1,1 @@
-"""Compare attention sinks, the first token, and losses without them, with and without rotary positions."""
+"""Compare attention sinks, the first token, and the cost of ablating them, with and without rotary positions."""

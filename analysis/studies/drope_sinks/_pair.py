@@ -8,7 +8,7 @@ from analysis.vocabulary import PAIR
 
 
 def by_layer(series: pd.DataFrame, columns: Mapping[str, str], value: str = "value") -> pd.DataFrame:
-    """Return one row per layer of a long series; `columns` maps each metric to NAME in its columns `NAME_MODEL`."""
+    """Return a series of long form with one row per layer; `columns` gives NAME in a metric's columns `NAME_MODEL`."""
     values = series.pivot(index="layer", columns=["metric", "positional"], values=value)
     table = {f"{name}_{model.lower()}": values[metric, model] for metric, name in columns.items() for model in PAIR}
     return pd.DataFrame(table).rename_axis("layer").reset_index()

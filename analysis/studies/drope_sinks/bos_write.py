@@ -26,7 +26,7 @@ def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> pd.DataFrame:
-    """Return means over layers as published and as printed, the largest write score, and one layer's contribution.
+    """Return means over layers as published and as printed, also without layer 1, and the largest write scores.
 
     `product_of_means` is the mean norm times the mean mass; `*_without_layer_1` excludes the layer of DroPE's largest
     score; `layers_with_more_write` counts the layers in which the model has the larger score.
@@ -83,7 +83,7 @@ def bos_ablations(
     drope_stated: pd.DataFrame,
     bos_mlp_effects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return every ablation at the first token (values or outputs, one layer or all) in nats per token.
+    """Return the cost in nats per token of every ablation at the first token (values or outputs, one layer or all).
 
     `layers` names the ablated layers. For value ablations only ratios are printed; other ratios are recomputed from
     perplexities. `matched` says whether the same layers are ablated in both models.

@@ -26,7 +26,7 @@ ENTROPY_LAYERS = (1, 2, 3, 4)  # layers where the first token's norm exceeds the
 
 
 def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
-    """Return the first token's published norm, ratio to other tokens, entropy and anisotropy, by layer and model.
+    """Return published entropy, anisotropy, and the first token's norm and ratio to others, by layer and model.
 
     `*_sd` are standard deviations over prompts as published; `other_*` is the norm of the other tokens implied by
     norm and ratio (treating a mean of ratios as a ratio of means). Layer 31 is measured after the final

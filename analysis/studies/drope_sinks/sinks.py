@@ -1,4 +1,4 @@
-"""Compare attention sinks with and without rotary positions: rates by layer, and the score of uniform attention."""
+"""Compare attention sinks with and without rotary positions: rates by layer, and uniform attention's sink score."""
 
 import math
 import re

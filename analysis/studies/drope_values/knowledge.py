@@ -39,7 +39,7 @@ def knowledge_tests(
     drope_stated: pd.DataFrame,
     test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return tests of baseline against disrupted (Fisher, Holm), degradation above chance, and model differences.
+    """Return tests of baseline against disrupted (Fisher, Holm), lost shares of accuracy, and model differences.
 
     Only tasks with known numbers of answers in both arms are tested: cities and sports omit unparsed answers, whose
     number is mostly not stored. `relative` is the source's degradation (chance taken as 0) with an interval;
@@ -185,7 +185,7 @@ def _stated_number(statements: pd.DataFrame, name: str) -> int:
 
 
 def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[str, Any]:
-    """Return disrupted minus baseline in points, with the interval of Fisher's row if there is one."""
+    """Return disrupted minus baseline in points, with the interval from the row of Fisher's test if there is one."""
     return {
         "change": percent_right(disrupted) - percent_right(base),
         "change_low": None if test is None else -100 * test["ci_high"],

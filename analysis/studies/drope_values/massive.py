@@ -133,7 +133,7 @@ def _texts_and_precision(protocols: pd.DataFrame, run: str) -> dict[str, object]
 
 
 def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Test RoPE against DroPE by tensor: Welch's test from the reported means and deviations, Holm over three.
+    """Test RoPE against DroPE by tensor: Welch's test from the reported means and deviations, Holm over tensors.
 
     The texts are the same for both models, but no counts per text are published, so the pairing cannot be used. The
     source's script takes deviations with the divisor n (`script_facts`, deviations_experiment_1); they are scaled to

@@ -6,7 +6,7 @@ LLAMA = "llama2-7b"
 
 
 def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataFrame) -> pd.DataFrame:
-    """Return totals over layers with and without rotation, and the change in percent, one row per model and tensor.
+    """Return total numbers of massive values with and without rotation, and the percent change, by model and tensor.
 
     `layers_more` counts the layers with more massive values after the removal, if values by layer are stored.
     """

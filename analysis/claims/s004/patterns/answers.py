@@ -167,7 +167,7 @@ def c004_ans_rope(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Ver
 
 @claim("004, 15 Publication Figures, Figure I")
 def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -> Iterator[Verdict]:
-    """Figure I draws the shares of the error tables, with all answers of wrong length or without a number as wrong."""
+    """Figure I draws the shares of the error tables; its kind Wrong holds answers of wrong length or without number."""
     kinds = {
         "Exact": ("exact",),
         "Near-miss": ("near_miss",),

@@ -52,7 +52,7 @@ def c004_bal_later_difference(
     balance_summary: pd.DataFrame,
     balance_tests: pd.DataFrame,
 ) -> Verdict:
-    """Over layers 2 to 31 the mean shares of attention differ by half a point."""
+    """Over layers 2 to 31 the two models' mean shares of attention differ by half a point."""
     row = pick(balance_summary, layers="2-31")
     test = pick(balance_tests, comparison="layers 2-31", test="paired_t")
     layers_agree = all(

@@ -1,4 +1,4 @@
-"""Document 004, Experiment 9: claims that the change is confined to the first two layers, and on what happens there."""
+"""Document 004, Experiment 9: claims that the balance of attention and MLP changes in two layers only, and how."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ FAR = 5.0  # points of a share by which layers differ visibly in the figures
 
 @claim("004, 10.4 Key Finding")
 def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataFrame) -> Iterator[Verdict]:
-    """After layer 1 both models write about 35 % by attention and 65 % by MLP; the model further off is judged."""
+    """After layer 1 attention writes about 35 % and the MLP 65 % in both models; the model further off is judged."""
     row = pick(balance_summary, layers="2-31")
     for component, statement in (("attention", "s10_4_later_attention"), ("MLP", "s10_4_later_mlp")):
         reported = quote(drope_stated, statement=statement)
@@ -44,7 +44,7 @@ def _layers_in_range(printed: QuotedCell) -> list[int]:
 def c004_bal_nearly_identical(
     balance_summary: pd.DataFrame, balance_tests: pd.DataFrame, drope_captions: pd.DataFrame
 ) -> Verdict:
-    """After layer 1 the balance of the two models is nearly identical, in layers 2 to 31."""
+    """After layer 1, in layers 2 to 31, the balance of attention and MLP is nearly identical in the two models."""
     row = pick(balance_summary, layers="2-31")
     pearson = pick(balance_tests, comparison="layers 2-31", test="pearson")
     return judge(
@@ -128,7 +128,7 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
 
 @claim("004, 10.3 Results, Figure 22; Figure G")
 def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
-    """Attention and MLP exchange their order of size in layers 0 and 1."""
+    """In layers 0 and 1 the larger of the two parts, attention and MLP, is not the same in DroPE as in RoPE."""
     inverted_layers = balance_layers[balance_layers["inverted"]]["layer"].tolist()
     layer0 = pick(balance_layers, layer=0)
     captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]

@@ -101,7 +101,7 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
 
 @claim("004, 11.3 The Crossover")
 def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
-    """DroPE keeps 80 to 100 % at twice the training length."""
+    """DroPE's accuracy at twice the training length is still 80 to 100 %."""
     rows = rows_where(context_cells, positional="DroPE", multiple=2)
     first, second = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
@@ -119,7 +119,7 @@ def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
 def c004_ctx_same_protocols(
     drope_captions: pd.DataFrame, context_cells: pd.DataFrame, context_tests: pd.DataFrame
 ) -> Verdict:
-    """DroPE retrieves 80 % at twice the training length."""
+    """DroPE retrieves 80 % of the passkeys at twice the training length."""
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     rows = rows_where(context_cells, positional="DroPE", context=8192)
     first, second = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))

@@ -135,7 +135,7 @@ def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame
 
 @claim("004, 11.8 Summary, trade-off table")
 def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -> Iterator[Verdict]:
-    """The ranges of ranking accuracy are those of the ranking table; for RoPE, of its lengths within training."""
+    """The trade-off table repeats the ranking table's ranges of accuracy; for RoPE, those within training."""
     for model, longest in (("RoPE", 4096), ("DroPE", 8192)):
         rows = ranking_cells[(ranking_cells["positional"] == model) & (ranking_cells["context"] <= longest)]
         reported = quote(drope_tradeoff, aspect="verification_range", positional=model)

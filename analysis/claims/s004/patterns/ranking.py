@@ -89,7 +89,7 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
 
 @claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
-    """Within the training length RoPE ranks the exact number first in 80 to 90 %."""
+    """Within the training length RoPE ranks the exact number first in 80 to 90 % of the trials."""
     rows = ranking_cells[(ranking_cells["positional"] == "RoPE") & (ranking_cells["context"] <= TRAINING_LENGTH)]
     reported = quote(drope_stated, statement="s11_4_rope_ranking")
     tests = [pick(ranking_tests, study="against_chance", comparison=f"RoPE, {context}") for context in rows["context"]]

@@ -51,7 +51,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
 
 @claim("004, 5.5 Interpretation")
 def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
-    """The zeros are outputs without a valid yes or no, not wrong answers."""
+    """The accuracies of 0% come from outputs without a valid yes or no, not from wrong answers."""
     rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation", task=("cities", "sports"))
     most_answers = int(rows["n_high"].sum())
     return judge(
@@ -66,7 +66,7 @@ def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
 
 @claim("004, 5.5 Interpretation")
 def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
-    """RoPE cannot function without the first token's MLP output; its information cannot be recovered elsewhere."""
+    """RoPE cannot function without the first token's MLP output, whose information cannot be recovered elsewhere."""
     cells = {
         task: pick(functional_shares, positional="RoPE", condition="combined", task=task)
         for task in ("cities", "sports")
@@ -214,7 +214,7 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame, disruption_by_tex
 
 @claim("004, 5.5 Interpretation, Figure 16")
 def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFrame) -> Iterator[Verdict]:
-    """Figure 16 shows four conditions and four tasks, in which DroPE keeps 60% to 71% on the parametric ones."""
+    """Figure 16 shows four conditions and tasks; without the MLP output DroPE's parametric accuracy is 60% to 71%."""
     for column, key in (("condition", "fig_16_conditions"), ("task", "fig_16_tasks")):
         count = drope_functional[column].nunique()
         yield compare(

@@ -76,7 +76,7 @@ def c004_drope_uniform(
     layer1_task_shares: pd.DataFrame,
     drope_stated: pd.DataFrame,
 ) -> Iterator[Verdict]:
-    """In DroPE, MLP and attention of layer 1 are equally important: without either, perplexity is about 201-fold."""
+    """In DroPE, MLP and attention of layer 1 are equally important: removing one multiplies perplexity by about 201."""
     reported = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}
     for condition, name in names.items():

@@ -62,7 +62,7 @@ def c004_attention_preserves_parametric(
 
 
 def _answers_read(row: pd.Series) -> str:
-    """Return how many of the items have an answer that could be read, in words."""
+    """Return a phrase such as `5 to 7 of 20`: how many of the items have an answer that could be read."""
     fewest, most = int(row["n_low"]), int(row["n_high"])
     return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
 

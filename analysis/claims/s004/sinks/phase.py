@@ -134,7 +134,7 @@ def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: 
 
 @claim("004, 5.1 Background")
 def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
-    """The entropy is that of the singular values divided by their sum."""
+    """The entropy is that of the singular values after each is divided by the sum of all."""
     row = pick(entropy_room, positional="DroPE", layer=2)
     return untestable(
         f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on one "

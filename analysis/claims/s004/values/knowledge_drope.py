@@ -91,7 +91,7 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
 
 
 def _answers(row: pd.Series, arm: str) -> str:
-    """Return the number of answers of an arm that could be read, in words."""
+    """Return a phrase such as `5 to 7`: how many answers of an arm could be read."""
     fewest, most = int(row[f"{arm}_n_low"]), int(row[f"{arm}_n_high"])
     return str(most) if fewest == most else f"{fewest} to {most}"
 

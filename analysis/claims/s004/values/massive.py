@@ -136,7 +136,7 @@ def c004_layer1_tensors(drope_stated: pd.DataFrame, massive_layer_summary: pd.Da
 
 @claim("004, 2.3 Layer 1 Anomaly")
 def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
-    """In each later layer about 50 massive values with rotary positions become about 20, a fall of 60 percent."""
+    """In each of layers 2 to 31 DroPE has about 20 massive values where RoPE has about 50, a fall of 60 percent."""
     query = pick(massive_layer_summary, tensor="query")
     for model in PAIR:
         name = model.lower()

@@ -17,7 +17,7 @@ ASKED = tuple("training_on brief_drop never_rotated keys_near_1x facts_held plas
 
 @claim("thesis, A population of small models")
 def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """At the larger base, dropping the rotation has effects in the direction that was asked at the smaller base."""
+    """At the larger base, dropping the rotation has effects in the direction expected at the smaller base."""
     for item in ASKED:
         sign, statement_at_400 = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
@@ -27,7 +27,7 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """Properties correlate with the loss of passkeys over length, at the larger base and over both bases together."""
+    """Properties of models correlate with how many passkeys they lose with length, at the larger base and over both."""
     for base, where in ((LARGER, AT_LARGER), ("both", "Over both bases")):
         for item, (sign, sentence) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=base)
@@ -37,7 +37,7 @@ def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """At the larger base, properties of a head correlate with the cost of its removal within a layer."""
+    """At the larger base, within a layer, properties of a head correlate with the cost of its removal."""
     for item, (sign, sentence) in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
         statement = f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(sentence)}"

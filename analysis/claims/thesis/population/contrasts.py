@@ -78,7 +78,7 @@ def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verd
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
-    """Properties correlate with the loss of passkeys over length, where nothing else varies."""
+    """Properties of models correlate with how many passkeys they lose with length, where nothing else varies."""
     return _judge_items(population_relations, RELATIONS, "rho")
 
 
@@ -97,13 +97,13 @@ def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Ve
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
-    """Over all trained models, properties correlate with the loss of passkeys over length (post hoc)."""
+    """Over all trained models, their properties correlate with how many passkeys they lose with length (post hoc)."""
     return _judge_items(population_relations_every, RELATIONS, "rho", EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
-    """Over all trained models, properties of a head correlate with the cost of its removal in a layer (post hoc)."""
+    """Over all models, within a layer, properties of a head correlate with the cost of its removal (post hoc)."""
     return _judge_items(population_head_damage_every, DAMAGES, "rho", EVERY_MODEL)
 
 

@@ -1,4 +1,4 @@
-"""Claims on the DroPE report's experiments and wrong passkeys, against a control that the report lacks; post hoc."""
+"""Claims that compare the DroPE report's experiments and wrong passkeys with a control that it lacks; post hoc."""
 
 from collections.abc import Iterator
 
@@ -111,7 +111,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return, by seed and arm, the share of a kind among wrong passkeys in shorter prompts, and the kind's number."""
+    """Return, by seed and arm, what share of the wrong passkeys in shorter prompts is of a kind, and how many are."""
     rows = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     totals = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (totals["count"] / totals["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()

@@ -56,7 +56,7 @@ def _judge_learned(learned: pd.DataFrame) -> Verdict:
 def thesis_population_learners(
     population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """Where both models choose among passkeys at the training length, the one without rotation finds more far passkeys.
+    """If both models tell passkeys apart at the training length, the one without rotation finds more far passkeys.
 
     Post hoc: the primary contrast without seeds in which a model guesses among the passkeys of a prompt. Exact sign
     flips, Holm over the three lengths.
@@ -105,7 +105,7 @@ def thesis_population_learners(
 
 @claim("thesis, A population of small models")
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Late plasticity ranks arms like loss over length if the control chooses among passkeys, and opposite if not.
+    """Late plasticity orders arms as their loss with length does if the control tells passkeys apart, else in reverse.
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
     """
@@ -114,7 +114,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 
 @claim("thesis, A population of small models")
 def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000, too, late plasticity ranks arms like loss if the control chooses, and opposite if not.
+    """At base 10,000, too, late plasticity orders arms as loss does if the control tells keys apart, else in reverse.
 
     Post hoc, with all seeds measured; same test as at the primary base.
     """

@@ -88,7 +88,7 @@ def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Planned items hold with each head weighted by the loss that its removal adds to a passkey (secondary items)."""
+    """Planned items hold with each head weighted by how much its removal raises the passkey loss (secondary items)."""
     return _judge_items(retrained_tests, WEIGHTED)
 
 
@@ -100,7 +100,7 @@ def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Plasticity at one position correlates with the loss of passkeys over length (secondary items)."""
+    """Plasticity at one position correlates with how many passkeys models lose with length (secondary items)."""
     return _judge_items(retrained_tests, RELATIONS)
 
 
@@ -112,7 +112,7 @@ def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: pd.DataFrame) -> Iterator[Verdict]:
-    """With rotation kept, position matters less among keys that are equally far apart (seen after the amendment)."""
+    """With rotation kept, position matters less among keys equally far apart than over all pairs (post hoc)."""
     for base, base_in_words in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())

@@ -1,4 +1,4 @@
-"""Claims that compare dropping the rotation with YaRN at each length, by far passkeys found; post hoc."""
+"""Claims that compare dropping the rotation with YaRN at each length, by how many far passkeys are found; post hoc."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Claims of the thesis on a pretrained model's first token: with and without a BOS token, or a zeroed MLP."""
+"""Claims of the thesis on a pretrained model's first token, with and without BOS, and with its MLP output zeroed."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def thesis_rotation_left_out(
 
 @claim("thesis, Pretrained models at hand")
 def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
-    """The norm of a pretrained model's first token needs the MLP of more than one layer."""
+    """The large norm of a pretrained model's first token depends on the MLPs of more than one layer."""
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
         usual_peak = float(rows["usual_peak"].iloc[0])
         halving_layers = rows[rows["peak"] < usual_peak / 2]
@@ -64,7 +64,7 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("thesis, Pretrained models at hand")
 def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
-    """Zeroing the MLP output at a pretrained model's first token raises the loss in the layer where it costs most."""
+    """Zeroing the MLP output at a pretrained model's first token, in the layer where it costs most, raises the loss."""
     return [
         _judge_by_interval(
             row,

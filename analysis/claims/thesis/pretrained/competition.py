@@ -16,7 +16,7 @@ COMMON = 1024  # tokens between keys up to which both the second and the last qu
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Iterator[Verdict]:
-    """At a fixed distance of two keys, neither content's part nor the mean difference explains why plasticity falls.
+    """At a fixed distance between keys, neither the spread by content nor the mean gap explains why plasticity falls.
 
     Post hoc and descriptive: means over heads by query bin, without intervals.
     """
@@ -61,7 +61,7 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iterator[Verdict]:
-    """At one position and a fixed distance of keys, plasticity does not fall; position decides more pairs late on.
+    """At one position and a fixed distance between keys plasticity does not fall; late on, position decides more pairs.
 
     Exploratory (asked by an amendment): means over heads with equal weights. Only the change of sway has an interval.
     """

@@ -47,7 +47,7 @@ HALF = 0.5  # share of the loss without rotation that the plan compares with
 
 @claim("thesis, Pretrained models")
 def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """Further training lowers the loss of a model without rotation below that right after the removal."""
+    """Further training lowers the loss of a model without rotation below its loss right after the removal."""
     return [
         _judge_outcome(
             row,
@@ -167,7 +167,7 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
 
 @claim("thesis, Pretrained models")
 def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict]:
-    """Removing the rotation loses keys, further training brings some back, and the control keeps more."""
+    """Without rotation a model finds fewer passkeys, further training brings some back, and the control finds more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
         sign, wording = KEY_CONTRASTS[contrast]

@@ -43,7 +43,7 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
 
 @claim("thesis, Pretrained models")
 def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Iterator[Verdict]:
-    """Plasticity of a pretrained model falls along the context when queries are turned to one position."""
+    """Plasticity of a pretrained model falls along the context even if queries are rotated as at one position."""
     for _, row in pretrained_one_position.iterrows():
         model = str(row["model"])
         length = f"{int(row['tokens']) // 1024}K tokens"
@@ -63,7 +63,7 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
 
 @claim("thesis, Pretrained models")
 def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
-    """Queries of a pretrained model correlate with position on their drift axis, as those of the reported models do."""
+    """On the drift axis, a model's queries correlate with position more than in the lowest of the reported models."""
     for model, row in _measured_rows(pretrained_geometry, "r_q_a"):
         lowest_reported = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
@@ -112,9 +112,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Ve
 
 @claim("thesis, Pretrained models")
 def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model has more massive values in its queries than in its keys, and fewer in its values than in
-    both.
-    """
+    """A pretrained model's queries have more massive values than its keys, and its value vectors fewer than either."""
     rows = rows_where(pretrained_massive, threshold=LAMBDA, where="pre")
     for model, tensors in rows.groupby("model", sort=False):
         query, key, value = (pick(tensors, tensor=tensor) for tensor in ("query", "key", "value"))
@@ -166,9 +164,7 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> Iterator[Verdict]
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]:
-    """The random choice of heads may explain how the source's two captures of one network differ in drop, but not in
-    level.
-    """
+    """The random choice of heads may explain the gap in drop between the source's two captures, not that in level."""
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
         first_draw, second_draw, head_count = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
@@ -221,7 +217,7 @@ def _measured_rows(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Se
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> Iterator[Verdict]:
-    """With rotation kept, attention writes a larger part of layer 1 in pretrained models than in the report's Llama."""
+    """With rotation, attention writes more of what layer 1 adds in pretrained models than in the report's Llama."""
     rows = pretrained_experiments[pretrained_experiments["quantity"] == "layer1_share"].set_index("column")
     reported = float(rows["value"]["reported"])
     for model, row in rows.drop(index=["reported", "small"]).iterrows():

@@ -19,9 +19,7 @@ STATEMENTS = {
 
 @claim("thesis, Pretrained models at hand")
 def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame) -> Iterator[Verdict]:
-    """Without its rotation and without training a model has no fewer massive values, and attends less to near
-    tokens.
-    """
+    """If only its rotation is removed, a model has no fewer massive values, and attends less to near tokens."""
     names = pretrained_models.set_index("model")["display_name"]
     for _, test in pretrained_text_tests.iterrows():
         contrast, quantity = str(test["comparison"]).split(": ")

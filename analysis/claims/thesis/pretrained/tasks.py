@@ -69,7 +69,7 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Ver
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator[Verdict]:
-    """Filling massive dimensions costs a pretrained model more than filling as many others, or others of equal norm."""
+    """Zeroing or levelling massive dimensions costs a model more than as many random ones, or ones of equal norm."""
     rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
@@ -94,7 +94,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
-    """Filling massive dimensions costs a pretrained model more than nearly all random masks of the same size."""
+    """Masking the massive dimensions costs a pretrained model more than nearly all random masks of the same size."""
     return [
         judge(
             float(row["p"]) < ALPHA,
@@ -127,7 +127,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model answers better than by guessing from its prompt, but not detectably from its knowledge."""
+    """Asked about its prompt, a pretrained model beats guessing; asked about its knowledge, it does not detectably."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
         asked = f"{row['display_name']}, asked {QUESTIONS[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
@@ -142,9 +142,7 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
 def thesis_pretrained_levelled(
     pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """A pretrained model answers worse from its prompt with the largest dimension of each head set to its mean than
-    with a random one.
-    """
+    """Answers from the prompt are worse with each head's largest dimension levelled than with a random one levelled."""
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
         by_condition = {str(row["condition"]): row for _, row in rows.iterrows()}
@@ -195,7 +193,7 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
-    """Asked whether a shown number is the key, a pretrained model says yes to wrong keys rather than to the key."""
+    """Asked whether a shown number is the key, a pretrained model says yes to wrong keys more than to the key."""
     shown_rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
     exact_probability = shown_rows[shown_rows["which"] == "exact"].set_index(["model", "tokens"])["value"]
     for _, row in shown_rows[shown_rows["which"] == "wrong"].iterrows():

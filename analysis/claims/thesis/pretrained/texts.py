@@ -17,7 +17,7 @@ THRESHOLD = 5.0  # the report's threshold of a massive value
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdict]:
-    """Filling massive dimensions costs a pretrained model more on repeated sentences than on natural text."""
+    """Zeroing or levelling massive dimensions costs a model more on repeated sentences than on natural text."""
     return [
         by_interval(
             row,

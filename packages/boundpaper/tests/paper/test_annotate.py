@@ -192,7 +192,7 @@ def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: no such folder"):
         copies(tmp_path / "nowhere", {"a": []})
     (tmp_path / "notes.md").write_text("Nothing.")
-    with pytest.raises(DataError, match=r"no file here is a judged document; copies are named a\*\.md, b\*\.md"):
+    with pytest.raises(DataError, match=r"no file here is a judged document; give copies names like a\*\.md, b\*\.md"):
         copies(tmp_path, {"a": [], "b": []})
     (tmp_path / "a.md").write_bytes("größer".encode("latin-1"))
     with pytest.raises(DataError, match=r"a\.md:1: not UTF-8 \(byte 2\)"):
@@ -226,5 +226,5 @@ def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_pat
     (folder / "recall.md").unlink()
     result = run(root, "annotate", str(folder))
     assert result.returncode == 1
-    assert "no file here is a judged document; copies are named recall*.md" in result.stderr
+    assert "no file here is a judged document; give copies names like recall*.md" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

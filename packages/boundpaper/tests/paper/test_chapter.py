@@ -210,7 +210,7 @@ def test_span_filter_formats_a_range() -> None:
         ("<< r('lbp', 'ap_drop') >>", "1: lbp has 2 rows with comparison='ap_drop'; choose a test: pearson, spearman"),
         ("<< r('lbp', 'bias') >>", "1: lbp: estimate is empty for comparison='bias' (one arm has no variance)"),
         ("<< r('lbp', 'bias').estimte >>", "1: lbp has no column 'estimte'; did you mean 'estimate'?"),
-        ("<< r('claims', 'slope') >>", "1: claims has no estimate (a column estimate, difference, rho, value)"),
+        ("<< r('claims', 'slope') >>", "1: claims has no estimate (no column estimate, difference, rho, value)"),
         ("<< use('lbp', tst='x') >>", "1: lbp has no column 'tst'; did you mean 'test'?"),
         ("<< use('lbp', test='pearsn')('bias') >>", "1: lbp has no test 'pearsn'; did you mean 'pearson'?"),
         ("<< mark('slop') >>", "1: no claim 'slop'; did you mean 'slope'?"),

@@ -51,7 +51,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Name of the model's measurements."""
+        """Name under which the model's measurements are stored."""
         return self.subject.name
 
     @property
@@ -114,7 +114,7 @@ def load(
     bos: bool = False,
     trust_remote_code: bool = False,
 ) -> Model:
-    """Load a model by a shipped name, a folder, a GGUF file or a Hub id.
+    """Load a model, given by the name of a shipped model, a folder, a GGUF file or a Hub id.
 
     The options are those of the command line; see `keyquery.models.checkpoints.loading.ModelSource`.
 

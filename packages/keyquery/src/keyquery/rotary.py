@@ -144,7 +144,7 @@ def from_theta(
 
 
 def from_record(row: dict[str, Any]) -> Rotary:
-    """Return the rotation that `Rotary.record` wrote."""
+    """Return the rotation from the JSON values that `Rotary.record` returned."""
     return Rotary(
         frequencies=tuple(float(radians) for radians in row["frequencies"]),
         layout=row["layout"],
@@ -154,7 +154,7 @@ def from_record(row: dict[str, Any]) -> Rotary:
 
 
 def rotation_records(by_layer: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
-    """Return rotations as plain JSON values: one record for all layers that share a rotation or a reason."""
+    """Return rotations as plain JSON values: one record, with its layers, per rotation or reason for refusing one."""
     layers_by_rotation: dict[Rotary | str, list[int]] = {}
     for layer, rotation in by_layer.items():
         layers_by_rotation.setdefault(rotation, []).append(layer)

@@ -1,4 +1,4 @@
-"""Record how the frames that `run` and `analyse` return were measured, and save them into a paper."""
+"""Record how the frames returned by `run` and `analyse` were measured, and save the frames into a paper."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def origin_of(rows: pd.DataFrame) -> FrameOrigin:
 def save(
     rows: pd.DataFrame, project: str | Path = ".", name: str | None = None, *, replace: bool = False
 ) -> list[Path]:
-    """Write the rows that `run` or `analyse` returned into a paper, each table with a manifest.
+    """Write into a paper the rows that `run` or `analyse` returned, each table with a manifest.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from keyquery.measure.rows import Row, frame, row
 
 
 def rows(shift: float) -> list[Row]:
-    """Return rows of six texts, and a row of a quantity that has no single units."""
+    """Return one row for each of six texts, and one row of a quantity without rows of single texts."""
     texts = [
         row("sink_score", shift + 0.1 * number, 1, condition="rows=all", unit_id=f"t{number}") for number in range(6)
     ]
@@ -34,7 +34,7 @@ def test_measured_table_has_one_row_per_model_and_quantity() -> None:
     assert "no interval: single units are not kept" in table.to_markdown().lower()
     with pytest.raises(DataError, match="sinks was not measured on 'tow'; did you mean 'two'"):
         measured_table(measured(one=0.1, two=0.2), "sinks", ["tow"])
-    with pytest.raises(DataError, match="it has no summarised quantity"):
+    with pytest.raises(DataError, match="no summarised quantity"):
         measured_table(measured(one=0.1), "massive_values")
 
 

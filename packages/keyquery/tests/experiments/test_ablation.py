@@ -86,7 +86,7 @@ def test_spread_of_an_effect_is_the_standard_deviation_over_texts(planted_rows: 
 
 
 def test_ablation_equals_zeroing_the_weights(planted_rows: tuple[Subject, list[Row]]) -> None:
-    """Ablating the MLP, or attention and MLP, gives the loss of a model whose output projections there are zero."""
+    """Ablating a layer's MLP, or MLP and attention, gives the loss of a model with these output projections zeroed."""
     subject, rows = planted_rows
     baseline = nats(subject)
     assert value(rows, "baseline", "nats") == pytest.approx(baseline)
@@ -172,7 +172,7 @@ def test_ratios_are_those_of_the_hidden_states() -> None:
 
 
 def test_conditions_at_the_beginning_token_match_the_sweep() -> None:
-    """The ablation at the spike's layer equals the model with that layer's MLP output removed."""
+    """Ablating BOS's MLP output in the spike's layer gives the loss of a model whose MLP there writes nothing."""
     subject = planted.subject(planted.spiking(planted.model(), 1))
     rows = sinks.measure(subject, OPTIONS)
     planted.assert_unique_with_reasons(rows)
@@ -227,7 +227,7 @@ def test_states_of_zero_have_no_ratio() -> None:
 
 
 def test_ablating_the_value_of_the_only_token_with_a_value_removes_attention() -> None:
-    """Removing a layer's only value removes the layer's attention; a layer with several values keeps its attention."""
+    """Without BOS's value, attention writes nothing in a layer where only BOS has a value, but does elsewhere."""
     subject = planted.subject(planted.writing_from_beginning(planted.model(), 1))
     rows = bos_value.measure(subject, OPTIONS)
     without_attention = nats(subject, Intervention("attention", "zero", layers=(1,)))

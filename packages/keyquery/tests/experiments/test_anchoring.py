@@ -1,4 +1,4 @@
-"""The anchoring experiment: marked tokens, cuts equal to layer-by-layer cuts, planted models with known answers."""
+"""The anchoring experiment: marked tokens, attention cut in all layers or layer by layer, planted known answers."""
 
 import dataclasses
 import io
@@ -155,7 +155,7 @@ def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def product() -> pd.DataFrame:
-    """Return rows of a model whose second and third block compute a product of a question and an answer feature."""
+    """Return rows of a model whose first two blocks multiply a feature of the question by a feature of the answer."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 200)
         return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
@@ -237,7 +237,7 @@ def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
 
 def test_single_class_answers_and_models_without_statements_are_refused() -> None:
     samples = tuple(AnswerSample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
-    with pytest.raises(DataError, match="right and wrong"):
+    with pytest.raises(DataError, match="two right and two wrong"):
         SampleSplit(samples[:6], samples[6:])
     silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))
     with pytest.raises(DataError, match="planted statements do not exist in Latin; give --data popqa"):

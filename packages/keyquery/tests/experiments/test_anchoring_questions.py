@@ -139,7 +139,7 @@ def test_a_sample_ends_with_the_answer(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def english() -> Subject:
-    """Return a model with random weights over the words of the questions; its answers are meaningless."""
+    """Return a model with random weights and a tokenizer trained on the questions; its answers are meaningless."""
     texts = [f"{PROMPT[0]}{colour_question(number)}{PROMPT[1]} a b c d e" for number in range(60)]
     tokenizer = planting.byte_level(texts)
     sizes = {**models_tiny.SIZES, "vocab_size": len(tokenizer), "max_position_embeddings": 128}

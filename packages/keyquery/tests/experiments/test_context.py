@@ -1,4 +1,4 @@
-"""Keys beyond the training length, on a planted model with known answers.
+"""Passkeys in prompts beyond the training length, on a planted model with known answers.
 
 The model has one head for each of a key's four digits. The word of a digit includes the digit's slot (`a7 b0 c3 d3`),
 so that the head of a slot finds the words of this slot by content and copies the digit. The score uses one rotary pair
@@ -84,7 +84,7 @@ def spelled(key: str) -> str:
 
 
 class Planted:
-    """A book whose keys have one word for each digit of each slot."""
+    """A book whose keys have four words: one word for each slot, which names the slot and its digit."""
 
     name = "planted"
 

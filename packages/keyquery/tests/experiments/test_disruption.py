@@ -125,7 +125,7 @@ def test_control_masks_have_equal_size_and_no_massive_dimension(measured_norms: 
 
 @pytest.mark.parametrize("fill", ["mean", "zero"])
 def test_norm_matched_controls_remove_as_much(measured_norms: Any, fill: Any) -> None:
-    """A control removes as much as the mask, up to half of the largest dimension in its pool, if the pool suffices."""
+    """If the pool suffices, a control removes as much as the mask, to within half of the pool's largest dimension."""
     removed = (measured_norms.norms if fill == "zero" else measured_norms.spreads)["q"][0] ** 2
     flat = dataclasses.replace(measured_norms, norms={k: dict(v) for k, v in measured_norms.norms.items()})
     mask = masks.mask_top(flat)
@@ -155,7 +155,7 @@ def test_norm_matched_controls_remove_as_much(measured_norms: Any, fill: Any) ->
 
 
 def test_a_control_that_is_not_matched_has_no_value(rows: list[Row]) -> None:
-    """All other dimensions have only a small part of the massive dimensions' norm, so nothing can be compared."""
+    """All other dimensions together cannot match the massive dimensions' norm, so the matched control has no value."""
     for fill in ("mean", "zero"):
         for condition, metric in (
             (f"threshold_matched_{fill}_pre", "delta_nats"),
@@ -204,7 +204,7 @@ def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
 
 
 def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, measured_norms: Any) -> None:
-    """P counts the mask itself among the random masks, so it is never zero."""
+    """The p value counts the mask itself among the random masks, so the p value is never zero."""
     one_seed = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, one_seed, draws=1, permutations=25)
     mask = masks.mask_top(masks.measure_norms(subject, masks.split_texts(subject, one_seed)[0], "pre"))

@@ -59,7 +59,7 @@ def one_writing_head() -> Any:
 
 @pytest.fixture(scope="module")
 def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
-    """Return a subject, rows of its ablations, and four heads by plasticity, the writing one last."""
+    """Return a subject, rows of its ablations, and four heads in assumed order of plasticity; only the last writes."""
     subject = planted.subject(one_writing_head())
     order = [(0, 3), (0, 0), (1, 2), (1, 0)]
     return subject, head_ablation._ablation_rows(subject, OPTIONS, order), order
@@ -144,7 +144,7 @@ def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
-    """Return a capture of random weights in which layer 1 attends uniformly, since its queries are zero."""
+    """Return a subject with random weights in which layer 1 attends uniformly, since its queries are zero."""
     model = planted.model(layers=2)
     with torch.no_grad():
         model.model.layers[1].self_attn.q_proj.weight.zero_()

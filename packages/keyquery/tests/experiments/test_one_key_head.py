@@ -40,7 +40,7 @@ def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
 
 
 def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
-    """If a module named as a norm does not give the rotated vectors, the keys are rotated back instead."""
+    """If a layer does not rotate the output of a module named as a norm, the rotated keys are rotated back instead."""
     model = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     attention = model.model.layers[0].self_attn
     calls: list[Any] = []

@@ -124,7 +124,7 @@ def test_experiment_measures_a_loaded_model(tmp_path: Path, module: Any) -> None
 
 @pytest.mark.parametrize("architecture", ["gpt_neox", "mistral", "gemma3"])
 def test_every_experiment_measures_other_architectures(architecture: str) -> None:
-    """The models have as many key heads as query heads, sliding windows, or norms after attention and MLP."""
+    """Each model has sliding windows, norms after attention and MLP, or a key head for every query head."""
     surveys = surveyed(built(architecture), texts=2)
     for rows in EXPERIMENTS.values():
         assert len(frame(rows(surveys), "rope", "fp32")) > 20

@@ -13,7 +13,7 @@ OPTIONS = Options(texts=2)
 
 
 def attention_by_hand(model, tokens, layer):
-    """Return the later rows' mean attention to the first token and to the five tokens before, from a layer's input."""
+    """From a layer's input, return later tokens' mean attention to token 0 and to the five tokens before each."""
     with torch.no_grad():
         states = model(tokens, output_hidden_states=True).hidden_states[layer]
         block = model.model.layers[layer]

@@ -44,7 +44,7 @@ def planted_head(
 
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_recovers_planted_position_and_content_at_every_width(width):
-    """The position part of each pair is the planted cosine; the content part is the planted preference."""
+    """A pair's position part is the difference of its planted cosines; the content part, of its planted preferences."""
     pairs = exchanged_pairs(planted_head(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
     distances = [pairs.centre - positions for positions in (pairs.nearer, pairs.farther)]
     planted = 3.0 * (np.cos(0.02 * distances[0]) - np.cos(0.02 * distances[1]))
@@ -87,7 +87,7 @@ def test_without_rotation_the_position_part_is_zero_and_the_drift_is_the_linear_
 
 
 def test_the_law_agrees_with_counting_queries():
-    """Compare with the share of queries whose winner changes when the two keys change places."""
+    """Compare the law with the share of queries whose winner changes when the two keys change places."""
     head = planted_head(ROTARY, 1, position=1.5, content=0.6)
     pairs = exchanged_pairs(head, OPTIONS, 50)
     for bin_ in (3, 6):
@@ -173,7 +173,7 @@ def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(positi
 
 @pytest.mark.parametrize(("factor", "has_pairs"), [(0.0, False), (1e-8, False), (1.0, True)])
 def test_pairs_with_hardly_any_query_variance_are_left_out(factor, has_pairs):
-    """Keys differ only in dimensions in which queries are constant, so the variance is rounding noise."""
+    """With a small `factor`, keys differ only where queries are constant, so the variance is rounding noise."""
     head = planted_head(ROTARY, 4, position=1.0, content=1e3)
     keys = head.keys.copy()
     keys[:, 6:] *= factor

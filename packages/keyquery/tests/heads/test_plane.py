@@ -177,7 +177,7 @@ def test_planar_quantities_are_invariant_under_joint_orthogonal_maps(seed: int) 
 
 
 def planar_score(plane: Rotation, query_position: np.ndarray, key_position: np.ndarray) -> np.ndarray:
-    """Return the mean score of a query and a key from their positions: means along axes a and b, and drift along a."""
+    """Return the mean score at given positions from the means along axes a and b and the drift along axis a."""
     later_q, later_k = query_position - plane.query_position_mean, key_position - plane.key_position_mean
     constant = plane.mu_q_a * plane.mu_k_a + plane.mu_q_b * plane.mu_k_b
     bias = plane.mu_q_a * plane.alpha_k * later_k

@@ -428,7 +428,7 @@ def test_counting_in_single_precision_is_exact() -> None:
 
 @pytest.mark.parametrize("exponent", [0, 38, -100])  # a head accepts values up to 1e12
 def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
-    """Small integers tie often, and their scores are exact in double precision for every scale of the queries."""
+    """Scores of small integers are often equal, and are exact in double precision for every scale of the queries."""
     rng = np.random.default_rng(24)
     integer_queries, keys = rng.integers(-2, 3, size=(700, 4)), rng.integers(-2, 3, size=(60, 4))
     integer_queries[rng.random(700) < 0.1] = 0

@@ -26,7 +26,7 @@ KINDS = (
 
 
 def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
-    """Return R(t) from its definition, plane by plane, without the factor."""
+    """Return the rotation matrix for position `t` by definition, plane by plane, not multiplied by `rotary.factor`."""
     turn = np.eye(d)
     m = len(rotary.frequencies)
     for p, frequency in enumerate(rotary.frequencies):
@@ -38,7 +38,7 @@ def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
 
 
 def planted_head(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, seed: int = 0) -> Head:
-    """Return a head with content independent of position: one query per bin and text, in the bin's middle tokens."""
+    """Return a head with position-independent content and one query per bin and text, in the bin's middle tokens."""
     rng = np.random.default_rng(seed)
     mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
     middles = bin_centres(CONTEXT, BINS)
@@ -133,7 +133,7 @@ def test_single_precision_is_close_to_double():
 
 
 def test_wrong_rotation_changes_the_plasticity_of_wide_bins():
-    """With opposite angles or another pairing, a wide bin differs from a narrow one."""
+    """With opposite angles or wrong pairs of dimensions, plasticity in wide bins differs from that in narrow bins."""
     head = planted_head(FAST, 64)
     exact = profile(planted_head(FAST, 1))
     for wrong in (

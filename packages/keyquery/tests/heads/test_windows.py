@@ -1,4 +1,4 @@
-"""Heads with a window or chunks: keys outside compete for no query."""
+"""Heads with a window or chunks: keys outside a query's window or chunk do not compete for the query."""
 
 from dataclasses import replace
 from pathlib import Path

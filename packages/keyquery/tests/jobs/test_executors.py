@@ -31,7 +31,7 @@ def test_local_executor_is_opened_by_name(tmp_path: Path) -> None:
         ("local", {"workers": 0}, "0 jobs at a time: give 1 or more"),
         ("local", {"resources": Resources(partition="p", minutes=20)}, "cannot set partition or minutes: leave"),
         ("local", {"resources": Resources(setup=("true",), qos="q")}, "cannot set qos or setup"),
-        ("slurm", {"workers": "gpu"}, "for slurm give the GPUs of each job"),
+        ("slurm", {"workers": "gpu"}, "for slurm give the GPUs per job"),
     ],
 )
 def test_unknown_executors_and_options_are_refused(

@@ -127,7 +127,7 @@ def test_every_job_process_gets_its_own_gpu(tmp_path: Path, monkeypatch: pytest.
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == "0,1"
     with LocalExecutor(1, gpus=0) as executor:
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == ""
-    with pytest.raises(ThesisError, match="2 jobs of 2 GPUs need more than this machine's 2"):
+    with pytest.raises(ThesisError, match="2 jobs with 2 GPUs each need more GPUs than this machine's 2"):
         LocalExecutor(2, gpus=2)
 
 
@@ -135,7 +135,7 @@ def test_visible_gpus_are_those_the_user_allows(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, GPU-1f,5")
     assert visible_gpus() == ["3", "GPU-1f", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    with pytest.raises(ThesisError, match="one job on each GPU: a job needs 1, but this machine shows only 0"):
+    with pytest.raises(ThesisError, match="too few GPUs: a job needs 1, but this machine shows only 0"):
         LocalExecutor("gpu")
 
 

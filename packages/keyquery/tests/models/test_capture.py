@@ -152,7 +152,7 @@ def test_interrupted_capture_resumes_to_identical_files(models: Path, full_captu
 def test_killed_capture_resumes_to_identical_files(
     models: Path, full_capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that SIGKILL left in the middle of a document is not taken for a complete one."""
+    """If SIGKILL comes in the middle of a document, the document's unfinished file is not taken for a complete file."""
     add = parts.DocumentPart.add
 
     def kill_in_document_3(self: parts.DocumentPart, name: str, array: Any) -> None:

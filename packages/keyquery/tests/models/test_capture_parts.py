@@ -1,4 +1,4 @@
-"""Captures of further parts, of selected layers and heads, and of several documents in a batch."""
+"""Captures of parts besides queries and keys, of selected layers and heads, and of several documents in a batch."""
 
 import json
 from dataclasses import replace
@@ -59,7 +59,7 @@ def captured(models: Path, out: Path, name: str = "llama", **changes: Any) -> Ca
 
 
 def parts_by_hooks(models: Path, name: str, number: int) -> dict[str, dict[int, torch.Tensor]]:
-    """Return each part of one document by layer, (H, T, d), from hooks of this test."""
+    """Return each part of one document by layer, as (H, T, d) tensors that this test's own hooks record."""
     loaded = load(ModelSource(str(models / name), dtype="fp32", device="cpu"))
     ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
     recorded: dict[str, dict[int, torch.Tensor]] = {part: {} for part in PARTS}
@@ -97,7 +97,7 @@ def test_captured_parts_equal_those_of_the_model(models: Path, tmp_path: Path, n
 
 
 def assert_equal_captures(alone: Capture, together: Capture, parts: tuple[str, ...], rounding: float) -> None:
-    """Check that documents have the same vectors, up to rounding, captured one by one and in batches."""
+    """Check that documents captured one by one and in batches have the same vectors, up to rounding."""
     assert alone.heads == together.heads
     for head in alone.heads:
         pairs = [(alone.queries(head), together.queries(head)), (alone.keys(head), together.keys(head))]

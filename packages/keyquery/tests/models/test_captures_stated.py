@@ -177,7 +177,7 @@ def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: 
 
 
 def test_stated_rotation_that_the_vectors_contradict_is_refused(tmp_path: Path) -> None:
-    """Stating another pairing, or a rotation for vectors that were not rotated, is refused."""
+    """A stated rotation is refused if its layout is wrong, or if the vectors were not rotated."""
     rotary = from_theta(100.0, 8, layout="interleaved")
     content, positions, rotated = rotated_content(rotary)
     for folder, vectors in (("rotated", rotated), ("plain", content)):

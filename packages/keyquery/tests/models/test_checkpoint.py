@@ -36,7 +36,7 @@ def copy(plain: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def published(copy: Path) -> Path:
-    """Save weights of a Llama with a custom class, whose code must never run."""
+    """Give the copy of a saved Llama a custom class, whose code must never run."""
     code = "raise SystemExit('the code of a checkpoint was run')\n"
     for name in ("configuration_dropped.py", "modeling_dropped.py", "tokenization_dropped.py"):
         (copy / name).write_text(code)

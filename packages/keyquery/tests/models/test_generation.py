@@ -34,7 +34,7 @@ def words(*, begin: bool = True) -> Any:
 
 
 def zeroed(module: Any) -> Any:
-    """Return a context in which the outputs of a module are zero."""
+    """Return a function that opens a context in which the outputs of a module are zero."""
 
     @contextmanager
     def context() -> Iterator[None]:
@@ -60,7 +60,7 @@ def test_greedy_equals_generation_by_the_library(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["recurrent_gemma", "bart"])
 def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> None:
-    """A state reads the padding, or positions count from the padding; prompts of equal length still run."""
+    """The model has a state that reads the padding, or counts positions from it; prompts of equal length still run."""
     model, tokenizer = architectures.built(kind, vocab_size=VOCABULARY), words()
     with pytest.raises(ModelError, match=r"padding on the left changes the model's answers .*; give --batch 1"):
         greedy(model, tokenizer, [text(9, 1), text(5, 2)], 3, pad=True)
@@ -116,7 +116,7 @@ def test_prefill_and_decode_run_in_separate_contexts() -> None:
 
 @pytest.mark.parametrize("name", ["llama", "ministral", "jamba", "falcon_mamba", "mamba2"])
 def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
-    """This also holds for models with recurrent states, from which no token can be removed."""
+    """The probabilities are also right for models with recurrent states, from which no token can be removed."""
     tokenizer = words()
     model = built(name) if name in BUILDERS else architectures.built(name, vocab_size=VOCABULARY)
     questions = [

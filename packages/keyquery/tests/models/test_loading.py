@@ -251,7 +251,7 @@ def test_missing_library_error_gives_install_command(name: str, extra: str, monk
 
 
 def test_models_package_imports_without_torch() -> None:
-    """Reading captures, options and draws must work without torch."""
+    """The modules for captures, projections and loading must be importable without torch."""
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\nimport "
         "keyquery.models.captures.capture, keyquery.models.captures.reading\nimport "

@@ -264,7 +264,7 @@ def test_models_without_any_rotation_are_recognised_by_running_them(name: str) -
 
 @pytest.mark.parametrize(("name", "kind"), [("codegen", "rope"), ("gptj", "rope"), ("ctrl", "none")])
 def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None:
-    """With rotation, logits depend only on differences of positions; with added sinusoids, they do not."""
+    """With rotation, logits depend only on differences of positions; with added sinusoids, also on the positions."""
     model = architectures.built(name)
     assert positional_of(model) == kind
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))

@@ -72,7 +72,7 @@ def without_rotation(name: str) -> Any:
 @pytest.mark.parametrize("tokens", [12, 3])
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "smollm3", "gpt_neox", "gpt_oss"])
 def test_unrotated_vectors_equal_a_forward_without_rotation(name: str, tokens: int) -> None:
-    """The first layers are compared, since their inputs do not depend on the rotation."""
+    """The vectors of layer 0 are compared, since the layer's input does not depend on the rotation."""
     calls, pairs = unrotated(built(name), tokens)
     expected: list[Call] = []
     forward(without_rotation(name), ids(tokens), expected.append)
@@ -171,7 +171,7 @@ def test_latent_attention_rotates_only_its_decoupled_part(kind: str, rank: int |
 
 
 def with_weighted_norms(kind: str) -> Any:
-    """Return a model whose norms weight dimensions differently."""
+    """Return a model whose norms multiply each dimension by a different weight."""
     model = causal(getattr(transformers, f"{kind}Config")(**HEADS_OF_8))
     with torch.no_grad():
         for name, weight in model.named_parameters():

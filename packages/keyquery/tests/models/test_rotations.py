@@ -139,7 +139,7 @@ def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.unrotated != (0, 1)], ids=name_of)
 def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
-    """First-layer queries depend only on word and position, so those of one word are equal at a common position."""
+    """First-layer queries depend only on word and position: rotated to one position, one word's queries are equal."""
     model = kind.model()
     rotary = rotations(model, CONTEXT)[0]
     assert isinstance(rotary, Rotary)

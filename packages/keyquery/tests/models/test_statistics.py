@@ -205,7 +205,7 @@ def test_tied_keys_resolve_to_the_earliest() -> None:
 
 
 def test_memory_is_linear_in_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tensor of size T x T is ever allocated."""
+    """No tensor holds all T x T scores of a head at any time."""
     largest = 0
 
     class Watch(torch.overrides.TorchFunctionMode):

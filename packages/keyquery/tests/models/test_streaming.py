@@ -132,7 +132,7 @@ def test_unsupported_streaming_options_are_refused(models: Path, tmp_path: Path)
 
 
 def test_streaming_captures_a_model_larger_than_the_memory_limit(models: Path, tmp_path: Path) -> None:
-    """With 48 MB for weights of 123 MB, an ordinary capture is refused; a streamed one equals one without limit."""
+    """With 48 MB for weights of 123 MB, an ordinary capture is refused; a streamed capture equals an unlimited one."""
     sizes = SIZES | {"hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 13}
     large, room = models / "large", 48 << 20
     saved_model(transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)), large)

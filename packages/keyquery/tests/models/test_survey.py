@@ -98,7 +98,7 @@ def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
 
 
 def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
-    """Zero queries attend uniformly, so the effective write is the null times the value's norm, per key head."""
+    """Zero queries attend uniformly, so the effective write is uniform attention times the key head's value norm."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
     attention.q_proj.weight.data.zero_()

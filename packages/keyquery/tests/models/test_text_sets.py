@@ -1,4 +1,4 @@
-"""Named text sets: fixed disjoint parts, the texts read, and the install command for an absent set."""
+"""Named text sets: fixed disjoint parts, the texts that are read, and the install command for a missing set."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from keyquery.models.texts import TextSource, texts
 
 @pytest.fixture(scope="module")
 def code() -> list[tuple[str, str]]:
-    """Return the documents of the set of code, which take seconds to read."""
+    """Return the documents of the text set `code`; reading the documents takes seconds."""
     return list(text_sets.SETS["code"]())
 
 
@@ -23,7 +23,7 @@ def names(texts_name: str) -> set[str]:
 def test_parts_of_a_text_set_are_disjoint_and_cover_it(
     code: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every document is in one part, chosen by its name, in about the stated shares."""
+    """Every document is in one part, which its name decides; the sizes of the parts are about the stated shares."""
     monkeypatch.setitem(text_sets.SETS, "code", lambda: iter(code))
     names_by_part = {part: names(f"code:{part}") for part in text_sets.PARTS}
     all_names = names("code")

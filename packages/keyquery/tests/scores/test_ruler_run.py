@@ -1,4 +1,4 @@
-"""RULER on the command line: run the harness as a program, and a random model on needles."""
+"""RULER on the command line: the harness runs as a program, and a random model answers needle prompts."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""A planted model, which takes a statement as true if its subject and object are on one side, and its language."""
+"""A planted model and its language; a statement is true for the model if its subject and object are on one side."""
 
 import random
 from collections.abc import Sequence
@@ -96,7 +96,7 @@ def subject() -> Subject:
 
 
 def words(begin: bool = True) -> Any:
-    """Return the word tokenizer of the tiny models, w4 to w63, with or without a beginning token."""
+    """Return the tiny models' tokenizer of the words w4 to w63, with or without a beginning token."""
     return word_tokenizer(models_tiny.WORDS, begin)
 
 

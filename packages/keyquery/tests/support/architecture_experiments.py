@@ -93,7 +93,7 @@ def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
 
 
 def _smallest(kind: str) -> Any:
-    """Return a model of two layers; if two layers lack a kind of layer, with the layers of `architectures.SIZES`."""
+    """Return a model of two layers, or of the layers of `architectures.SIZES` if two layers lack a kind of layer."""
     from keyquery.language.words import WORDS
 
     vocabulary_sizes = ("vocab_size", "vocab_size_per_layer_input", "src_vocab_size", "tgt_vocab_size")

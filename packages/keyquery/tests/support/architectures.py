@@ -1,4 +1,4 @@
-"""Build every causal architecture of the installed transformers small, with random weights, and test what works.
+"""Build a small random model of every causal architecture of the installed transformers, and test what works.
 
     python packages/keyquery/tests/support/architectures.py       # writes docs/architectures.md
 
@@ -130,7 +130,7 @@ TRIES: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True)
 class Found:
-    """What can be measured of an architecture; `built` or `refused` is the reason if nothing can."""
+    """What can be measured of an architecture; if nothing can be measured, `built` or `refused` gives the reason."""
 
     type: str
     built: str = ""
@@ -186,7 +186,7 @@ def built(kind: str, **settings: Any) -> PreTrainedModel:
 
 
 def _roughen(model: PreTrainedModel) -> None:
-    """Make norms and biases differ by dimension, as in trained models: ones and zeros would hide them."""
+    """Make norms and biases differ by dimension, as in trained models; ignored ones and zeros would go unnoticed."""
     torch = libraries.torch
     with torch.no_grad():
         for parameter in model.parameters():
@@ -324,7 +324,7 @@ class _TooLong(BaseException):
 
 @contextmanager
 def _limited(seconds: int) -> Iterator[None]:
-    """Raise _TooLong in this block after `seconds`."""
+    """Raise _TooLong in the `with` block after `seconds`."""
 
     def raise_too_long(*rest: Any) -> None:
         raise _TooLong(f"took more than {seconds} s")

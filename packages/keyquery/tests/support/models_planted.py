@@ -21,7 +21,7 @@ BOS = 1
 
 @dataclass(frozen=True)
 class PlantedBook:
-    """Questions of random words, answered by yes and no in turn, a key in filler, and texts of random words."""
+    """A book: questions of random words with answers yes and no in turn, passkeys in random words, and random texts."""
 
     name: str = "planted"
     task_names: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")

@@ -1,4 +1,4 @@
-"""Result files of the harness made for tests, and the command that reads them."""
+"""Result files in the harness's format, made for tests, and the command that reads the files."""
 
 import csv
 import json
@@ -65,7 +65,7 @@ def results(scores, *, lengths=None, original=None, effective=None, max_length=1
 
 
 def written(path, content):
-    """Write the results, and for each question task samples that give the same scores."""
+    """Write the results; for each question task, also write samples that give the same scores."""
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     for name in (NAMES[task] for task in QA):
         scores = content.get("results", {}).get(name, {}) if isinstance(content, dict) else {}

@@ -48,8 +48,6 @@ def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mappin
     for number, row in enumerate(rows, 2):
         for name, cell in zip(header, row, strict=False):
             if not cell and "" not in markers.get(name, EMPTY) and fields_by_name[name]["type"] != "string":
-                raise DataError(
-                    f"row {number}, {name}: empty, but {KEY} does not list ''; fill the cell, or list ''"
-                )
+                raise DataError(f"row {number}, {name}: empty, but {KEY} does not list ''; fill the cell, or list ''")
         writer.writerow("" if cell in markers.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
     return buffer.getvalue()

@@ -23,7 +23,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     """
     kinds = tuple(subject.book.kinds())
     if options.texts_from is not None or len(kinds) < 2:
-        raise DataError("text_kinds compares kinds of generated text; give a book with two kinds, and no --texts")
+        raise DataError("text_kinds compares kinds of generated text; leave --texts out")
     rows: list[Row] = []
     for kind in kinds:
         heads = findings(subject, options, kind)

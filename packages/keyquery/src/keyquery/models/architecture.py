@@ -148,7 +148,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 def describe_failures(
     model: PreTrainedModel, tokens: int, cause: str = "a configuration that does not fit the class, input besides text"
 ) -> Iterator[None]:
-    """In this context, turn an error in an architecture's code into a ModelError on a pass over `tokens` tokens.
+    """In this context, replace an error of the architecture's code by a ModelError: a pass over `tokens` tokens fails.
 
     The ModelError quotes the original error's type and first line, and says that `cause` may explain it. Errors of this
     project, memory errors and Ctrl-C pass unchanged.
@@ -197,7 +197,7 @@ def check_call(
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
         f"{name}: layer {layer.index} does not attend as softmax(scaling q.k) over the tokens that it should "
-        f"see ({extent}): the outputs differ by {difference:.2g} of the largest value; its attention uses "
+        f"see ({extent}): the outputs differ by {difference:.2g} times the largest value; its attention uses "
         f"something that queries and keys do not contain, and {NO_CAPTURE}"
     )
 

@@ -96,7 +96,7 @@ class Intervention:
 
 @contextmanager
 def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> Iterator[None]:
-    """In this context, apply interventions in every forward pass of `model`.
+    """In a `with` block, apply interventions in every forward pass of `model`.
 
     Raises ModelError if a layer does not exist, a mask has another shape, or no module outputs the part alone.
     """
@@ -115,7 +115,7 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
 
 
 def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, decode: bool) -> tuple[Phase, Phase]:
-    """Return two functions that make context managers: for the prefill, and for each decode step of a generation.
+    """Return two functions that make context managers: one for the prefill, one for each decode step of a generation.
 
     All interventions act in the prefill; with `decode`, those without positions also act in decode steps. Raises
     ModelError if a mean over the sequence would act in decode steps, where the sequence is one token.
@@ -144,7 +144,7 @@ def _require_valid(model_blocks: Sequence[Block], interventions: Sequence[Interv
         if any(position < 0 for position in change.positions or ()):
             raise ModelError("positions count from 0; give no negative ones")
         if change.where == "post" and change.site not in ("q", "k"):
-            raise ModelError(f"'post' is for 'q' and 'k', not {change.site!r}: only these are rotated")
+            raise ModelError(f"'post' is for 'q' and 'k', not {change.site!r}: only queries and keys are rotated")
         for layer, mask in (change.dims or {}).items():
             shape = _mask_shape(by_layer[layer], change.site)
             if mask.shape != shape:

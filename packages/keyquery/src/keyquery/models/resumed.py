@@ -53,7 +53,7 @@ def count_untouched_blocks(model: PreTrainedModel, changes: Sequence[Interventio
 
 @contextmanager
 def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
-    """In this context, skip each of the model's first `count` blocks that has a stored output; store other outputs.
+    """In a `with` block, skip those of the first `count` blocks whose output is stored; store the others' outputs.
 
     An output is used again for the same tokens, mask and positions, so no forward pass may change the first `count`
     blocks or their weights. A pass that continues from a filled key cache skips nothing. Raises ModelError if a block
@@ -107,13 +107,13 @@ def _byte_limit(model: PreTrainedModel) -> int:
 
 
 def _bytes(outputs: StoredOutputs) -> int:
-    """Return the bytes of stored outputs and of their layers of a key cache."""
+    """Return the number of bytes of stored outputs and of the key-cache layers stored with them."""
     values = [value for pair in outputs.values() for value in (pair[0], *getattr(pair[1], "__dict__", {}).values())]
     return sum(value.nbytes for value in values if isinstance(value, libraries.torch.Tensor))
 
 
 def _replace_forward(module: Any, forward: Callable[..., Any]) -> Callable[[], None]:
-    """Replace a module's forward method by a function; return the function that undoes it."""
+    """Replace a module's forward method by `forward`; return a function that restores the old method."""
     old_forward = vars(module).get("forward")
     module.forward = forward
 

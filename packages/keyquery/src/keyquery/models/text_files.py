@@ -1,4 +1,4 @@
-"""Read texts from a file: plain text, JSON, JSON lines or a table, possibly gzipped, recognised by the file's content.
+"""Read texts from a file: plain text, JSON, JSON lines or a table, possibly gzipped, recognised by suffix or content.
 
 Data that were read as plain text would give braces, quotes and field names as words, without an error. So a file that
 looks like data is read as data, with errors that name the row; binary files are rejected.
@@ -118,7 +118,7 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
 
 
 def _unpacked(path: Path) -> Path:
-    """Return the path without the suffix of a gzipped file."""
+    """Return the path without its last suffix, if that is `.gz`."""
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 

@@ -55,7 +55,7 @@ class TextSource:
 
     @property
     def shown(self) -> str:
-        """`path_or_id` as published; for a file or folder, only its name."""
+        """`path_or_id` in the form for publication: only the name, if it is a file or folder."""
         path = Path(self.path_or_id)
         return path.name if self.path is not None or path.is_absolute() else self.path_or_id
 
@@ -157,7 +157,7 @@ def documents(
         size = context - len(prefix) - len(suffix)
         if size < 1:
             raise DataError(
-                f"a context of {context} tokens has no room for the {len(prefix) + len(suffix)} that the "
+                f"a context of {context} tokens has no room for text beside the {len(prefix) + len(suffix)} that the "
                 "tokenizer adds to every text; give a longer --context"
             )
         for window in range(-(-len(body) // size) if keep_short else len(body) // size):

@@ -54,7 +54,7 @@ def _first_not_finite(model: PreTrainedModel) -> str:
 
 @contextmanager
 def explain_not_finite(model: PreTrainedModel) -> Iterator[None]:
-    """In this context, turn NotFinite into a ModelError that explains why values are not finite."""
+    """In a `with` block, turn NotFinite into a ModelError that explains why values are not finite."""
     try:
         yield
     except NotFinite as error:

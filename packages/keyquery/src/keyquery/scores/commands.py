@@ -43,7 +43,7 @@ def bench() -> None:
 @add_loading_options
 @click.pass_obj
 def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more_files: tuple[Path, ...], **options: Any) -> None:
-    """Score LongBench Pro, and write measurements.
+    """Score a model on LongBench Pro, and write measurements.
 
     Give prediction files after --predictions, or --run to make them here.
     """
@@ -81,7 +81,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more_files: tuple
 @add_loading_options
 @click.pass_obj
 def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more_files: tuple[Path, ...], **options: Any) -> None:
-    """Score RULER, or needles in generated noise, and write measurements.
+    """Score a model on RULER, or on needles in generated noise, and write measurements.
 
     Give result files after --results, or --run to make them here.
     """

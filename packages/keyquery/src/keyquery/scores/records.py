@@ -63,7 +63,7 @@ def write_or_match_settings(path: Path, settings: Mapping[str, Any], *, may_diff
         if names:
             changes = ", ".join(f"{name} {old.get(name)} (now {settings[name]})" for name in names)
             raise DataError(
-                f"{path}: has answers made with other settings: {changes}; give another --name, these settings, or "
+                f"{path}: has answers made with other settings: {changes}; give another --name, the old settings, or "
                 "remove the file"
             )
     write(settings_path, (json.dumps(with_hash(settings), indent=1, sort_keys=True) + "\n").encode())
@@ -77,5 +77,5 @@ def settings_beside(path: Path) -> dict[str, Any]:
     settings_path = path.with_suffix(".settings.json")
     settings = json_of(path.parent, settings_path.name)
     if fault := hash_fault(settings):
-        raise DataError(f"{settings_path}: {fault}; restore it, or remove it with {path.name}")
+        raise DataError(f"{settings_path}: {fault}; restore it, or remove both it and {path.name}")
     return {name: value for name, value in settings.items() if name != SEAL}

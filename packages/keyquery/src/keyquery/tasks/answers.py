@@ -1,4 +1,4 @@
-"""Parse answers: options such as yes and no as whole words, and numbers, with the kind of error."""
+"""Parse answers: find options such as yes and no as whole words, find numbers, and classify the errors in numbers."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -90,7 +90,7 @@ class EnglishBook:
         elif task == english_statements.TASK and depth is None and form is None:
             items = english_statements.make_statements(count, length, tokenizer, rng)
         elif length is not None or depth is not None or form is not None:
-            raise DataError(f"only prompts with a key ({', '.join(KEYED)}) take a length, depth or form, not {task}")
+            raise DataError(f"only prompts with a key ({', '.join(KEYED)}) take a length, depth and form, not {task}")
         elif task == "sentiment":
             items = [_sentiment_item(number, rng) for number in range(count)]
         else:

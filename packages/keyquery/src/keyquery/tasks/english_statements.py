@@ -48,7 +48,7 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
 
 
 def objects_of(relation: str) -> Sequence[str]:
-    """Return every object of a relation once."""
+    """Return the different objects of a relation, sorted."""
     return tuple(sorted({word for _, word in FACTS[relation]}))
 
 

@@ -77,7 +77,7 @@ class Filler:
         )
 
     def _closings(self, tokens: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Yield endings of the filler with `tokens` tokens: at most two sentences, of which the last may be a hedge."""
+        """Yield endings of `tokens` tokens for the filler: at most two sentences, of which the last may be a hedge."""
         if tokens == 0:
             yield ()
         for text in self._by_cost.get(tokens, [])[:2]:

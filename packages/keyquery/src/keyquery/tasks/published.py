@@ -23,7 +23,7 @@ def local_rows(path: Path) -> Iterator[tuple[str, Any]]:
         raise DataError(f"{path}: no such file or folder; give a {', '.join(SUFFIXES)} file, or a folder of them")
     files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES) if path.is_dir() else [path]
     if not files:
-        raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder; give one with such files")
+        raise DataError(f"{path}: no {', '.join(SUFFIXES)} file in this folder; give a folder with such files")
     for file in files:
         yield from _rows_of_file(file)
 

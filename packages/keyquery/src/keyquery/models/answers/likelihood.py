@@ -41,7 +41,7 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
 
 
 def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
-    """Yield the logits of all tokens but the last, in parts of shape (B, rows, V)."""
+    """Yield the logits at all positions but the last, in parts of shape (B, positions, V)."""
     torch = libraries.torch
     outputs: list[Tensor] = []
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: outputs.append(output[0]))

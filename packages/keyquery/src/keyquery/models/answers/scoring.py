@@ -69,7 +69,7 @@ class Branch:
 def options_logprobs(
     model: PreTrainedModel, tokenizer: Any, questions: Sequence[Question], batch: int = 8
 ) -> list[Scores]:
-    """Return each whole answer's log-probability given its prompt, which is a sum over the answer's tokens.
+    """Return each whole answer's log-probability given its prompt: the sum of the log-probabilities of its tokens.
 
     Each prompt is run once; the answers' later tokens follow with the key cache. The model must be in evaluation mode.
     Prompts of equal length share a batch, and nothing is padded on the left. Raises DataError if a prompt has no
@@ -117,7 +117,7 @@ def answer_tokens(tokenizer: Any, prompt: str, option: str, prefix: Sequence[int
         )
     answer = full[len(prefix) :]
     if not answer or getattr(tokenizer, "unk_token_id", None) in answer:
-        raise ModelError(f"the tokenizer cannot write the answer {option!r} after the prompt {prompt[-30:]!r}")
+        raise ModelError(f"the tokenizer cannot encode the answer {option!r} after the prompt {prompt[-30:]!r}")
     return answer
 
 
@@ -187,7 +187,7 @@ def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: li
 
 
 def _branch_sum(logprobs: Tensor, branch: Branch) -> float:
-    """Return the summed log-probability (float64) of an answer's tokens, except one right after the common prefix."""
+    """Return the summed log-probability (float64) of an answer's tokens, less a token right after the common prefix."""
     skipped = 0 if branch.prompt_rest else 1  # the answer starts right after the common prefix
     start = len(branch.prompt_rest) + skipped - 1
     answer = list(branch.answer[skipped:])

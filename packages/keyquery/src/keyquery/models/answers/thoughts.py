@@ -31,7 +31,7 @@ class Reply(NamedTuple):
 
 
 def opens_thinking(prompt: str) -> bool:
-    """Return whether a prompt ends inside an opened thinking section."""
+    """Return whether a prompt ends with an opening mark of thinking, apart from white space."""
     opening = None
     for opening in OPENING.finditer(prompt):  # noqa: B007
         pass

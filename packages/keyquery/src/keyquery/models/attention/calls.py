@@ -179,7 +179,7 @@ def _has_softmax_over_keys(kind: type) -> bool:
 
 
 def _attention_configs(model: PreTrainedModel) -> dict[int, Any]:
-    """Return a dict of every configuration of a model that names an attention function; keys are object ids."""
+    """Return, by object id, a model's configurations that name an attention function, and their sub-configurations."""
     configs: dict[int, Any] = {}
     queue: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
     while queue:
@@ -192,7 +192,7 @@ def _attention_configs(model: PreTrainedModel) -> dict[int, Any]:
 
 @contextmanager
 def _register_kernel(configs: list[Any]) -> Iterator[None]:
-    """Register the private name in both registries of transformers within this block."""
+    """Register `NAME` in transformers' registries of attention and mask functions until the end of the block."""
     global _recordings
     modeling, masking = libraries.need("transformers.modeling_utils"), libraries.need("transformers.masking_utils")
     with _lock:
@@ -217,7 +217,7 @@ def _original_kernel(config: object) -> str:
     """Return the name of the attention function that a configuration had before recording."""
     kernel = _kernels.get(id(config))
     if kernel is None:
-        raise ModelError(f"attention of an unknown configuration ({type(config).__name__}) reached the recorder")
+        raise ModelError(f"the recorder got an attention call with an unknown configuration ({type(config).__name__})")
     return kernel[1]
 
 

@@ -33,7 +33,7 @@ def sliding_mask(queries: Tensor, tokens: int, window: int) -> Tensor:
 
 
 def chunked_mask(queries: Tensor, tokens: int, size: int) -> Tensor:
-    """Return the mask (rows, tokens) of chunked attention: tokens of the query's own chunk that are not after it."""
+    """Return the mask (rows, tokens) of chunked attention: tokens in the query's chunk that are not after the query."""
     keys = libraries.torch.arange(tokens, device=queries.device)
     visible: Tensor = causal_mask(queries, tokens) & (keys[None] // size == queries[:, None] // size)
     return visible
@@ -67,7 +67,7 @@ def attention_by_definition(call: Call, rows: Tensor, visible: Tensor) -> Tensor
 
 
 def largest_difference(call: Call, output: Tensor, rows: Tensor, visible: Tensor) -> float:
-    """Return the largest difference of a kernel's output from the definition, as a share of the largest value.
+    """Return the largest difference of a kernel's output from the definition, over the largest entry of `value`.
 
     It is NaN if an output is undefined. `call`, `rows` and `visible` are as in `attention_by_definition`; `output` (B,
     T, H, d_v) is the kernel's output.

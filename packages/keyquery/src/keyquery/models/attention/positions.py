@@ -130,7 +130,7 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
         raise ModelError(
-            f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens or more, a shift above 0"
+            f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give at least 2 tokens and a shift above 0"
         )
     if "position_ids" not in inspect.signature(model.forward).parameters:
         raise ModelError(f"{type(model).__name__} accepts no position ids, so positions cannot be shifted")
@@ -231,7 +231,7 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     if not may_rotate(model):
         raise ModelError(
             f"{model_label(model)} rotates nothing, so there is no rotation to change: its positions are learned, "
-            "added to the embeddings, or seen by layers of another kind"
+            "added to the embeddings, or known from recurrent layers"
         )
     if _rotated_in_attention(model):
         raise ModelError(

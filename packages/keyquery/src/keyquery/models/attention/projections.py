@@ -109,7 +109,7 @@ def _exact_match(output: Tensor | None, vectors: Tensor) -> Tensor:
 
 
 def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
-    """Return queries and keys rotated back to position 0, divided by the rotation's factor and the query scale."""
+    """Return queries and keys rotated back to position 0, over the rotation's factor; queries also over their scale."""
     scale = query_scale(call.module)
     query_positions, key_positions = call.positions()
     query = _at_zero(call.query.float(), query_positions, rotary)

@@ -76,7 +76,7 @@ def refuse_longer(model: PreTrainedModel) -> None:
         if length > rows:
             raise ModelError(
                 f"{model_label(model)}: a text of {length} tokens is too long: the table of {learned(model)}positions "
-                f"has {rows} rows; give a shorter text (in `run`, prompts of tasks have lengths of their own; with "
+                f"has {rows} rows; give a shorter text (in `run`, a shorter text does not shorten task prompts; with "
                 "--items 0, no tasks run)"
             )
 
@@ -98,7 +98,7 @@ def _sine_table_rows(model: PreTrainedModel) -> list[int]:
 
 
 def learned_positions(model: PreTrainedModel) -> int | None:
-    """Return the maximal length of a text after `refuse_longer`, in tokens; None without a table of positions."""
+    """Return the number of tokens to which `refuse_longer` limits a text; None without a table of positions."""
     return _rows.get(model)
 
 

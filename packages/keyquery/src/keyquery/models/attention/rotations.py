@@ -84,7 +84,7 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
 
 
 def _probe_positions(context: int) -> NDArray[np.int64]:
-    """Return the positions of the probe's tokens: first `ZEROS` times 0, then positions up to the context's last."""
+    """Return the probe's positions: position 0, repeated `ZEROS` times, then positions up to the context's last."""
     powers = 2 ** np.arange(0, max(1, int(context - 1).bit_length()))
     sampled = sorted({int(position) for position in (*powers, *EXTRA_POSITIONS, context - 1) if 0 < position < context})
     return np.array([0] * ZEROS + sampled, dtype=np.int64)
@@ -252,7 +252,7 @@ def _by_token(angles: Tensor, tokens: int) -> Array:
 
 
 def _measured_frequencies(cosine: Array, sine: Array, positions: NDArray[np.int64]) -> Array:
-    """Return the radians per token of each pair.
+    """Return the frequency of each pair of dimensions, in radians per token.
 
     The angle at each position refines the estimate, which predicts the number of full turns at the next position.
     """
@@ -339,7 +339,7 @@ def _arrange_values(source: Array, queries: Array) -> Array | None:
 
 
 def _distance_from_multiple(unrotated: Array, queries: Array) -> tuple[float, float]:
-    """Return the relative distance of unrotated queries from multiples of `queries`, and how much the factor varies.
+    """Return the largest relative distance of `unrotated` from multiples of `queries`, and how much their factors vary.
 
     Each token and head has its own factor; its variation is the largest range over a head's tokens, over the middle of
     that range.
@@ -357,7 +357,7 @@ def _distance_from_multiple(unrotated: Array, queries: Array) -> tuple[float, fl
 
 
 def _has_one_length(query: Array, slack: float) -> bool:
-    """Return whether all queries of a layer have the same length: then a norm explains that the factor varies."""
+    """Return whether a layer's query vectors have equal lengths: then a norm layer explains why their factors vary."""
     lengths = np.linalg.norm(query, axis=-1)
     lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # a token whose embedding is 0 has queries of 0
     return bool(np.ptp(lengths) <= max(slack, LENGTH_TOLERANCE) * lengths.mean())

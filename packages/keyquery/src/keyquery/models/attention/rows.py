@@ -13,7 +13,7 @@ TIE = 1e-4  # nats: scores that differ by less count as equal, since equal token
 
 @dataclass(frozen=True)
 class AttentionRows:
-    """Sums for consecutive queries of one layer.
+    """Measures of the attention weights of consecutive queries of one layer, summed over keys.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def _reduce_rows(
     top: NDArray[np.int32],
     sums: Float64Array,
 ) -> None:
-    """Reduce rows of scores into the arrays after `limits`; `scores` are overwritten.
+    """Reduce rows of scores into the arrays that are the arguments after `limits`; `scores` are overwritten.
 
     Row r of `scores` belongs to query start + r, and column c to key left + c.
     """

@@ -1,1 +1,1 @@
-"""Draw, write, describe, publish and read captures of queries and keys of a model's heads."""
+"""Draw heads of a model, and write, describe, publish and read captures of their queries and keys."""

@@ -291,7 +291,7 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
 
 
 def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[Layer, ...]) -> None:
-    """Raise ModelError for a capture that cannot fit into memory; on the CPU, the process would be killed silently."""
+    """Raise ModelError if a capture cannot fit into memory; without this, a process on the CPU would die silently."""
     free = memory.free_memory(loaded.model.device)
     least = options.batch * memory.least(loaded.model, layers, options.context)
     if free is not None and least > free:
@@ -345,5 +345,5 @@ def _require_unchanged(path: Path, document: TokenizedDocument) -> None:
         digest = part.document()["digest"]
     if digest != document.digest:
         raise ModelError(
-            f"text {document.name} changed since it was captured ({path}); remove that file, or the folder"
+            f"text {document.name} changed since it was captured ({path}); remove the captured file, or its folder"
         )

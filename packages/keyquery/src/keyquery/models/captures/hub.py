@@ -13,7 +13,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
 def data_set_files(folder: Path) -> list[tuple[str, int]]:
-    """Return the name and size in bytes of each file of a gathered capture that belongs to the data set, sorted.
+    """Return, sorted, the name and size in bytes of each file that belongs to a gathered capture's data set.
 
     Raises DataError if the capture is incomplete: without card, manifest or heads.
     """

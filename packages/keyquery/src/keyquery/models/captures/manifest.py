@@ -1,4 +1,4 @@
-"""Read, write and compare the manifest of a capture: what was captured, from which texts, by which versions."""
+"""Read, write and compare a capture's manifest: what was captured, from which texts, and with which libraries."""
 
 import json
 import sys
@@ -115,7 +115,7 @@ def read(root: Path) -> Manifest | None:
 
 
 def seal_manifest(root: Path) -> None:
-    """Add the missing hash to a manifest that version 0.1.0 wrote, if the user trusts the manifest.
+    """Add the missing hash to a manifest that version 0.1.0 wrote; only a user who trusts the manifest should do so.
 
     Raises DataError if there is no manifest, or if it is malformed.
     """
@@ -207,7 +207,7 @@ def agree(root: Path, stored: Mapping[str, Any], settings: Mapping[str, Any]) ->
         if not _setting_agrees(name, old, settings)
     ]
     if differences:
-        raise ModelError(f"{root}: holds another capture ({'; '.join(differences)}); give another --out or remove it")
+        raise ModelError(f"{root}: holds another capture ({'; '.join(differences)}); remove it or give another --out")
 
 
 def _setting_agrees(name: str, old_settings: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Store the vectors of each document during a capture in a part, a zip file of arrays that is complete or absent."""
+"""During a capture, store the vectors of each document in a part: a zip file of arrays that is complete or absent."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class PartReader:
             return np.asarray(np.lib.format.read_array(io.BytesIO(self._zip.read(f"{name}.npy")), allow_pickle=False))
 
     def document(self) -> dict[str, Any]:
-        """Return the facts of the document that `DocumentPart.describe` wrote."""
+        """Return the facts on the document, which `DocumentPart.describe` wrote."""
         with self._report_damage():
             facts: dict[str, Any] = json.loads(self._zip.read("document.json"))
             return facts

@@ -175,7 +175,7 @@ class Capture:
         return self._vectors(head.layer, number, PARTS[name])
 
     def halves(self) -> list[tuple[Capture, Capture]]:
-        """Return several balanced splits of the capture into two halves of its documents.
+        """Return several balanced splits of the capture's documents into two halves.
 
         Documents are dealt in turn to eight groups or, if there are fewer documents, to the largest power of two. Each
         split is a row of a Hadamard matrix over the groups. The rows are orthogonal, so each split gives independent
@@ -336,7 +336,7 @@ def _head_files(root: Path) -> dict[Letter, set[tuple[int, int]]]:
 
 
 def _query_group(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> int:
-    """Return the number of query heads per key head that maps the files of queries exactly onto those of keys.
+    """Infer the number of query heads per key head: with this number, exactly the query heads' key heads have files.
 
     If a layer has all its query heads, the number divides their count. Raises DataError unless one number fits.
     """
@@ -376,7 +376,7 @@ def _buckets_of_files(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> 
     if last == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
     if low > high:
-        raise DataError(f"{root}: no bucket size B has bucket = position // B in all rows, as captures have")
+        raise DataError(f"{root}: no bucket size B gives bucket = position // B in all rows, as in a capture")
     power = 1
     while (high // (power * 2)) * power * 2 >= low:
         power *= 2
@@ -420,5 +420,5 @@ def _integer_column(path: Path, table: Any, column: str) -> NDArray[np.int32]:
         raise DataError(f"{path}: `{column}` holds {array.type} (missing: {array.null_count}), not whole numbers alone")
     values = array.to_numpy()
     if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
-        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}, but counts from 0")
+        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}, but must be int32 from 0")
     return np.asarray(values, dtype=np.int32)

@@ -79,7 +79,7 @@ class VectorRecorder:
         return lengths.index(max(lengths)), max(lengths)
 
     def forward(self, model: PreTrainedModel, tokens: Tensor) -> None:
-        """Run the documents' forward pass; stop it early if an earlier pass of this length ran through all layers."""
+        """Run the documents' forward pass; stop it early if an earlier pass at least as long ran through all layers."""
         with suppress(_StopForward):
             run_forward(model, tokens)
 
@@ -137,7 +137,7 @@ class VectorRecorder:
         return call.layer in self._queries and not call.cross and bool(self._parts)
 
     def _record(self, layer: int, letter: Letter, tensor: Tensor, heads: list[int]) -> None:
-        """Buffer the drawn tokens of a layer's vectors (B, H, T, d) of one kind, and stop the pass if it may stop."""
+        """Buffer one kind of a layer's vectors (B, H, T, d) at the drawn tokens; stop the pass if it may end early."""
         if (layer, letter) in self._recorded:
             task = "computed attention" if letter in ("q", "k", "v", "z") else "ran"
             raise ModelError(f"layer {layer} {task} twice in one forward pass")

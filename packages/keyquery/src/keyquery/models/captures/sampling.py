@@ -107,7 +107,7 @@ def draw_heads(
     ]
     if not any(layer.kind != "cross" for layer in eligible):
         raise ModelError(
-            "every attention layer of this model has a sliding window or chunks, and such layers are left out; "
+            "no self-attention layer is left to draw from; layers with a sliding window or chunks are left out, but "
             "--sliding includes them"
         )
     pairs = [

@@ -72,7 +72,7 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
         rotary = by_layer[layer]
         if isinstance(rotary, Rotary) and rotary.end > widths[layer]:
             raise DataError(
-                f"{path}: rotates {rotary.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
+                f"{path}: rotates layer {layer} up to dimension {rotary.end}, but its vectors have only {widths[layer]}"
             )
     stated = replace(capture, rotations={layer: by_layer[layer] for layer in layers})
     _require_agreement(stated, path)
@@ -148,7 +148,7 @@ def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> 
 
 
 def _require_agreement(capture: Capture, path: Path) -> None:
-    """Raise DataError if a head's queries align better as they are, or with another pairing, than rotated as stated."""
+    """Raise DataError if queries align better as they are, or rotated back with another pairing, than as stated."""
     by_layer = {head.layer: head for head in capture.heads}
     layers = sorted(by_layer)[:: max(1, len(by_layer) // CHECKED_HEADS)]
     alignments: dict[str, list[float]] = {}

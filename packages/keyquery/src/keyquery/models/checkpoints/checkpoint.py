@@ -34,7 +34,7 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
         raise ModelError(
             f"{name}: config.json names a custom class ({custom[0]}), which may differ from the standard class of the "
             f"model type ({raw.get('model_type', 'none')}); read its code, then load the model as a standard class "
-            "(load_as, with the position encoding), or give --trust-remote-code"
+            "(with load_as and position), or give --trust-remote-code"
         )
 
 

@@ -162,7 +162,7 @@ def check_memory(estimated: MemoryEstimate, free: int | None, *, anyway: bool = 
         # Memory other than weights grows at least in proportion to the context, so these tokens fit by the estimate.
         share = (free - estimated.weights) / (estimated.total - estimated.weights)
         fitting = largest_fitting(lambda context: context, int(estimated.context * share), estimated.context)
-        advice = f"{fitting:,} tokens may" if fitting else "use shorter texts, or a larger device"
+        advice = f"{fitting:,} tokens may fit" if fitting else "use shorter texts, or a larger device"
     raise ModelError(f"{line}; it cannot fit: {advice} (or go on with --anyway)")
 
 

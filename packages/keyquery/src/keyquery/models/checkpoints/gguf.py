@@ -27,7 +27,7 @@ CHECK = "1"  # version of this module's checks; folders made with another versio
 
 
 def dequantise(file: Path, folder: Path, sha256: str, message: str = "") -> Path:
-    """Return `folder` with a GGUF file's float32 weights, configuration and tokenizer; create it on first use.
+    """Return `folder` with a GGUF file's weights as float32, configuration and tokenizer; create it on first use.
 
     float32 represents the file's values exactly, so forward passes are unchanged. An existing folder is reused if it
     was made from a file with the hash `sha256` by the installed library versions; it must not have changed since then.
@@ -88,7 +88,7 @@ def gguf_card(folder: Path) -> dict[str, Any]:
 
 
 def gguf_origin(folder: Path) -> dict[str, Any] | None:
-    """Return the GGUF file's name, hash and quantisation for a model's manifest; None for other models."""
+    """Return the GGUF file's name, hash and quantisation for a model's manifest; None if the model has no GGUF file."""
     card = gguf_card(folder)
     return {**card["file"], "quantization": card["quantization"], "tensors": card["tensors"]} if card else None
 

@@ -82,7 +82,7 @@ REASON = "the model that transformers reads from the file ignores it; use the mo
 
 
 def apply_keys(keys: Mapping[str, Any], divisors: Sequence[float] | None, config: Any) -> None:
-    """Apply the keys of a file that the reader ignored to `config`, the configuration of the model.
+    """Apply to `config`, the model's configuration, the keys of a file that the reader ignored.
 
     `keys` has every key of the file with its value. `divisors` is the tensor `rope_freqs.weight`, the divisors of the
     rotation's frequencies. `config` is changed in place. Raises ModelError, with key and value, for the first key that
@@ -144,7 +144,7 @@ def _is_applied(name: str, value: Any, config: Any, settings: Mapping[str, Any])
 
 
 def _dimension_counts(config: Any) -> dict[str, int]:
-    """Return the dimension of a key, of a value, and of the rotated part of a key, by the names of the file's keys."""
+    """Return the dimension of attention keys, of values, and of the keys' rotated part, by their names in the file."""
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     rope = getattr(config, "rope_parameters", None) or {}
     share = rope.get("partial_rotary_factor") or getattr(config, "partial_rotary_factor", None) or 1.0
@@ -177,7 +177,7 @@ def _set_window(size: int, config: Any, settings: Mapping[str, Any]) -> bool:
 
 
 def _set_score_factor(scale: float, config: Any) -> bool:
-    """Return whether the class multiplies scores by `scale`, after setting this factor if possible; 0 is no factor."""
+    """Return whether the class multiplies scores by `scale` (0: not given), after setting this factor if possible."""
     width = _dimension_counts(config)["attention.key_length"]
     scalar = getattr(config, "query_pre_attn_scalar", None)
     factor = getattr(config, "attention_multiplier", None) or (scalar or width) ** -0.5
@@ -254,7 +254,7 @@ def refuse_unused_tensors(sizes: Mapping[str, int], used_names: set[str], parame
     weights = {name: size for name, size in sizes.items() if name not in rotation}
     unused = sorted(name for name in weights if not {name, name.removesuffix(".weight")} & used_names)
     if unused:
-        raise ModelError(f"its tensor {unused[0]} is left out ({len(unused)} tensors in all): {REASON}")
+        raise ModelError(f"its tensor {unused[0]} is left out (tensors left out: {len(unused)}): {REASON}")
     values = sum(weights.values())
     if values != parameters:
         raise ModelError(

@@ -11,7 +11,7 @@ IDENTIFYING = (  # patterns of the files in a folder that determine a model's ou
 
 
 def fingerprint(folder: Path) -> str:
-    """Return a hash of a local model: every byte of its weights, configuration and tokenizer."""
+    """Return a hash of every byte of a local model's weights, configuration and tokenizer."""
     state = hashlib.sha256()
     for path in sorted({path for pattern in IDENTIFYING for path in folder.glob(pattern)}):
         if path.is_file():

@@ -41,7 +41,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
 
 
 def free_memory(device: Any) -> int | None:
-    """Return the free bytes of a device, None if unknown; on the CPU, the limits of shell and container count too."""
+    """Return a device's free bytes, None if unknown; on the CPU, the shell's and the container's limits apply too."""
     torch = libraries.torch
     device = torch.device(device)
     if device.type == "cuda":
@@ -69,7 +69,7 @@ def free_memory(device: Any) -> int | None:
 
 
 def largest_fitting(bytes_needed: Callable[[int], int], free: int, limit: int) -> int:
-    """Return the largest context up to `limit` that needs at most `free` bytes, a multiple of 256 tokens; 0 if none."""
+    """Return the largest context, a multiple of 256 up to `limit`, that needs at most `free` bytes; 0 if none."""
     low, high = 0, limit // STEP
     while low < high:
         middle = (low + high + 1) // 2

@@ -28,7 +28,7 @@ NARROW: dict[str, int] = {
 
 
 def narrow_model(raw: Mapping[str, Any]) -> PreTrainedModel:
-    """Return a narrow model with random weights and the rotations of a configuration, `raw`, as in config.json.
+    """Return a narrow, randomly initialised model with the rotations set in `raw`, the content of a config.json.
 
     Raises ModelError if transformers does not know the model type, or the class rejects the narrow settings.
     """

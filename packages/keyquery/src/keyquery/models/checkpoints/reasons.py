@@ -17,7 +17,7 @@ MAX_SHOWN = 3  # maximal number of settings that an error names
 
 @contextmanager
 def explain_failure(name: str, revision: str | None = None) -> Iterator[None]:
-    """In this block, turn a library's error while loading `name` into a one-line ModelError with a remedy."""
+    """In a `with` block, turn a library's error while loading `name` into a one-line ModelError with a remedy."""
     try:
         yield
     except (ModelError, MissingDependency, KeyboardInterrupt):
@@ -26,7 +26,7 @@ def explain_failure(name: str, revision: str | None = None) -> Iterator[None]:
         causes = list(_error_chain(error))
         if any(map(exhausted, causes)):
             raise ModelError(
-                f"{name}: its weights do not fit in memory; give --dtype bf16 or --quantize nf4; or capture --stream"
+                f"{name}: its weights do not fit in memory; give --dtype bf16 or --quantize nf4; or `capture --stream`"
             ) from error
         raise ModelError(f"{name}: {_likely_reason(name, revision, causes)}") from error
 

@@ -92,7 +92,7 @@ class Shape:
         quantize: str | None = None,
         double: bool = False,
     ) -> MemoryEstimate:
-        """Return the estimate of `of_config` for one text, with an image tower's weights in `dtype` added."""
+        """Return the memory estimate that `of_config` makes for one text, plus an image tower's weights in `dtype`."""
         dtype = "bf16" if dtype == "auto" else dtype
         estimated = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double_quantized=double

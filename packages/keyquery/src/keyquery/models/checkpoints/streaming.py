@@ -26,7 +26,7 @@ M_MMAP_THRESHOLD, LEAST_MAPPED = -3, 1 << 16
 
 
 def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
-    """Return the device map of a model without storage: blocks on disk, everything else on `device`.
+    """Return the device map for a model on the meta device: blocks go to disk, everything else to `device`.
 
     Raises ModelError if the model has no list with as many blocks as its configuration states.
     """
@@ -36,7 +36,7 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
 
 
 def least_held(model: PreTrainedModel) -> int:
-    """Return the bytes of weights in memory at once: all weights outside of blocks, and the largest one in a block."""
+    """Return how many bytes of weights must be in memory at once: all outside blocks, and the largest in a block."""
     largest, outside, blocks = 0, 0, _block_list_name(model)
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if name.startswith(f"{blocks}."):
@@ -89,7 +89,7 @@ class _StreamedFile:
         torch, entry = libraries.torch, self.tensors[name]
         start, end = entry["data_offsets"]
         if entry["dtype"] not in TYPES:
-            raise ModelError(f"{self.file}: {name} is of type {entry['dtype']}; leave --stream out")
+            raise ModelError(f"{self.file}: --stream cannot read {name} of type {entry['dtype']}; leave --stream out")
         raw = torch.empty(end - start, dtype=torch.uint8)
         buffer: Any = raw.numpy()
         with open(self.file, "rb") as stream:
@@ -102,7 +102,7 @@ class _StreamedFile:
 
 @dataclass(frozen=True)
 class _StreamedTensor:
-    """A tensor of a safetensors file, which is read when it is indexed."""
+    """A tensor of a safetensors file; the tensor is read only when it is indexed."""
 
     file: _StreamedFile
     name: str
@@ -119,7 +119,7 @@ class _StreamedTensor:
 
 @contextmanager
 def stream_weights(name: str) -> Iterator[None]:
-    """In this block, make libraries read weights one by one when they load a model.
+    """In a `with` block, make libraries read weights one by one when they load a model.
 
     Otherwise they map the whole file into memory, which a limit of the shell (`ulimit -v`) may forbid. Raises
     ModelError, with `name`, if the loader needs weights in another arrangement than the file's.

@@ -1,4 +1,4 @@
-"""Measure the norm of each dimension of queries and keys over texts, and the norm of its deviation from the mean."""
+"""Measure norms of query and key dimensions over a text, and of their deviations from the mean; average over texts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Dimensions:
 
 
 def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["pre", "post"] = "pre") -> Dimensions:
-    """Return the norms of dimensions of queries and keys over texts, with one forward pass for each text.
+    """Return the norms of the dimensions of queries and keys, averaged over texts, from one forward pass for each text.
 
     Sums over a text are in float32, means over texts in float64. `texts` are token ids (1, T); `where` says whether to
     measure before ("pre") or after ("post") the rotary embedding. Raises DataError if there are no texts, and

@@ -136,7 +136,7 @@ class _SurveyHooks:
         row["value_content"] = _float64_array(lengths[:, 1:].mean(dim=1))
 
     def add(self, block: Block) -> list[Any]:
-        """Hook a block and, if they are known, the two modules that add to the residual stream; return the hooks."""
+        """Hook a block and, if separable, the two modules that add to the residual stream; return the hooks."""
         self._width = block.width
         writers = zip(("attention", "mlp"), _writing_modules(block) if self._separable else (), strict=False)
         return [

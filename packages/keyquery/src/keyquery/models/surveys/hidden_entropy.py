@@ -1,4 +1,4 @@
-"""Measure the entropy of the singular values of a text's hidden states, in three variants, and their rank."""
+"""Measure the rank of a text's hidden states, and the entropy of their singular values in three variants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store measurements of a model's internals in one forward pass of one text as small arrays; torch is not needed."""
+"""Store what is measured inside a model in one forward pass of one text, as small arrays; torch is not needed."""
 
 import io
 import zipfile
@@ -131,7 +131,7 @@ class TextSurvey:
 
     @property
     def residual_ratio(self) -> Float64Array:
-        """Norm at position 0 over the mean norm of later tokens, of shape (L + 1,); NaN where that mean is 0."""
+        """Residual norm at position 0 divided by its mean over later tokens, of shape (L + 1,); NaN where that is 0."""
         ratio = np.full(len(self.residual_mean), np.nan)
         np.divide(self.residual_first, self.residual_mean, out=ratio, where=self.residual_mean > 0)
         return ratio

@@ -63,7 +63,7 @@ def load_samples(path_or_id: str, lengths: Sequence[str] = LENGTHS) -> list[Samp
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
-    """Return a hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
+    """Return a hash of all fields of the samples, 32 hexadecimal digits; the order of samples does not matter."""
     hasher = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
         context = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()

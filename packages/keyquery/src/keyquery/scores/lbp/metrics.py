@@ -1,4 +1,4 @@
-"""Compute the metrics of LongBench Pro, 0 to 1, of a prediction against the gold (right) lines of its sample.
+"""Compute LongBench Pro's metrics, 0 to 1, which compare a prediction with the gold (right) lines of its sample.
 
 The paper (arXiv 2601.02872) defines the metrics. Where the definition is open, they follow the benchmark's official
 scoring: a line predicted twice counts at its last position, and empty lines inside an answer count as predictions.

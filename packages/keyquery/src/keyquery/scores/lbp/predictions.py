@@ -62,7 +62,7 @@ def predictions_by_mode(
         if prediction.id not in ids:
             raise DataError(
                 f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
-                "pass the data set that the model answered as --data, and its lengths as --lengths"
+                "give with --data the data set that the model answered, and with --lengths its lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
         if key in origins:
@@ -83,7 +83,7 @@ def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Predict
 
 
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
-    """Raise DataError if predictions are missing; the message names lengths without any, or else the first samples."""
+    """Raise DataError if predictions are missing; the message names lengths with none, or else samples without one."""
     answered = {prediction.id for prediction in predictions}
     missing = missing_predictions(samples, predictions)
     if not missing:

@@ -50,13 +50,13 @@ def prompt_limit(positions: int | None, new_tokens: int, requested: int | None, 
     if largest is None:
         raise ModelError(f"{model}: its configuration does not say how many positions it has; give --limit")
     raise ModelError(
-        f"{model}: prompts of the benchmark's limits and answers of {new_tokens} tokens do not fit its {positions} "
+        f"{model}: prompts at the benchmark's limits and answers of {new_tokens} tokens do not fit its {positions} "
         f"positions; give --limit {largest} or less to cut prompts further (more of the longest inputs is then lost)"
     )
 
 
 def cut_prompt(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]:
-    """Return a prompt cut in the middle to `limit` tokens, its number of tokens before, and whether it was cut."""
+    """Return a prompt cut in the middle to `limit` tokens, its original number of tokens, and whether it was cut."""
     tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
     if len(tokens) <= limit:
         return prompt, len(tokens), False

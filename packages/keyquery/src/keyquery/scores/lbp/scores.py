@@ -99,7 +99,7 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
 
 
 def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of the mean's interval, times 100, with a fixed number of samples per length."""
+    """Return the ends of the mean's interval, times 100; the number of samples of each length counts as fixed."""
     by_length = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
     if min(map(len, by_length)) < LEAST_BOOTSTRAPPED:
         return _student_over_lengths(by_length)
@@ -112,7 +112,7 @@ def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
 
 
 def _student_over_lengths(by_length: list[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return Student's interval of a mean over lengths, times 100, with Satterthwaite's degrees of freedom.
+    """Return Student's interval of a mean of all lengths' samples, times 100, with Satterthwaite's degrees of freedom.
 
     If a length has a single sample, or no length has any variance, all lengths are pooled. Differences between lengths
     then count as noise, so that the interval is too wide rather than too narrow.

@@ -31,5 +31,5 @@ SCORE_ROUGE = "lbp_rouge_t4"
 
 
 def is_summary(task: str) -> bool:
-    """Return whether a task asks for a summary, whose score needs the embedding model."""
+    """Return whether a task asks for a summary, whose full score needs the embedding model."""
     return TASKS[task] == SUMMARY

@@ -42,7 +42,7 @@ INSTALL = (
 
 
 def harness_command(harness: str | None) -> list[str]:
-    """Return the command line of the harness: the program given, else the module of this Python.
+    """Return the command line of the harness: the given program, or else the module lm_eval of this Python.
 
     Raises MissingDependency when there is none.
     """

@@ -1,4 +1,4 @@
-"""Read and check RULER results from files of lm-evaluation-harness, which runs its 13 tasks.
+"""Read and check results of RULER's 13 tasks from files of lm-evaluation-harness, which runs the tasks.
 
 The harness scores the two question-answering tasks, whose references are wordings of one answer, by the share of
 references found; RULER gives the full score if any reference is found. These tasks are scored again, as in RULER, from
@@ -102,7 +102,7 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
     if gap_texts:
         note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"no score at {'; '.join(gap_texts)}{note}. Give --lengths with the lengths that were run, or "
+            f"scores are missing at {'; '.join(gap_texts)}{note}. Give --lengths with the lengths that were run, or "
             "--partial to accept incomplete results (a mean needs every task)"
         )
 
@@ -118,7 +118,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         content = parsed(text)
     except (ValueError, RecursionError) as error:
         if _is_json(text.partition("\n")[0]):
-            raise DataError(f"{path}: these are samples as JSON lines; give the results_*.json beside it") from None
+            raise DataError(f"{path}: this file has samples as JSON lines; give the results_*.json beside it") from None
         raise DataError(f"{path}: not valid JSON ({error}); run the harness again") from None
     if not isinstance(content, dict) or not {"results", "configs"} <= set(content):
         kind = "samples" if isinstance(content, dict) and "doc_id" in content else "another kind of file"

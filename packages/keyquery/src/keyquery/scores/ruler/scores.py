@@ -80,7 +80,7 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
 
 
 def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
-    """Return rows of a measurement: scores, a mean over tasks at each length and, for RULER itself, means over lengths.
+    """Return a measurement's rows: scores, means over tasks and, for RULER, effective lengths and length averages.
 
     `cells` has at most one score per task and length; `tasks` are averaged, and `mean` is the mean's name. If a task
     lacks a value, the mean has no value, and the reason names the missing tasks. If `mean` is `MEAN`, the name of the
