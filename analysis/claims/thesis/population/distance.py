@@ -53,7 +53,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verdict]:
-    """Models with rotation find fewer than one in a hundred keys that are at least one and a half training lengths off.
+    """Models with rotation find fewer than 1 in 100 passkeys that are at least one and a half training lengths away.
 
     Post hoc at the base where it was observed; at the other base the claim was written before any model was trained.
     """

@@ -105,7 +105,7 @@ def thesis_population_learners(
 
 @claim("thesis, A population of small models")
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Late plasticity orders arms as their loss with length does if the control tells passkeys apart, else in reverse.
+    """Late plasticity orders arms as their decline over length if the control tells passkeys apart, else in reverse.
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
     """
@@ -114,7 +114,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 
 @claim("thesis, A population of small models")
 def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000, too, late plasticity orders arms as loss does if the control tells keys apart, else in reverse.
+    """At base 10,000, too, late plasticity orders arms as decline if the control tells passkeys apart, else in reverse.
 
     Post hoc, with all seeds measured; same test as at the primary base.
     """
