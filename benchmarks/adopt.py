@@ -60,7 +60,7 @@ def fastest_seconds(command: Sequence[str], root: Path, repeats: int) -> float:
 
 
 def child_seconds() -> float:
-    """Return the CPU seconds of all child processes, which depend less on other load than wall time."""
+    """Return the CPU seconds of all child processes. Other load changes them less than it changes wall time."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

@@ -58,7 +58,7 @@ def fastest_times(action: Callable[[], object], repeat: int, before: Callable[[]
 
 
 def run_quietly(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
-    """Run a command quietly; if it fails, show its output."""
+    """Run a command quietly; if it fails, exit with its output."""
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -102,7 +102,7 @@ def clone(folder: Path, revision: str = "") -> None:
 
 
 def first_table(project: Path) -> str:
-    """Return the first table shown in a chapter of a built thesis."""
+    """Return the name of the first table shown in a chapter of a built thesis."""
     chapters = sorted((project / "out/chapters").glob("*.tex"))
     return next(found[1] for path in chapters if (found := IN_PRINT.search(path.read_text(encoding="utf-8"))))
 

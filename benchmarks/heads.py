@@ -143,7 +143,7 @@ def scalar_estimate(head: Head, seed: int = 0) -> tuple[list[float], int]:
 
 
 def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """Return the least CPU seconds of several runs of each action, in turns, after an uncounted run."""
+    """Run actions in turns several times, after an uncounted run; return the least CPU seconds of each."""
     for action in actions.values():
         action()
     runs = [{name: seconds_of_one_call(action) for name, action in actions.items()} for _ in range(repeat)]
@@ -151,7 +151,7 @@ def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> di
 
 
 def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
-    """Save the head as a capture `count` times; each copy links to the same two files."""
+    """Save a capture with `count` copies of the head, which link to the same two files; return the capture."""
     files: tuple[tuple[Letter, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
         ("k", head.keys, head.key_positions, head.key_documents),

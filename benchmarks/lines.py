@@ -26,7 +26,7 @@ BUDGET = {
 
 
 def count_lines(root: Path) -> dict[str, dict[str, int]]:
-    """Return the lines of tracked Python files by code folder: a package, or else a top-level folder."""
+    """Return the number of lines of each tracked Python file by code folder: a package, or else a top-level folder."""
     listed = subprocess.run(("git", "ls-files", "*.py"), cwd=root, capture_output=True, text=True, check=True).stdout
     by_room: dict[str, dict[str, int]] = defaultdict(dict)
     for path in sorted(listed.splitlines()):

@@ -15,7 +15,7 @@ GUARD = "guard smallest attainable p"
 
 
 def model_marks(rows: pd.DataFrame, longest: int, *, scored: bool = True) -> list[str]:
-    """Return footnote names by row: `short` if captured below `longest` tokens, `base` if another model was scored.
+    """Return footnote names by row: `short` if captured below `longest` tokens, `base` if only the base was captured.
 
     Reads the column `captured_context`, and with `scored` the column `checkpoint_match`.
     """
@@ -89,5 +89,5 @@ def range_phrase(counts: pd.Series) -> str:
 
 
 def ends(name: str) -> tuple[str, str]:
-    """Return the columns with the ends of the interval of the column `name`."""
+    """Return the names of the two columns that hold the interval of the column `name`."""
     return f"{name}_low", f"{name}_high"

@@ -39,7 +39,7 @@ def function(step):
 
 
 def edited(name, change):
-    """Apply `change` to a source; return it with its printed numbers parsed again."""
+    """Return a source after `change`, with its printed numbers parsed again."""
     frame = change(source(name))
     if "printed" not in frame.columns:
         return frame

@@ -16,7 +16,7 @@ def pages(pdf: Path) -> list[str]:
 
 
 def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
-    """Return the text of each page of a comparison, and its results; check that page 1 prints every estimate."""
+    """Return the text of each page of a comparison, and the result table; check that page 1 prints every estimate."""
     text = pages(paper / "out/chapters/comparison.pdf")
     table = pd.read_csv(paper / "artifacts/results/comparison.csv")
     bound = {cell["origins"][0]["column"] for cell in json.loads((paper / "out/bound/comparison.json").read_text())}

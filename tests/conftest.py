@@ -123,7 +123,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """Return a project without artifacts, which `build.py` uses as its root."""
+    """Return the folder of a project without artifacts; `build.py` uses this folder as its root."""
     root = tmp_path / "project"
     (root / "artifacts").mkdir(parents=True)
     (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
@@ -133,7 +133,7 @@ def lab(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def built_project(tmp_path_factory):
-    """Analyse this project, or a copy with the committed measurements only if there are others; return its root.
+    """Analyse this project or, if it has uncommitted measurements, a copy without them; return the analysed root.
 
     The golden files were rendered from committed measurements only.
     """

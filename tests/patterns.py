@@ -110,7 +110,7 @@ def _flags(node: ast.Call) -> int:
 
 
 def attacks(pattern: Pattern) -> list[tuple[str, str]]:
-    """Return pairs of a prefix and a text to repeat after it, which together almost match the pattern.
+    """Return pairs of a prefix and a text; the pattern may be slow on the prefix followed by many copies of the text.
 
     Without a prefix, characters of the pattern's alphabet, pairs of them, matching texts and their beginnings are
     repeated; after each beginning, single characters are repeated.

@@ -17,7 +17,7 @@ DUMPS = {"standing", "claims_failures", "claims_further", "claims_coverage", "ex
 
 
 def differences(root: Path) -> list[str]:
-    """Return the names of steps whose output differs from the committed result or from the golden file."""
+    """Return the paths of results that differ from the committed ones, and of outputs that differ from golden files."""
     from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
     from boundpaper.build.job import Job

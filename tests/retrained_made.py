@@ -1,4 +1,4 @@
-"""Make tables of the retrained population with known effects, in the format of its command."""
+"""Make tables of the retrained population with known effects, in the format of `lab population`."""
 
 import numpy as np
 import pandas as pd

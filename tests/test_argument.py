@@ -1,4 +1,4 @@
-"""Chapters quote the planned contrasts, and a caption's finding is supported by verdicts or by numbers of cells."""
+"""Chapters quote the planned contrasts; a caption's finding rests on verdicts or on a number from a cell."""
 
 import re
 from pathlib import Path

@@ -25,7 +25,7 @@ def captured(**drops):
 
 
 def deciles(rising=()):
-    """Return falling profiles of five models, of which those in `rising` also rise once by more than rounding."""
+    """Return falling profiles of five models; for those in `rising`, other columns state a rise beyond rounding."""
     names = ("ministral3-3b", "qwen3-4b", "llama3.2-1b", "llama3.2-3b", "llama3.1-8b")
     falling = tuple(0.9 - 0.05 * index for index in range(10))
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3"}
@@ -47,7 +47,7 @@ def test_number_of_analyses_is_counted_in_the_overview():
 
 
 def axis(first, second):
-    """Return three frames: correlations of keys and queries with the drift axis for two models, and the models."""
+    """Return three frames: key and query correlations with the drift axis of model a, those of b, and both models."""
     mechanistic = rows("model metric value", ("a", "r_k_a", first[0]), ("a", "r_q_a", first[1]))
     ruler = rows("model metric value", ("b", "r_k_a", second[0]), ("b", "r_q_a", second[1]))
     models = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))

@@ -1,4 +1,4 @@
-"""Claims on wrong answers and on the introduction of document 004, on hand-made frames."""
+"""Claims on document 004 about wrong answers and about its introduction, on hand-made frames."""
 
 import pytest
 

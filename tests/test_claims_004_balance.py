@@ -1,4 +1,4 @@
-"""Claims on attention and MLP of document 004, on hand-made frames: which layers changed, and how."""
+"""Claims on document 004 about attention and MLP, on hand-made frames: which layers changed, and how."""
 
 import pytest
 
@@ -8,7 +8,7 @@ COLUMNS = "layer share_rope share_drope difference attention_rope attention_drop
 
 
 def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
-    """Return layers with these differences of share between the models; RoPE's share is 50 % in each layer."""
+    """Return layers whose share is 50 % in RoPE, and in DroPE 50 % plus the layer's value in `differences`."""
     table = [
         (layer, 50.0, 50.0 + gap, gap, 1.0, attention, attention, mlp, layer in inverted)
         for layer, gap in enumerate(differences)
@@ -17,7 +17,7 @@ def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
 
 
 def summary_row(name="2-31", **values):
-    """Return the summary row of some layers."""
+    """Return the summary row of a range of layers: default numbers, replaced by those in `values`."""
     numbers = {
         "layers_above_five_points": 0, "mean_difference": 0.1,
         "mean_absolute_difference": 1.0, "largest_difference_layer": 5, "largest_difference": 2.0,

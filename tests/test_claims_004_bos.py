@@ -1,4 +1,4 @@
-"""Claims on the first token of document 004, on hand-made frames: effects of its MLP output and its values."""
+"""Claims on document 004 about the first token, on hand-made frames: effects of its MLP output and its values."""
 
 import pytest
 

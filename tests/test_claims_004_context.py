@@ -1,4 +1,4 @@
-"""Claims on passkeys within and beyond the training length in document 004, on hand-made frames."""
+"""Claims on document 004 about passkeys within and beyond the training length, on hand-made frames."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Claims on massive dimensions zeroed in document 004, on hand-made frames: seeds, texts, and usability."""
+"""Claims on document 004 about zeroing massive dimensions, on hand-made frames: seeds, texts, and usability."""
 
 import pytest
 

@@ -9,7 +9,7 @@ TASKS = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "
 
 
 def category(model, name, **values):
-    """Return one row of the categories."""
+    """Return a table with one row: a model's results in one category of tasks."""
     numbers = {
         "loss": 40.0, "loss_low": 30.0, "loss_high": 50.0,
         "degradation": 90.0, "degradation_low": 80.0, "degradation_high": 95.0,
@@ -25,7 +25,7 @@ def both(first, second):
 
 
 def task(model, name, **values):
-    """Return one row of the tasks."""
+    """Return a table with one row: a model's results in one task."""
     numbers = {
         "base": 80.0, "base_low": 60.0, "base_high": 90.0,
         "base_n_low": 18, "base_n_high": 20, "base_right": 16,
@@ -143,7 +143,7 @@ ITEMS = {f"s4_1_{name}_items": "20" for name in TASKS}
 
 
 def knowledge_of_both(**changed):
-    """Return the table of both models: 80 % fall to 40 %, except for RoPE's tasks in `changed`."""
+    """Return the table of both models: each accuracy falls from 80 % to 40 %, except for RoPE's tasks in `changed`."""
     printed = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
     by_model = {"RoPE": printed | changed, "DroPE": printed}
     return knowledge(*[(model, name, *by_model[model][name]) for model in MODELS for name in TASKS])

@@ -1,4 +1,4 @@
-"""Claims on attention patterns, phases and layer 1 of document 004, on hand-made frames."""
+"""Claims of document 004 on attention patterns, phases and layer 1, on hand-made frames."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Claims on the output of attention to the first token of document 004, and on its values, on hand-made frames."""
+"""Claims of document 004 on what heads write from the first token, and on that token's values; on hand-made frames."""
 
 import pytest
 

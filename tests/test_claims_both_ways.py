@@ -1,4 +1,4 @@
-"""Every claim changes its verdict with its input, and the harness finds claims that do not."""
+"""Every claim changes its verdict or reason with its input, and the harness finds invented claims that do not."""
 
 import pandas as pd
 import pytest
@@ -17,7 +17,7 @@ MEASURED = {"difference": 0.3, "rho": 0.3, "low": 0.1, "high": 0.5, "p": 0.002, 
 
 
 def measured(frame):
-    """Return a result of planned tests with `MEASURED` values if none is measured yet; other results unchanged."""
+    """Return `frame`, with `MEASURED` values if it is a result of planned tests of which none is measured yet."""
     if "p_least" not in frame.columns or frame["p_least"].notna().any():
         return frame
     counts = {name: 9 for name in ("seeds", "models", "heads") if name in frame.columns}
@@ -169,7 +169,7 @@ def test_measured_plan_is_left_unchanged():
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_claim_changes_with_some_input(document):
-    """Some input changes each claim's verdict or reason, and no verdict changes without its reason."""
+    """Each claim's verdict or reason changes with some input, and no verdict changes while its reason stays."""
     actual = {name: claim for name, claim in claims(ROOT / "analysis/claims").items() if name.startswith(document)}
     assert actual
     tallies = {}

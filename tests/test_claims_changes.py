@@ -1,4 +1,4 @@
-"""The ledger compared with a revision: changed claims are named, and one claim lists its inputs."""
+"""The ledger compared with a revision, where changed claims are named; and one claim shown with its inputs."""
 
 import json
 import subprocess

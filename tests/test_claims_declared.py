@@ -1,4 +1,4 @@
-"""Cell checks by declaration: relations between cells, the artifacts that the build finds, and refused forms."""
+"""Declared checks of cells: relations between cells, the artifacts that the build finds in them, and refused forms."""
 
 import json
 

@@ -10,7 +10,7 @@ MEMORY = Memory({})
 
 
 def verdicts(claim, **frames):
-    """Return the verdicts of a claim by key, on the committed artifacts except those in `frames`."""
+    """Return the verdicts of a claim by key, on the committed artifacts, some of which `frames` replaces."""
     step = graph().steps[f"claim:{claim}"]
     answer = function(step)(**{name: frames[name] if name in frames else MEMORY.frame(name) for name in step.artifacts})
     return {verdict.key: verdict for verdict in (answer if isinstance(answer, list) else [answer])}

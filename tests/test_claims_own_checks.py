@@ -8,7 +8,7 @@ from claims_cases import reason, rows, say, says, verdict, verdicts
 
 
 def decline_frames(apart=0.2, inside=(0.0, 0.01, 0.02, 0.03), overall=(8, 7, 6, 5, 4, 3, 2, 1), later=None):
-    """Return frames of eight compared models, four Ministral 3 with small drops and four Qwen3, and one other."""
+    """Return frames of eight compared models (four Ministral 3, four Qwen3 with larger drops) and of one other."""
     drops = [0.05 + step for step in (0.0, 0.01, 0.02, 0.03)]
     drops += [drop + apart for drop in drops]
     declines = [0.10 + step for step in inside]

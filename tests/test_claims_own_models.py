@@ -59,7 +59,7 @@ CURVE = (
 
 
 def curves(**values):
-    """Return by split and group: a tiny model's layer, its layer with the probe at chance, another model's layer."""
+    """Return rows by split and group: a tiny model's layer, its layer with the probe at chance, a layer of another."""
     numbers = {"delta_p": -9.0, "delta_p_low": -12.0, "delta_p_high": -6.0, "question_share": 1.0}
     numbers |= {"filler": 0.5, "control": 0.5}
     table = []

@@ -17,7 +17,7 @@ INTEGERS = {"context", "decile"}  # columns whose keys are numbers
 
 
 def cells(claim):
-    """Return the cell that first prints each repeated value, as (table, ((column, key), ...)), by statement."""
+    """Return, by statement, the cell whose value the statement repeats, as (table, ((column, key), ...))."""
     lines = {}
     for line in REPEATS[claim].splitlines():
         statement, table, *where = line.split()

@@ -69,7 +69,7 @@ def table_lines(root: Path, experiment: str, model: str = "m") -> list[str]:
 
 
 def replace_measure(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
-    """Replace an experiment's function by `measure(original, subject, options)`; return a list of its calls."""
+    """Replace an experiment's function by `measure(original, subject, options)`; return the list of its subjects."""
     calls: list[str] = []
     original = module.measure
 

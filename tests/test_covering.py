@@ -1,4 +1,4 @@
-"""`check` reports data that a captured model lacks before a study fails for their absence."""
+"""`check` reports the missing data of a captured model before a study fails because of them."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Distillation of a two-layer model: both arms read one text, killed runs resume, and other recipes are refused."""
+"""Distillation of a two-layer model: both arms are trained, killed runs resume, and invalid requests are refused."""
 
 import dataclasses
 import io

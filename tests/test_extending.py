@@ -43,7 +43,7 @@ SCORES = """
 
 @pytest.fixture(scope="module")
 def other_paper(tmp_path_factory):
-    """Return the other paper with a table of models like the thesis', and scores for each model."""
+    """Return the other paper with scores and a table of models, which has the columns of the thesis' table."""
     root = begin(tmp_path_factory.mktemp("extending") / "paper")
     sources, package_file = root / "artifacts/sources", root / "artifacts/datapackage.yaml"
     header = (ROOT / "artifacts/sources/models.csv").read_text().splitlines()[0]

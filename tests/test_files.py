@@ -83,7 +83,7 @@ def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):
 
 
 def _was_held(path, release):
-    """Return whether acquiring the lock at `path` waits for its holder; the event `release` tells it to let go."""
+    """Return whether acquiring the lock at `path` waits for its holder, which the event `release` tells to let go."""
     waited = []
 
     def wait_note(who):

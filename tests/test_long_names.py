@@ -24,7 +24,7 @@ TABLES = {
 
 
 def frames(function, added: str) -> dict[str, pd.DataFrame]:
-    """Return an exhibit's artifacts, and add a model of a long name to the artifact `added` (to all if it is empty)."""
+    """Return an exhibit's artifacts; `added` names the one to which a long-named model is added (if empty: all)."""
     tables = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
     for name, frame in tables.items():
         if "display_name" in frame and (name == added or not added):

@@ -36,7 +36,7 @@ def test_it_is_imported_in_any_folder_without_a_heavy_library(module, tmp_path):
 
 @pytest.mark.parametrize("package", SOURCES)
 def test_it_is_imported_in_less_than_a_third_of_a_second(package, tmp_path):
-    """The CPU time of the fastest of five runs counts, with the start of Python."""
+    """The CPU time of the fastest of five runs is compared, including the start of Python."""
     environment = {"PYTHONPATH": ":".join(map(str, SOURCES.values())), "PATH": ""}
     command = [sys.executable, "-c", f"import {package}, time; print(time.process_time())"]
     runs = [subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True) for _ in range(5)]

@@ -141,7 +141,7 @@ def is_slow(function: Callable[[str], object], text: str, limit: float) -> bool:
 
 
 def slowest(pattern: patterns.Pattern) -> str:
-    """Return a text of 100,000 characters that takes more than a second, or an empty string."""
+    """Return a description of a text of 100,000 characters that takes more than a second, or an empty string."""
     function = search_function(pattern)
     for start, part in patterns.attacks(pattern):
         for end in ("", "\0"):

@@ -1,4 +1,4 @@
-"""Claims on the population, with effects in both directions and without data, and reported tests against the plan."""
+"""Claims on the population, with effects in both directions and without data; reported tests agree with the plan."""
 
 import pandas as pd
 import pytest
@@ -190,7 +190,7 @@ def test_unmeasured_items_are_not_testable(reported):
 
 
 def cliff(base, right, arm="B", other=0):
-    """Return six seeds that find no far key, except that in seed 1 arm A finds `right` and `arm` finds `other` keys."""
+    """Return rows of six seeds without a right far key, except in seed 1: `right` of arm A and `other` of `arm`."""
     rows = []
     for seed in range(1, 7):
         common = {"base": base, "seed": seed, "n": 200}
@@ -319,7 +319,7 @@ def test_arm_order_uses_only_its_three_arms():
 
 
 def sloped(near, far, seeds=8):
-    """Return keys that arm B finds at base 10,000 in bins from 192 and 384 words, and rows that the claim ignores."""
+    """Return keys that arm B finds at base 10,000 in bins beginning at 192 and 384, and rows that the claim ignores."""
     rows = []
     for seed in range(1, seeds + 1):
         for low, share in ((192, near), (384, far)):

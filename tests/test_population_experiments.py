@@ -1,4 +1,4 @@
-"""Experiments of the DroPE report on the population: items of its language, and differences against hand values."""
+"""The DroPE report's experiments, run on the population: items of its language, and differences computed by hand."""
 
 import pandas as pd
 import pytest

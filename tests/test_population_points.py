@@ -1,4 +1,4 @@
-"""Rows that figures of the population plot, counted by hand, and planned analyses over all trained models."""
+"""Rows plotted by figures of the population, counted by hand, and planned analyses over all trained models."""
 
 import pytest
 

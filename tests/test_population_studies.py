@@ -175,7 +175,7 @@ def test_difference_between_layers_alone_gives_no_relation_of_heads(plan, tables
 
 
 def test_an_interval_over_seeds_is_students():
-    """For .1, .2, .3 the mean is .2, the standard error .1 / sqrt 3, and t with two degrees of freedom 4.3027."""
+    """For .1, .2, .3 the mean is .2, the standard error .1 / sqrt 3, and t (with two degrees of freedom) 4.3027."""
     low, high = _effects.seed_interval(np.array([0.1, 0.2, 0.3]))
     assert (low, high) == pytest.approx((0.2 - 0.24841, 0.2 + 0.24841), abs=1e-5)
     assert _effects.seed_interval(np.array([0.5, 0.5])) == (0.5, 0.5)

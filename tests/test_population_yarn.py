@@ -1,4 +1,4 @@
-"""Dropped rotation against YaRN, the primary contrast without models that guess, and score losses in two units."""
+"""Dropped rotation against YaRN; the primary contrast without models that guess; and score losses in two units."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def test_yarn_and_unit_tables_render():
 
 
 def scored(points=lambda drop: 40 * drop):
-    """Return scores and drops of eight models, seven of them in the source; scores at 8K are proportional to drops."""
+    """Return scores and drops of eight models, seven of them in the source; scores fall by `points(drop)` after 8K."""
     drops = np.array([0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
     names = [f"m{place}" for place in range(8)]
     models = pd.DataFrame({"model": names, "ap_drop": drops, "total_drop": -drops, "in_source": [True] * 7 + [False]})

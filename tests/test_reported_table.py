@@ -44,7 +44,7 @@ def test_the_committed_table_is_current():
 
 def test_reports_are_listed_with_their_attempt_and_variants_counted(tmp_path):
     text = table.document(write_module(tmp_path))
-    assert "3 public threads in 2 tests (right 1, refused 1).\nVariants of our own: 1 test on 6 inputs." in text
+    assert "2 tests (right 1, refused 1) of 3 public threads.\nVariants of our own: 1 test on 6 inputs." in text
     assert "## beans" in text
     assert r"| garden#1, field#2 | A bean \| in a pot. | right | `test_a_bean_grows` |" in text
     assert "| garden#3 | A stone in a pot. | refused | `test_a_stone_grows` |" in text

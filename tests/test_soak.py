@@ -1,4 +1,4 @@
-"""The machinery of the soak tests: detected faults, seeded damage, and forked commands that act like separate ones."""
+"""The machinery of the soak tests: detected faults, seeded damage, and forked commands that act like new processes."""
 
 import json
 import os

@@ -40,7 +40,7 @@ FACTS = {
 
 @pytest.fixture
 def root(tmp_path):
-    """Return a project with documents, places, a table that must cover its own models, and a sealed measurement."""
+    """Return a project with documents, places, a table that needs both bins of each model, and a sealed measurement."""
     for folder in ("artifacts/sources", "artifacts/measurements/sinks", "paper"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)

@@ -69,7 +69,7 @@ def file_names(root, stem="m"):
 
 
 def one_fault(root, message):
-    """Check that `check` and reading report one fault of the only file, which contains `message`; return the fault."""
+    """Check that `check` reports one fault, which contains `message`, of the only measurement; return the fault."""
     faults = check(root, "sinks")
     assert len(faults) == 1
     assert message in str(faults[0])

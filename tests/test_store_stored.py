@@ -1,4 +1,4 @@
-"""Files that one command writes and another reads: a damaged file is made again, or refused by name.
+"""Files that one command writes and another reads: a damaged file is made again, or refused with its name.
 
 `STORED` lists the kinds of files. The last test fails for a module that stores data and is in no list.
 """

@@ -1,4 +1,4 @@
-"""The share of a mean query that pooling in buckets keeps, against simulation and transformers, and what it decides."""
+"""The share of a mean query that buckets keep, against simulation and transformers; and the conclusions it affects."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Students of the second distillation, queries at one position: means, intervals, and claims in both directions."""
+"""Students of the second distillation, by queries at one position: means, intervals, and claims in both directions."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ SUBJECTS = pd.DataFrame({"model": [*MODELS, "mine-a", "mine-b"], "role": [*MODEL
 
 
 def exchange_rows(plasticity=0.1, linear=-0.2, spread=1.0, left_out=""):
-    """Return rows of eight heads on four key heads; the student without rotation differs as given."""
+    """Return rows of eight heads on four key heads; `plasticity` and `linear` shift the student without rotation."""
     rows = []
     for model in MODELS:
         for head in range(8):

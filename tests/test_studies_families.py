@@ -166,7 +166,7 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(built_proje
 
 
 def test_no_test_occurs_twice_with_different_adjusted_p(built_project):
-    """Tests with equal numbers are one test; ranks and counts may agree by chance, so their names must agree too.
+    """Tests with equal numbers are one test; tests of ranks and counts may agree by chance, so names must agree too.
 
     A test without correction may be repeated.
     """

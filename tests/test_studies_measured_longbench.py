@@ -1,4 +1,4 @@
-"""LongBench Pro scores measured by this project: which models the correlations include, and tables with them."""
+"""LongBench Pro scores measured by this project: the models that correlations include, and tables with these scores."""
 
 import numpy as np
 import pandas as pd

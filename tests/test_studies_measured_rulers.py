@@ -1,4 +1,4 @@
-"""RULER scores measured by this project: which models the correlations include, and tables with them."""
+"""RULER scores measured by this project: the models that correlations include, and tables with these scores."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""The joint test of drop and loss of score over all variants, and metrics with the noise of their capture."""
+"""The joint test of plasticity drop and score loss over all variants, and metrics with the noise of their capture."""
 
 import itertools
 import math

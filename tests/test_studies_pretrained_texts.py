@@ -159,7 +159,7 @@ def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
 
 
 def at_one_position(falls, low=0.5):
-    """Return plasticity in three bins, 0 unless aligned at width 1024; `falls` is first minus last bin by key head."""
+    """Return plasticity in three bins (0 unless aligned, width 1024); it falls by `falls`, one value per key head."""
     rows = []
     for number, fall in enumerate(falls):
         for head in (2 * number, 2 * number + 1):

@@ -1,4 +1,4 @@
-"""Fitted lines, counts, landmarks, and bias against plasticity, against independent computations."""
+"""Fitted lines, counts, landmarks, and the relation of bias to plasticity, checked by independent computations."""
 
 import numpy as np
 import pandas as pd

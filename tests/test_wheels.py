@@ -81,7 +81,7 @@ def test_wheel_contains_its_type_stubs(wheels, package):
 
 
 def test_wheel_metadata_are_valid_and_contain_the_readme(wheels):
-    """The checks are those of `twine check`; twine itself would need a keyring and cryptography."""
+    """The checks are those of `twine check`; twine itself would need the packages keyring and cryptography."""
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             [name] = [member for member in archive.namelist() if member.endswith(".dist-info/METADATA")]

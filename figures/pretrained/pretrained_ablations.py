@@ -1,4 +1,4 @@
-"""Loss of pretrained models when the MLP or the attention of one layer is set to zero, by layer."""
+"""Added loss of pretrained models when the MLP or the attention of one layer writes nothing, by layer."""
 
 import pandas as pd
 

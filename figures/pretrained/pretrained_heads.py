@@ -1,4 +1,4 @@
-"""Plasticity of every head of pretrained models, by layer."""
+"""Plasticity of the heads of pretrained models, by layer: median, least and largest."""
 
 from dataclasses import replace
 

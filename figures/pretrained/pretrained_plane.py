@@ -16,7 +16,7 @@ LOOKS = {
 
 
 def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figure:
-    """Plot one panel per head of the pretrained model with the most captured key heads."""
+    """Plot one panel for each of a few heads of the pretrained model that has the most captured key heads."""
     models = pretrained_geometry[pretrained_geometry["column"].isin(head_plane["model"].unique())]
     model, name = models.sort_values("n", kind="stable")[["column", "label"]].iloc[-1]
     rows = head_plane[head_plane["model"] == model].copy()

@@ -1,4 +1,4 @@
-"""Share of keys that pretrained models retrieve and verify, by prompt length."""
+"""Share of passkeys that pretrained models retrieve, and share that they verify, by prompt length."""
 
 import pandas as pd
 

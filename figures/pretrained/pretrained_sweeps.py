@@ -1,4 +1,4 @@
-"""Cost of removing the first token's MLP outputs and values, by layer of a pretrained model."""
+"""Cost of removing the first token's MLP output, or its values, in one layer of a pretrained model, by layer."""
 
 import pandas as pd
 

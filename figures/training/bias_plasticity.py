@@ -1,4 +1,4 @@
-"""Plasticity drop against three forms of bias: per token, per window, and over one window common to all models."""
+"""Plasticity drop against the bias: per token, per window, and per token with the drop over one common window."""
 
 import pandas as pd
 
@@ -38,7 +38,7 @@ def figure(
     bias_plasticity_tests: pd.DataFrame,
     families: pd.DataFrame,
 ) -> Figure:
-    """Plot one panel per form of bias and one point per model or checkpoint."""
+    """Plot one panel per form of bias and window, and one point per model or checkpoint."""
     is_model = bias_plasticity["kind"] == "model"
     comparable = training_comparison[training_comparison["drop_same"].notna()]
     window = int(comparable["captured_context"].min())

@@ -20,7 +20,7 @@ KEYS = ["model", "anchoring", "landmark", "data_set"]
 def table(
     delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
 ) -> Table:
-    """Return the table: reported models, then measured models; small models come in the order of `subjects`."""
+    """Return the table: reported models, then measured models in the order of `subjects`."""
     reported_rows = _reported_rows(delta_p_landmarks, models)
     own_rows = _measured_rows(anchoring_landmarks)
     order = {model: index for index, model in enumerate(subjects["model"])}

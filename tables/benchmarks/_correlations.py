@@ -26,7 +26,7 @@ CORRELATION_NOTE = (
 
 
 def correlation_rows(groups: Mapping[str, pd.DataFrame], name: Callable[[str], str]) -> pd.DataFrame:
-    """Return one row of tests per metric; the columns `group` and `label` name its group and metric."""
+    """Return one row of tests per group and metric, which the columns `group` and `label` name."""
     import pandas as pd
 
     tables = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]

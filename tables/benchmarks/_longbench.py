@@ -70,7 +70,7 @@ def _footnote_text(scores: pd.DataFrame) -> str:
 
 
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:
-    """Return one row per measured model and mode: scores as text by length, `name`, `mark` and `group`."""
+    """Return one row per measured model and mode: `name`, `mark`, `group`, and the score at each length as text."""
     number = fixed(2)
     printed_scores = scores.assign(
         printed=["" if math.isnan(value) else number.show(value, "plain") for value in scores["lbp"].astype(float)]

@@ -1,4 +1,4 @@
-"""Noise of a capture compared with the spread over models, and correlations of the metrics at this noise."""
+"""Noise of a capture beside the spread over models, and how far this noise could change the metrics' correlations."""
 
 import pandas as pd
 

@@ -8,7 +8,7 @@ MODES = {"nonthinking": "without thinking", "thinking": "with thinking", "both":
 
 
 def table(decline_units: pd.DataFrame) -> Table:
-    """Return one row per prompt mode, end of context and number of models; joint tests of the units come last."""
+    """Return one row per prompt mode, end length and number of models; the row of joint tests comes last."""
     keys = ["mode", "end", "n"]
     by_unit = decline_units.pivot(index=keys, columns="unit", values=["estimate", "p"])
     by_unit.columns = pd.Index([f"{column[1]}_{column[0]}" for column in by_unit.columns])

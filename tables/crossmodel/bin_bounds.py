@@ -1,4 +1,4 @@
-"""Share of a mean query's squared length that the rotation inside each capture's buckets leaves."""
+"""Share of a mean query's squared length that remains after the rotation inside each capture's buckets."""
 
 import pandas as pd
 

@@ -21,7 +21,7 @@ PAGES = (
 
 @pytest.fixture
 def open_page(browser: Browser, paper: Path) -> Iterator[object]:
-    """Return a function that opens a page; script errors, missing files and requests to hosts fail the test."""
+    """Yield a function that opens a page; script errors, failed loads and network requests fail the test."""
     faults: list[str] = []
     contexts = []
 

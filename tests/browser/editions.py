@@ -1,4 +1,4 @@
-"""Compare editions of one text as web pages in chromium: weight, time to load, rules of axe, and width on a phone.
+"""Compare editions of one text as web pages in chromium: weight, load time, broken rules of axe, phone overflow.
 
 python tests/browser/editions.py FOLDER_OR_PAGE...    # after `make test-browser`
 """

@@ -44,7 +44,7 @@ def _is_mark(node: ast.expr, name: str) -> bool:
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a literal list, tuple or set or the values of a dictionary; else the node itself."""
+    """Return the elements of a list, tuple or set, or the values of a dictionary; else a list of only the node."""
     if isinstance(node, ast.Dict):
         return list(node.values)
     return node.elts if isinstance(node, ast.List | ast.Tuple | ast.Set) else [node]
@@ -153,7 +153,7 @@ def document(folder: Path = FOLDER) -> str:
         "",
         f"Written by `{COMMAND}` from the tests below `tests/reported/`; do not edit it by hand.",
         "",
-        f"{_count(len(threads), 'public thread')} in {_count(len(reported), 'test')} ({outcomes}).",
+        f"{_count(len(reported), 'test')} ({outcomes}) of {_count(len(threads), 'public thread')}.",
         _variants(own_cases),
         "*Right*: the result is what was meant. *Refused*: an error names what cannot be done.",
         "",

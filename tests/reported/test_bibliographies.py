@@ -261,7 +261,7 @@ HOSTILE = [
 @pytest.mark.parametrize("payload", HOSTILE)
 @pytest.mark.reported(outcome="right")
 def test_script_in_a_bibliography_field_is_escaped_or_refused(payload, tmp_path):
-    """Put scripts and foreign URL schemes into every field printed as HTML: shown as text, or refused."""
+    """Put scripts and foreign URL schemes into every field printed as HTML; each is shown as text, or refused."""
     import html5lib
 
     (tmp_path / "paper").mkdir()

@@ -109,7 +109,7 @@ def test_image_is_in_the_pdf_for_any_figure_name(name, compile_pdf):
     ],
 )  # fmt: skip
 def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compile_pdf):
-    """Compile matrices, meshes and rasterized lines: pictures if they have many cells, else paths."""
+    """Compile matrices, meshes and rasterized lines; small meshes of plain cells become paths, all others pictures."""
     drawing, _ = drawing_of(draw)
     figure = from_matplotlib(drawing, caption="c")
     assert len(picture_sizes(compile_pdf(figure, f"map_{count}"))) == count
@@ -178,7 +178,7 @@ def test_histograms_and_horizontal_bars_on_logarithmic_axes_have_their_heights(d
 
 @pytest.mark.reported(outcome="right")
 def test_bars_with_a_positive_bottom_on_a_logarithmic_axis_are_converted():
-    """Convert bars on a logarithmic axis with a given positive bottom."""
+    """Convert bars with a given positive bottom on a logarithmic axis."""
     note, body = conversion(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
     assert note == "converted to PGFPlots"
     assert points_of(body) >= {(0.6, 0.1), (1.4, 10), (1.6, 0.1), (2.4, 100)}
@@ -239,7 +239,7 @@ def test_horizontal_bars_and_lines_across_zero_on_log_axes_are_not_converted(dra
 
 @pytest.mark.reported(outcome="right")
 def test_error_bars_above_zero_are_converted_with_both_ends():
-    """Convert asymmetric error bars on a logarithmic axis that stay above zero."""
+    """Convert asymmetric error bars that stay above zero on a logarithmic axis."""
     note, body = conversion(
         lambda a: (a.errorbar([1, 2], [1, 10], yerr=[[0.5, 9], [4, 90]], capsize=2), a.set_yscale("log"))
     )

@@ -106,7 +106,7 @@ def alibi_mask(tokens: int) -> Any:
     ],
 )
 def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], message: str) -> None:
-    """Capture a model whose custom code uses a non-causal mask: a prefix, every second token, ALiBi."""
+    """Capture a model whose custom mask shows a whole prefix, shows only every second token, or adds a bias (ALiBi)."""
     with pytest.raises(ModelError, match=message):
         survey(with_mask(mask))
 
@@ -217,7 +217,7 @@ def llama3(writer: Any) -> None:
 def test_gguf_rotation_keys_and_divisor_tensors_are_read(
     tmp_path: Path, extend: Callable[[Any], None], expected: dict[str, Any]
 ) -> None:
-    """Read rotations that a GGUF file describes by other keys, or by a tensor of divisors."""
+    """Read rotations from a GGUF file with keys of YaRN, an older key, a tensor of divisors, or a score factor."""
     rope = config_from_gguf(tmp_path, extend)["rope_parameters"]
     assert {name: rope[name] for name in expected} == expected
 
@@ -289,7 +289,7 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
     ],
 )  # fmt: skip
 def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content: str | bytes) -> None:
-    """Read three texts from files with unusual suffixes, in other formats, and compressed."""
+    """Read three texts from files of several formats, with usual or unusual suffixes, plain or compressed."""
     assert list(texts(write_source(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
 
 
@@ -531,7 +531,7 @@ def test_text_files_seq2seq_models_and_invalid_configs_are_refused(model_folder:
 def test_all_experiments_run_on_user_texts_except_text_kinds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Run every experiment on texts of the user; one experiment uses its own texts."""
+    """Run all experiments on texts of the user; the one that needs generated texts is skipped."""
     selections: list[tuple[str, ...]] = []
     monkeypatch.setattr("keyquery.measure.run.run", lambda root, names, *_, **__: selections.append(names) or [])
     arguments = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]

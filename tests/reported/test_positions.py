@@ -86,7 +86,7 @@ def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expect
 
 @pytest.mark.reported(outcome="right")
 def test_trained_length_of_layerwise_rotations_and_of_models_that_state_none() -> None:
-    """Read the trained length of Gemma 3, which scales only full-attention layers, and of BLOOM, which states none."""
+    """Read the trained length of Gemma 3, which scales rotations in full attention only, and of BLOOM (none stated)."""
     by_type = {"sliding_attention": ROPE, "full_attention": YARN}
     config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, rope_parameters=by_type)
     assert positions_made_for(config) == (256, "its rotation (yarn) stretches 64 positions to 256")

@@ -74,7 +74,7 @@ def test_text_after_thoughts_is_the_answer(answer: str) -> None:
     "answer", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
 )
 def test_answers_without_thoughts_are_kept_whole(answer: str) -> None:
-    """Score answers that contain the words of thought marks, but no mark."""
+    """Score answers with words of thought marks but no mark, and one answer with a mark that contains spaces."""
     expected = answer if "< think >" not in answer else "a"  # a mark may contain spaces
     assert split_thoughts(answer).answer == expected
 

@@ -36,7 +36,7 @@ class Beans:
         (root / "artifacts/sources/places.csv").write_text("source\nbeans T1\n")
 
     def describe(self, schema=None, **properties):
-        """Write the description of the table of heights, with changes of its schema and properties of its resource."""
+        """Write the description of the table of heights, with a changed schema and more properties of the resource."""
         resource = {"name": "bean_heights", "path": "sources/bean_heights.csv", "origin": [], **properties}
         resource["schema"] = {"primaryKey": ["lamp"], "fields": COLUMNS, **(schema or {})}
         text = yaml.safe_dump([resource], sort_keys=False, allow_unicode=True)
@@ -111,7 +111,7 @@ def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
 
 @pytest.mark.reported(outcome="refused")
 def test_missing_value_in_a_required_column_or_key_is_a_fault(beans):
-    """Put a missing value into a required column, and into two cells of a key."""
+    """Put a missing value into a required column."""
     beans.describe({"missingValues": ["NA", ""]})
     beans.field(missingValues=["NA"], constraints={"required": True})
     beans.write("lamp,height,source\nsun,NA,beans T1\n")

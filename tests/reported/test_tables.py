@@ -66,7 +66,7 @@ def test_caption_keeps_hashes_standards_and_identifiers(sentence: str) -> None:
 
 @pytest.mark.reported(outcome="right")
 def test_declared_numbers_are_typeset_as_numbers() -> None:
-    """Show such texts in columns whose format declares numbers: `printed`, `sentences` and `scientific`."""
+    """Show texts such as 1e-4 in columns whose format declares numbers: `printed`, `sentences` and `scientific`."""
     rows = pd.DataFrame({"k": ["1e-4", "12345"], "s": ["p = 2.1e-48", "-3 to 20-30 %"], "v": [1e-4, 12345.0]})
     columns = [Column("k", "K", printed()), Column("s", "S", sentences), Column("v", "V", scientific(1))]
     text = render(Table(rows=rows, columns=columns, caption="C."), "t", "markdown")
@@ -100,7 +100,7 @@ FRAMES = {
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize("case", FRAMES)
 def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
-    """Show columns named by pivoted years, name levels, dates and booleans."""
+    """Show columns named by the years of a pivot, by pairs of names, by dates and by booleans."""
     rows, key, value = FRAMES[case]
     text = render(Table(rows=rows, columns=[Column(key, "K"), Column(value, "V", integer())], caption="C."), "t", "csv")
     assert text.splitlines()[1] == "a,8"

@@ -77,7 +77,7 @@ def _of_folder(path: Path) -> Sequence[str]:
 
 
 def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
-    """Return the kinds of files of the small paper, and the data tables that exhibits of the thesis read."""
+    """Return kinds of files by name: files of the small paper, and data tables that exhibits of the thesis read."""
 
     def always(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
         return lambda path: commands
@@ -181,7 +181,7 @@ def _measured(path: Path) -> Sequence[str]:
 
 
 def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
-    """Return a function that gives, for a data file of the thesis, commands of up to three tables that read it."""
+    """Return a function that gives, for a data file of the thesis, commands that make up to three tables from it."""
     from boundpaper.build.facts import FactReader
     from boundpaper.build.graph import load
 

@@ -154,7 +154,7 @@ def _with_odd_column(content: bytes, chance: random.Random) -> bytes:
 
 
 def _with_odd_row(content: bytes, chance: random.Random) -> bytes:
-    """Return a table with an additional row, or with one row replaced: a copy, short, long, empty, or the header."""
+    """Return a table with one row added or replaced; the new row is a copy, short, long, empty, or the header."""
     rows = _rows(content)
     at = chance.randrange(len(rows))
     inserted: list[list[str]] = chance.choice(

@@ -332,7 +332,7 @@ def _refusal(sample: Sample) -> list[str]:
 
 
 def _lost_values(sample: Sample, body: str) -> list[str]:
-    """Return a line for each point of a converted drawing that is missing from its tables."""
+    """Return a fault for each point of a converted drawing that is missing from the tables in its code."""
     rows = re.findall(rf"(?m)^({NUMBER}) ({NUMBER})$", body)
     points = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
     return [
@@ -343,7 +343,7 @@ def _lost_values(sample: Sample, body: str) -> list[str]:
 
 
 def _misplaced(sample: Sample, body: str) -> list[str]:
-    """Return a line for each point of a line that the PGF code of matplotlib does not have at its position."""
+    """Return a fault for each point of a plotted line that matplotlib's PGF code does not have at its position."""
     width, height = sample.drawing.get_size_inches()
     if f"{{\\pgfqpoint{{{width:f}in}}{{{height:f}in}}}}" not in body:
         return []  # the drawing was enlarged, which moves all points

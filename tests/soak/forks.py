@@ -50,7 +50,7 @@ class Ended:
 
 @dataclass
 class Running:
-    """A running command: process number, files of its output, a function that waits for the end, and the end."""
+    """A running command: process number, output files, a function that waits for its end, and how the command ended."""
 
     pid: int
     printed: Sequence[Path]
@@ -149,7 +149,7 @@ def began(pid: int) -> int:
 
 
 def survivors(leader: int, root: Path, since: int) -> list[int]:
-    """Return running processes that belong to a session, or that started after `since` in a folder below `root`."""
+    """Return running processes of the session of `leader`, and processes begun since `since` that work below `root`."""
     pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         pid = int(entry.name)

@@ -71,7 +71,7 @@ def paper(light, tmp_path_factory):
 
 
 def later(wheel, folder):
-    """Copy a wheel to a folder with the version number `LATER`; return the copy."""
+    """Copy a wheel to a folder and give the copy the version number `LATER`; return the copy."""
     version = wheel.name.split("-")[1]
     target = folder / wheel.name.replace(version, LATER)
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(target, "w") as new:

@@ -1,4 +1,4 @@
-"""Find the origin and the checkpoint of the metrics of models that this project scored."""
+"""Build rows of models that this project scored: metrics, their origin, and whether the model enters correlations."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ NULL = "null reference"
 
 
 def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
-    """Return metrics from this project's analysis of a capture, with absolute values of correlations with position."""
+    """Return metrics from this project's analysis of a capture; correlations with position are absolute values."""
     values = metrics["value"].astype(float)
     cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
     cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}

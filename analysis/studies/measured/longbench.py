@@ -70,7 +70,7 @@ def measured_lbp_models(
 
 
 def measured_decline(measured_lbp_lengths: pd.DataFrame, measured_lbp_models: pd.DataFrame) -> pd.DataFrame:
-    """Return the relative decline 1 - s(128k)/s(8k) of each measured model and mode, with the plasticity drop."""
+    """Return the score's relative decline, 1 - s(128k)/s(8k), by measured model and mode, with the plasticity drop."""
     extremes = measured_lbp_lengths[measured_lbp_lengths["length"].isin(["8k", "128k"])]
     table = extremes.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None

@@ -14,7 +14,7 @@ ENDS = {"low": "ci_low", "high": "ci_high"}
 
 
 def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
-    """Return measured models, one row each, by decreasing plasticity: means over heads with 95 % intervals.
+    """Return one row per measured model, by decreasing plasticity: metrics as means over heads, with 95 % intervals.
 
     Models in a table of models get the name given there. `captured_context` is in tokens; `heads` and `key_heads` count
     the heads behind the overall plasticity. No source values are used. The shipped small models, whose contexts are too
@@ -88,6 +88,6 @@ def _names_by_model(*tables: pd.DataFrame) -> dict[str, str]:
 
 
 def _without_repeats(metrics: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
-    """Return the measurements without the small models, and without models captured again on another kind of text."""
+    """Return the measurements without those of small models and without second captures of models on source code."""
     small, on_code = subjects_of_role(metrics["model"].unique()), pretrained_models["model"] + CODE
     return metrics[~metrics["model"].isin([*small, *on_code])]

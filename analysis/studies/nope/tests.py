@@ -22,7 +22,7 @@ DEEP = 32
 def nope_count_tests(
     nope_stated: pd.DataFrame, published_facts: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Compare the numbers of recovering layers: Wilson intervals, Fisher's test, and McNemar's for extreme pairings.
+    """Compare recovering layers of two models: Wilson intervals, Fisher's test, and McNemar's for extreme pairings.
 
     The two models run the same text layers, so the counts are paired; the pairing is not printed, so McNemar's p is
     given for the pairings with the fewest and the most discordant layers. Layers of one network are not independent
@@ -247,6 +247,6 @@ def nope_family_tests(
 
 
 def _recovering_counts(models: pd.DataFrame, is_member: pd.Series) -> list[int]:
-    """Return the numbers of recovering models and of all models, for members and for the others."""
+    """Return the numbers of recovering models and of all models, where `is_member` is true and where it is false."""
     arms = [models.loc[mask, "recovers"].astype(bool) for mask in (is_member, ~is_member)]
     return [count for arm in arms for count in (int(arm.sum()), len(arm))]

@@ -75,7 +75,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     text_layers = [index for index, kind in enumerate(kinds) if kind != "cross-attention"]
     if len(kinds) != layers[CROSSED] or len(text_layers) != layers[PLAIN]:
         raise DataError(
-            f"nope_layer_kinds has {len(text_layers)} of {len(kinds)} layers without cross-attention, but models has "
+            f"nope_layer_kinds has {len(text_layers)} text layers ({len(kinds)} in all), but the table models has "
             f"{layers[PLAIN]} layers of {PLAIN} and {layers[CROSSED]} of {CROSSED}; correct one"
         )
     text_layer = {layer: index for index, layer in enumerate(text_layers)}

@@ -21,7 +21,7 @@ def seed_interval(effects: FloatArray) -> tuple[float | None, float | None]:
 
 
 def seed_summary(values: FloatArray) -> dict[str, float | int | str | None]:
-    """Return the mean over seeds, Student's interval, the extremes, the number of seeds, and a note for one seed."""
+    """Return the mean over seeds, Student's interval, the extremes, the number of seeds, and a note if only one."""
     low, high = seed_interval(values)
     return {
         **{"value": float(values.mean()), "ci_low": low, "ci_high": high},
@@ -79,7 +79,7 @@ def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
 
 
 def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
-    """Return the table with `p_holm`, corrected within the groups of `by`, and `p_holm_least`, its smallest value.
+    """Return the table with `p_holm`, corrected within groups of `by`, and `p_holm_least`, its smallest possible value.
 
     The smallest value is the first Holm step applied to `p_least`. Rows without a p have neither.
     """

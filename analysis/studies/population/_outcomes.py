@@ -117,7 +117,7 @@ def outcomes(
 
 
 def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
-    """Return whether each model counts: it and the model it starts from must meet the criterion, except in arm D."""
+    """Return whether each model counts: it and its starting model must meet the criterion, from which D is exempt."""
     reached = {row.model: bool(row.reached) or row.arm == "D" for row in records(models)}
     return {
         row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False))

@@ -25,7 +25,7 @@ IntArray = npt.NDArray[np.int64]
 def relation_rows(
     plans: pd.DataFrame, outcomes: pd.DataFrame, bases: Sequence[int], slopes: bool = True
 ) -> pd.DataFrame:
-    """Return the rows of the result `population_relations` over the models of some bases.
+    """Return the rows of the result `population_relations` over the models of `bases`.
 
     Without `slopes`, no mixed model is fitted, which saves most of the time.
     """
@@ -54,7 +54,7 @@ def relation_rows(
 
 
 def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame, slopes: bool = True) -> pd.DataFrame:
-    """Return the rows of the result `population_head_damage` over some heads; without `slopes`, fit no mixed model."""
+    """Return the rows of `population_head_damage` for the heads of `table`; without `slopes`, fit no mixed model."""
     rows = []
     for plan in records(plans[plans["unit"] == OF_HEADS]):
         metric = str(plan.first)
@@ -101,7 +101,7 @@ def head_damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFra
 
 
 def _means_by_seed(table: pd.DataFrame) -> FloatArray:
-    """Return mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
+    """Return each seed's rank correlation of `x` and damage within layers, averaged over layers, then over models."""
     means = []
     for (seed, model), group in table.groupby(["seed", "model"]):
         rhos = [_rank_correlation(layer_heads["x"], layer_heads["damage"]) for _, layer_heads in group.groupby("layer")]

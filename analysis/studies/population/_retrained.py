@@ -85,7 +85,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Return the increase of the loss on keys when a head is ablated, at least 0, one column per kind of cost."""
+    """Return the increase of the loss on keys without a head (0 for a decrease), one column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
@@ -122,7 +122,7 @@ def quarters(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def share_of_far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of far keys found: rows `model, encoding, temperature, multiple, value`.
+    """Return the share of far keys found, with columns `model, encoding, temperature, multiple, value`.
 
     Raises
     ------

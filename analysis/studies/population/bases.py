@@ -32,7 +32,7 @@ def population_bases(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return every planned contrast at both bases, and the difference of the two effects by seed.
+    """Return every planned contrast at each base, and the difference between the two bases' effects, paired by seed.
 
     `of` is a base, or `400 minus 10000`; `difference` is the mean over seeds of first minus second arm, or of the first
     base's effect minus the second's, `low` and `high` are its Student's 95 % interval. `p` is from all sign flips, and

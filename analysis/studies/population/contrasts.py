@@ -18,7 +18,7 @@ Questions = dict[tuple[str, str, float], pd.DataFrame]
 
 
 def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Return every planned model and its state: counted, missing the criterion, or not trained yet."""
+    """Return every planned model and its state: counted, excluded by the criterion, or not trained yet."""
     table = population_members.merge(
         population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
     )
@@ -96,7 +96,7 @@ def _contrast_row(
 def _differences_by_context(
     by_key: Questions, models: pd.DataFrame, plan: Any, seeds: list[int]
 ) -> list[list[FloatArray]]:
-    """Return each seed's differences by context; empty if the outcome is not a share of questions."""
+    """Return each seed's differences between arms, by context; empty if the outcome is not a share of keys."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
     differences = []

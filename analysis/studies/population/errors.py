@@ -12,7 +12,7 @@ LENGTHS = (1.0, 2.0, 4.0, 8.0)
 
 
 def population_errors(population_keys: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Return wrong keys of every model with its own encoding, by length and class.
+    """Return the numbers of wrong keys of every model with its own encoding, by prompt length and class of error.
 
     Of the `errors` among the `asked` keys, `count` are of the class; `share` is empty for a model without errors.
     """

@@ -97,7 +97,7 @@ def _direction_seen(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
 
 
 def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
-    """Count the headline quantities by direction, against the control and against the start.
+    """Count headline quantities by whether the reported direction appears, against the control and against the start.
 
     `quantities` counts all, `decided` those with yes, no or opposite; further columns count each outcome; `seeds` is
     the largest number of seeds of a quantity.

@@ -1,4 +1,4 @@
-"""Compare between prompt lengths how many keys are found within one training length of the question."""
+"""Compare between arms, by prompt length, how many keys within one training length of the question are found."""
 
 from typing import Any
 

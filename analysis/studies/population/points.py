@@ -26,7 +26,7 @@ def population_outcomes(
 def population_distances(
     population_models: pd.DataFrame, population_keys: pd.DataFrame, population_prompts: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return how many keys each model finds with its own encoding, by distance to the question and prompt length.
+    """Return how many keys each model finds with its own encoding, by prompt length and distance to the question.
 
     `low` (included) and `high` (excluded) are in words; `right` is out of `n` questions in prompts of `multiple`
     training lengths.

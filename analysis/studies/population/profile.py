@@ -1,4 +1,4 @@
-"""Compute the share of keys that arms of the population find by distance and prompt length, over seeds; post hoc."""
+"""Compute the share of keys found, by arm of the population, distance and prompt length, over seeds; post hoc."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from analysis.studies.population._effects import seed_summary
 
 
 def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of keys found by base, arm, prompt length and distance: mean, interval, extremes over seeds.
+    """Return the share of keys found, by base, arm, prompt length and distance: mean, interval, extremes over seeds.
 
     All trained models are included. `low` (included) and `high` (excluded) are words from the key to its question.
     """

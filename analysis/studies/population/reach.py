@@ -13,7 +13,7 @@ COMPARISONS = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_le
 
 
 def population_reach_levels(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Return mean plasticity over heads by arm and training length in a text: mean, interval, extremes over seeds.
+    """Return plasticity by arm and part of the text (one training length): mean, interval, extremes over seeds.
 
     All trained models of the smaller base are included, whether or not they met the criterion.
     """
@@ -27,7 +27,7 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 
 
 def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Return three comparisons of plasticity per base over seeds: two changes along the text, and one of the arms.
+    """Return three comparisons of plasticity per base, over seeds: each arm's change along the text, and C against B.
 
     `B_change` and `C_change` are an arm's last training length minus its first, `C_less_B` compares the arms at the
     last length. Names at the larger base end in this base. `p` is from exact sign flips, Holm-corrected over the three.
@@ -49,7 +49,7 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
 
 
 def _means_by_length(reach: pd.DataFrame, models: pd.DataFrame, base: int) -> pd.DataFrame:
-    """Return one row per model and training length: the mean over the heads that have a value."""
+    """Return mean plasticity over the heads with a value, one row per model and part of the text."""
     members = models.loc[models["base"] == base, ["model", "arm", "seed"]]
     means = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
     table: pd.DataFrame = means.merge(members, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)

@@ -1,4 +1,4 @@
-"""Correlate metrics with the decline over models, and with the damage of a head's removal over heads."""
+"""Correlate metrics with the decline, over models, and with the damage of a head's removal, over heads."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ def population_relations(
     population_losses: pd.DataFrame,
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return each planned relation between heads and decline; `rho` is the mean rank correlation within seeds.
+    """Return each planned relation of head metrics with the decline; `rho` is the mean rank correlation within seeds.
 
     `low` and `high` are the 95 % Student interval of `rho` over seeds, `p` is from permutations within seeds. `slope`
     and its interval, for information only, come from a mixed model with the seed as group and standardised variables.

@@ -140,7 +140,7 @@ def retrained_levels(
 def retrained_distances(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return gap, spread and exchange for each quarter of the context and each range of two distances.
+    """Return gap, spread and exchange by quarter of the context and by ranges of two distances.
 
     The distances are those between the two keys, and from the keys to the query. Values are means over the heads of a
     model, then over seeds, with Student's interval.
@@ -155,7 +155,7 @@ def retrained_distances(
 def retrained_apart(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return how quantities of the exchange change from the first to the last quarter, at a fixed distance of keys.
+    """Return how quantities of the exchange change from the first to the last quarter, by distance between the keys.
 
     Late queries have keys that are farther apart. `value` is last minus first, mean over seeds, with Student's
     interval; the distance range from 0 to the whole text includes all pairs. This is post hoc, not in the amendment.
@@ -170,7 +170,7 @@ def retrained_apart(
 
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
-    """Return means over heads of the exchange by model and distance cell, for aligned bins and keys of one text."""
+    """Return means over heads of exchange quantities, by model and distances, for aligned bins and keys of one text."""
     tables = []
     for quantity in DISTANCES:
         rows = exchange.assign(quantity=quantity, estimator=ALIGNED)

@@ -1,4 +1,4 @@
-"""Compare plasticity by bin width in the shipped models, a pretrained model, and networks with random weights."""
+"""Compare plasticity by bin width in shipped models, pretrained models, and networks with random weights."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ CASES = {"written": ("written", "own"), "silenced": ("silenced", "own"), "early 
 def width_levels(
     shipped_widths: pd.DataFrame, shipped_exchange: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return means over heads of the shipped models, by width and quarter, with equal weights and weighted by cost.
+    """Return plasticity and exchange of shipped models by width and quarter, averaged over heads equally and by cost.
 
     The cost of a head is the increase of the loss on keys at the training length when the head is removed, at least 0.
     `off` is the value minus the value at one position (width 1).
@@ -44,7 +44,7 @@ def width_levels(
 
 
 def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataFrame:
-    """Return the largest difference of plasticity from its value at one position, over all widths and quarters.
+    """Return the largest difference of plasticity from its value at the narrowest width, over all widths and quarters.
 
     For shipped models, widths range from single words to half a training length; for the pretrained model, from its
     narrowest to its widest bins.

@@ -1,4 +1,4 @@
-"""Return printed names of measured models, and tables that need at least one measurement."""
+"""Return printed names of measured models, and tables that must not be empty."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

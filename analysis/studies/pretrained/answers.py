@@ -18,7 +18,7 @@ RERUN = "python build.py run --recipe artifacts/recipes/pretrained-tasks.yaml"
 def pretrained_retrieval(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return keys retrieved and verified by prompt length, with Wilson's interval over prompts.
+    """Return the shares of keys retrieved and of keys verified, by prompt length, with Wilson's interval over prompts.
 
     `ratio` is the length over the model's positions. Chance is about 0 for retrieving a key of five digits, and one
     half for verifying a shown key. `auc` is the probability that p(yes) is higher after the right key than after

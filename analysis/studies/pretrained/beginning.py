@@ -146,11 +146,11 @@ def _mean_columns(values: npt.NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _text_length(sinks: pd.DataFrame) -> int:
-    """Return the number of tokens per text, which identifies the row of uniform attention."""
+    """Return the number of tokens per text, read from the condition of the row of uniform attention."""
     lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
     if len(lengths) != 1:
         raise DataError(
-            f"sinks has texts of {len(lengths)} lengths of one model, but only one is allowed; run: {RERUN}"
+            f"sinks has texts of {len(lengths)} lengths for one model, but only one length is allowed; run: {RERUN}"
         )
     return int(lengths.iloc[0])
 

@@ -1,4 +1,4 @@
-"""Separate mean and spread of score differences along the context, at a fixed key distance and over all pairs."""
+"""Show the mean and the spread of score differences along the context, at a fixed key distance and over all pairs."""
 
 from typing import Any
 

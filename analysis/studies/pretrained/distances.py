@@ -12,7 +12,7 @@ RERUN = "python build.py heads CAPTURE"
 
 
 def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
-    """Return mean plasticity over heads by the keys' distance and the query's distance from the midpoint, in tokens.
+    """Return mean plasticity over heads by the keys' distance and the query's distance from their midpoint, in tokens.
 
     Cells with fewer than a hundred pairs per head on average are omitted. Raises DataError if no pretrained model has
     a cell left.
@@ -21,7 +21,7 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
     has_pairs = head_pairs["pairs"] >= FEWEST_PAIRS * head_pairs["heads"]
     cells = head_pairs[head_pairs["model"].isin(list(names)) & has_pairs]
     if cells.empty:
-        raise DataError(f"head_pairs has no pretrained model; run: {RERUN}")
+        raise DataError(f"head_pairs has no pretrained model with enough pairs; run: {RERUN}")
     labelled = cells.assign(display_name=cells["model"].map(names))
     columns = ["model", "display_name", "key_distance", "query_distance", "plasticity", "heads", "pairs"]
     return labelled[columns].sort_values(["model", "key_distance", "query_distance"], ignore_index=True)

@@ -22,7 +22,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(students, on="model")
     if rows.empty:
         raise DataError(
-            "distillation: subjects.csv lists no student with the role own; train both arms: python build.py lab distil"
+            "distillation has no student with the role own in subjects.csv; train both arms: python build.py lab distil"
         )
     rows["arm"] = rows["side"].map(ARMS)
     table = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")

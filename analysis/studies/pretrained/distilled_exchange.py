@@ -1,4 +1,4 @@
-"""Compare at one position a rotary model, the same model without rotation, and its second pair of students."""
+"""Compare a rotary model, the same model without rotation, and its second pair of students when keys swap positions."""
 
 import pandas as pd
 
@@ -56,7 +56,7 @@ def distillation_again(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd
             curves = {name: last_steps[last_steps["model"] == model].set_index("text") for name, model in names.items()}
             first, second = curves["first"], curves["again"]
             if first.empty or second.empty or set(first["step"]) != set(second["step"]):
-                raise DataError(f"distillation of {pair}, {arm}: both trainings must end at one step; run: {TRAIN}")
+                raise DataError(f"distillation of {pair}, {arm}: both trainings must end at equal steps; run: {TRAIN}")
             for text in first.index:
                 divergences = {name: float(curve.loc[text, "value"]) for name, curve in curves.items()}
                 row = {"pair": pair, "arm": arm, "text": text, "step": int(first.loc[text, "step"]), **divergences}

@@ -61,7 +61,7 @@ def pretrained_head_agreement(
 
 
 def _heads_in_both_states(table: pd.DataFrame, pair: ModelPair) -> pd.DataFrame | None:
-    """Return each head's class and attention to the first token in both states; None if one was not measured."""
+    """Return each head's class and attention to the first token in both states; None if a state was not measured."""
     columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
         rows = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]

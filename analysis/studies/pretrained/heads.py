@@ -9,7 +9,7 @@ from boundpaper.errors import DataError
 def pretrained_heads(
     head_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return overall plasticity and its drop by layer: median, smallest and largest over the heads with a value.
+    """Return by layer the median, smallest and largest overall plasticity and drop, over the heads with a value.
 
     Raises DataError if no pretrained model's heads were analysed.
     """

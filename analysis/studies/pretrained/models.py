@@ -85,7 +85,7 @@ def pretrained_geometry(
 
 
 def _population_means(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return means over heads for each seed of the population's arm with rotation.
+    """Return metrics as means over heads, one row per seed of arm `ARM` at base `BASE` of the population.
 
     Raises DataError if no seed of this arm is measured.
     """

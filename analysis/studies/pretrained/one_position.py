@@ -1,4 +1,4 @@
-"""Compute plasticity of pretrained models at one position, along the context."""
+"""Compute plasticity of pretrained models along the context, with each bin's queries rotated to one position."""
 
 import pandas as pd
 

@@ -24,7 +24,7 @@ FEWEST_TEXTS = 2  # least number of texts per side for a difference of means
 def pretrained_repeated(
     disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
+    """Return the cost of filling dimensions on natural text and on repeated sentences, in nats per token.
 
     There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
     `repeated` are the mean added loss over texts with Student's interval, and `difference` is repeated minus natural
@@ -58,7 +58,7 @@ def pretrained_repeated(
 def pretrained_kinds(
     massive_values: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return massive values on prose and on source code, one row per model, place, threshold and tensor.
+    """Return massive values on prose and on source code, one row per model, `where`, threshold and tensor.
 
     Values are means over texts with Student's interval; `difference` is code minus prose, with Welch's interval. Raises
     DataError if no pretrained model was measured on both.

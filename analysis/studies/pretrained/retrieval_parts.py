@@ -22,7 +22,7 @@ COLUMNS = tuple("model display_name tokens part which value low high n auc p p_h
 def pretrained_retrieval_parts(
     context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return keys found by wording (`form`) and fifth of the depth (`depth`), and p(yes) by kind of key (`shown`).
+    """Return keys found, by wording (`form`) and fifth of the prompt (`depth`), and p(yes), by kind of key (`shown`).
 
     `value` of `form` and `depth` is the share of keys found, with Wilson's interval over prompts. For `shown` it is
     the mean of p(yes) / (p(yes) + p(no)) after the right key (`exact`), one kind of wrong key, or any wrong key
@@ -75,7 +75,7 @@ def pretrained_retrieval_parts(
 
 
 def _wrong_key_row(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
-    """Return a row that compares all wrong keys of a length with the right key; empty if there are no wrong keys."""
+    """Return a row that compares a length's wrong keys with the right one; empty if either or the AUC is missing."""
     exact = sum(n for kind, _, n in kinds if kind == EXACT)
     wrong = [(value, n) for kind, value, n in kinds if kind != EXACT]
     count = sum(n for _, n in wrong)

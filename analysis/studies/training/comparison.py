@@ -1,4 +1,4 @@
-"""Compare SmolLM3 with the captured models: by the drop over an equal window, and by its relation to the bias."""
+"""Compare SmolLM3 with the captured models: the drop over an equal window, and the drop's relation to the bias."""
 
 from typing import Any
 

@@ -274,7 +274,7 @@ def page(cells: Sequence[Cell]) -> str:
         f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')} were "
         "tested as small models with random weights, which were saved, and then loaded and measured like any model.",
         f"The table shows {len(shown)} of them: in {counts[RUNS]} cells the experiment runs, and in {counts[REFUSED]} "
-        f"it is refused, for {counted(len(numbers), 'reason')}.",
+        f"it is refused, for {counted(len(numbers), 'numbered reason')}.",
         f"{len(refused_types) - len(not_built)} other architectures are refused by every experiment, "
         f"and {len(not_built)} were not built small here.",
         "",
@@ -282,7 +282,7 @@ def page(cells: Sequence[Cell]) -> str:
         f"{counted(OPTIONS.items, 'item')} of a task,",
         f"{DOCUMENTS} documents of a capture, and models with at most {LENGTH} learned positions, which count as "
         f"trained on {LENGTH} tokens.",
-        "`geometry` is the capture and the analysis of heads, as `capture` and `heads` do it.",
+        "`geometry` is the capture and the analysis of heads, as by the commands `capture` and `heads`.",
         "",
         "| type | " + " | ".join(name.replace("_", "<br>") for name in NAMES) + " |",
         "| --- |" + " :-: |" * len(NAMES),
