@@ -12,7 +12,6 @@ CAUSE = re.compile(r"\b(because|due to|caus\w+|for want of|explain\w*|driv\w+|de
 ABSENT = re.compile(r"\b(preserv\w*|unaffect\w*|independent|unchanged|not|none)\b", re.I)
 MAYBE = re.compile(r"\b(candidate|may|might|could|likely|possibl\w+)\b", re.I)
 HOLDING = {
-    "c000_background_indices": "an architecture, as configured",
     "c000_f1_not_cause": "the added layers do not run on text", "c000_f2_not_few": "counted layer by layer",
     "c000_f3_not_depth": "two profiles, as printed", "c000_f3_smaller_llama": "two profiles, as printed",
     "c000_extremes_sensitivity": "two extremes, as printed", "c002_overlap_absent": "whether a score is published",

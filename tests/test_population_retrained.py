@@ -161,9 +161,8 @@ def test_printed_outcomes_stay_at_every_width(width, base, end):
     tests = read(ROOT, "retrained_tests").set_index("item")
     members = read(ROOT, "retrained_models").query(f"base == {base}")[["model", "arm", "seed"]]
     aligned = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")
-    exchanged = read(ROOT, "retrained_exchange").query(
-        f"width == {width} and apart_high - apart_low == away_high == 512"
-    )
+    exchanged = read(ROOT, "retrained_exchange").query("apart_high - apart_low == away_high == 512")
+    exchanged = exchanged[exchanged["width"] == width]
     assert exchanged.empty == (width not in (1, 16))
     for family, rows in [("reach_aligned", aligned), ("exchange", exchanged)][: 1 if exchanged.empty else 2]:
         level = rows.merge(members, on="model").groupby(["arm", "low", "seed"]).mean(numeric_only=True)

@@ -85,7 +85,7 @@ def test_audit_without_findings_reports_what_was_read(folder):
     [
         (["absent.md"], "absent.md: no such file"), (["a.rst"], "a.rst: .rst is not supported; give .md"),
         (["a.md", "--only", "totl"], "total"), (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
-        (["b.md"], "b.md:1: not UTF-8"), (["a.docx", "--format", "html"], "marks lines of a text"),
+        (["b.md"], "b.md:1: not UTF-8"), (["a.docx", "--format", "html"], "marks lines; give"),
     ],
 )  # fmt: skip
 def test_unreadable_document_is_a_usage_error(folder, arguments, words):

@@ -74,7 +74,7 @@ def test_faulty_columns_name_figure_and_series():
     assert "cannot have negative" in refusal(DataError, Stacked(x=["a"], y=[-1]))
     assert "values[0] has 2 values, but values[1] has 1" in refusal(DataError, Heatmap(values=[[1, 2], [3]]))
     assert "values[0][1] is nan" in refusal(DataError, Heatmap(values=[[1, NAN]]))
-    assert "values contains no value" in refusal(DataError, Heatmap(values=[[None, None]]))
+    assert "all cells of `values` are None" in refusal(DataError, Heatmap(values=[[None, None]]))
     assert "2 cells need 3 borders" in refusal(DataError, Heatmap(values=[[1, 2]], x_edges=[0, 1]))
     assert "lines[1] contains no value" in refusal(DataError, Bundle(x=[1, 2], lines=[[1, NAN], [NAN, NAN]]))
     assert "x has 2 values, but each line 3" in refusal(DataError, Bundle(x=[1, 2], lines=[[1, 2, 3]]))
@@ -93,7 +93,7 @@ def test_faulty_axes_are_refused():
     assert "low must be less than high" in refusal(SpecError, line, x=Axis(low=3, high=1))
     assert "a log axis cannot be reversed" in refusal(SpecError, line, x=Axis(scale="log", reverse=True))
     message = refusal(DataError, Line(x=["8k", "9k"], y=[1, 2]), x=Axis(categories=["8k", "16k"]))
-    assert "'9k' is not among the categories of axis x:  8k, 16k" in message
+    assert "'9k' is not a category of axis x; known are 8k, 16k" in message
     assert "'a' is not among the categories of axis x: " in refusal(DataError, line, rules=[Rule(at="a", axis="x")])
 
 

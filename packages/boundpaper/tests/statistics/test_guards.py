@@ -60,7 +60,7 @@ def test_guard_fires_on_dependent_units():
     heads = [str(head) for head in range(20)]
     note = guards.dependent_units(heads, [head // 5 for head in range(20)], "keys")[0]
     assert "5 units, 5 units, 5 units, 1 more group share keys, so 20 units are 4 independent ones" in note
-    with pytest.raises(ValueError, match="3 units but 1 groups"):
+    with pytest.raises(ValueError, match="3 units but 1 keys in"):
         guards.dependent_units(units, ["a"], "weights")
 
 

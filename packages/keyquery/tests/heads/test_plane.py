@@ -249,7 +249,7 @@ def test_component_weights_are_shares_of_r_squared() -> None:
         ({"keys": np.full((60, 6), 3e15)}, "a value of 3e\\+15 is larger than in any real model"),
         ({"queries": np.full((240, 6), -1e38, np.float32)}, "a value of 1e\\+38 is larger than in any real model"),
         ({"buckets": 801}, "801 buckets of a context of 800 tokens"),
-        ({"keys": np.zeros((2, 6)), "key_positions": np.arange(2), "key_documents": np.arange(2)}, "three or more"),
+        ({"keys": np.zeros((2, 6)), "key_positions": np.arange(2), "key_documents": np.arange(2)}, "fewer than three"),
         ({"keys": np.zeros((1, 60, 6))}, r"keys have shape \(1, 60, 6\)"),
         ({"keys": np.zeros((60, 6), np.longdouble)}, "floats of 32 or 64 bits"),
         ({"keys": [[1.0, 2.0], [3.0]]}, "keys: numpy cannot convert this list"),

@@ -29,8 +29,8 @@ def test_local_executor_is_opened_by_name(tmp_path: Path) -> None:
         ("slrum", {}, r"unknown executor 'slrum': give local or slurm; did you mean slurm\?"),
         ("k8s", {}, "unknown executor 'k8s': give local or slurm$"),
         ("local", {"workers": 0}, "0 jobs at a time: give 1 or more"),
-        ("local", {"resources": Resources(partition="p", minutes=20)}, "cannot set partition or minutes: leave"),
-        ("local", {"resources": Resources(setup=("true",), qos="q")}, "cannot set qos or setup"),
+        ("local", {"resources": Resources(partition="p", minutes=20)}, "only slurm can set partition or minutes"),
+        ("local", {"resources": Resources(setup=("true",), qos="q")}, "only slurm can set qos or setup"),
         ("slurm", {"workers": "gpu"}, "for slurm give the GPUs per job"),
     ],
 )

@@ -196,7 +196,7 @@ GOOD = {
         ("position", pa.array(["0", "100", "300"]), "`position` holds string"),
         ("position", pa.array([0, None, 300], pa.int32()), "int32 .missing: 1., not whole"),
         ("position", pa.array([-1, 100, 300], pa.int32()), "runs from -1"),
-        ("position", pa.array([0, 100, 2**40], pa.int64()), "counts from 0"),
+        ("position", pa.array([0, 100, 2**40], pa.int64()), "must be int32 from 0"),
         ("bucket", pa.array([0.0, 0.0, 1.0]), "`bucket` holds double"),
     ],
 )

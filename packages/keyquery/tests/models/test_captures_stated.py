@@ -116,7 +116,7 @@ def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsy
         ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give either theta or frequencies"),
         ({"theta": 1e4, "layout": "half", "dimension": 8}, "unknown key 'dimension'; did you mean 'dimensions'"),
         ({"theta": 1e4, "layout": "half", "dimensions": 7}, "7 dimensions cannot rotate in pairs"),
-        ({"theta": 1e4, "layout": "half", "dimensions": 10}, "rotates 10 dimensions of layer 0, but its vectors have"),
+        ({"theta": 1e4, "layout": "half", "dimensions": 10}, "rotates layer 0 up to dimension 10, but its vectors"),
         ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
         ({"theta": "big", "layout": "half"}, "theta: 'big' is not a number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies rotate 4 dimensions, not 8"),

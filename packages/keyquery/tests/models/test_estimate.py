@@ -107,7 +107,7 @@ def test_estimate_line_states_the_need_and_the_free_memory() -> None:
 
 def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
     memory = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
-    with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
+    with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may fit \(or go on with --anyway\)"):
         check_memory(memory, 5_600_000_000)
     with pytest.raises(ModelError, match="use shorter texts"):
         check_memory(memory, 4_000_000_001)

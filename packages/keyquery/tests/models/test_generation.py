@@ -171,7 +171,7 @@ def test_option_shares_are_normalised_and_raw_probabilities_are_not() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "message"),
-    [(("w7", "yes"), "cannot write the answer 'yes'"), ((), "0 answers"), (("w7", "w7"), "same tokens")],
+    [(("w7", "yes"), "cannot encode the answer 'yes'"), ((), "0 answers"), (("w7", "w7"), "same tokens")],
 )
 def test_unwritable_answers_are_refused(answers: tuple[str, ...], message: str) -> None:
     with pytest.raises((DataError, ModelError), match=message):

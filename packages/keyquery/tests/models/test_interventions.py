@@ -308,7 +308,7 @@ def test_knockout_refuses_invalid_masks(model: Any) -> None:
         (Intervention("gate", "zero"), "no site 'gate'"),
         (Intervention("mlp", "median"), "no action 'median'"),
         (Intervention("mlp", "zero", positions=(-1,)), "count from 0"),
-        (Intervention("v", "zero", where="post"), "only these are rotated"),
+        (Intervention("v", "zero", where="post"), "only queries and keys are rotated"),
         (Intervention("k", "zero", dims={1: np.ones((4, 8), bool)}), r"\(4, 8\), but 'k' has \(2, 8\)"),
         (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"but 'mlp' has \(32,\)"),
     ],

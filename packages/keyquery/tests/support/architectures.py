@@ -291,10 +291,10 @@ def page(found: list[Found]) -> str:
         "softmax(scaling q.k) v equals the output of every attention layer. Every capture makes this check for its "
         "first document.",
         "",
-        "`layers` gives the kinds of attention layers (window or chunk in tokens), and `rotation` the pairing of "
-        "dimensions and the number of rotated dimensions.",
-        "`before` says whether vectors before the rotation can be computed, and `parts` whether attention and MLP of "
-        "each block are found, which ablations need.",
+        "The column `layers` gives the kinds of attention layers (with the size of a window or chunk in tokens), and "
+        "`rotation` the pairing of dimensions and the number of rotated dimensions. `before` says whether queries and "
+        "keys before the rotation can be computed, and `parts` whether the attention and the MLP of each block, which "
+        "ablations need, are found.",
         "",
         "## Captured correctly",
         "",
