@@ -118,7 +118,7 @@ def measure(root, planted, **changes):
 
 def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target, monkeypatch):
     capture = open_capture(str(planted), context=CONTEXT, group=2)
-    with pytest.raises(DataError, match="0 documents cannot be halved"):
+    with pytest.raises(DataError, match="halves need two documents, but its manifest lists 0"):
         measure(target, planted, halves=True)
     listed = dataclasses.replace(capture, manifest={"documents": [{"number": number} for number in range(DOCUMENTS)]})
     splits = listed.halves()

@@ -256,7 +256,7 @@ def test_the_overall_score_is_the_mean_of_six_lengths(mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stated_001", "stated_002", "reported_landmarks"])
-def test_as_number_is_given_only_where_no_number_is_printed(name: str) -> None:
+def test_column_as_number_is_filled_only_where_no_number_is_printed(name: str) -> None:
     for row in rows(name):
         assert row["printed"]
         try:

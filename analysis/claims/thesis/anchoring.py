@@ -79,7 +79,7 @@ def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
-    """Cutting as many tokens from anywhere but the question moves the probes by less than two points in every layer."""
+    """Cutting as many tokens as the question has, from elsewhere, moves every layer's probe by less than two points."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     beyond_limit = rows[rows["control"].abs() >= LIMIT]
     top_row = rows.iloc[int(rows["control"].abs().argmax())]

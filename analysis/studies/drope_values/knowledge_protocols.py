@@ -64,7 +64,7 @@ def knowledge_protocols(
                     functional[(model, task, condition)], percent_right(disrupted), abs_tol=0.5
                 ):
                     raise DataError(
-                        f"{model} {task}: {functional[(model, task, condition)]} % is printed, unlike the stored rate"
+                        f"{model} {task}: {functional[model, task, condition]} % is printed, not the stored rate"
                     )
                 bases[experiment] = base
                 change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")

@@ -54,7 +54,7 @@ Cells = dict[tuple[Any, ...], pd.DataFrame]
 
 @dataclass(frozen=True)
 class SecondRun:
-    """Tables of the second run, restricted to some models."""
+    """Tables of the second run for some models, and functions that relate outcomes over these models or their heads."""
 
     models: pd.DataFrame
     by_weights: dict[str, Cells]

@@ -16,7 +16,7 @@ CASES = {"written": ("written", "own"), "silenced": ("silenced", "own"), "early 
 def width_levels(
     shipped_widths: pd.DataFrame, shipped_exchange: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return plasticity and exchange of shipped models by width and quarter, averaged over heads equally and by cost.
+    """Return plasticity and exchange of shipped models by width and quarter: means of heads, equal or weighted by cost.
 
     The cost of a head is the increase of the loss on keys at the training length when the head is removed, at least 0.
     `off` is the value minus the value at one position (width 1).

@@ -150,14 +150,14 @@ def c004_pat_routed_identically(
     """The two models route attention identically."""
     local = pick(attention_agreement, kind="local", layers="all layers")
     gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
-    is_unrotated_in_7 = is_unrotated(drope_attention_origins, 7)
+    lacks_rotation = is_unrotated(drope_attention_origins, 7)
     return judge(
-        local["layers_drope_less"] < 0.75 * local["n"] and not is_unrotated_in_7,
+        local["layers_drope_less"] < 0.75 * local["n"] and not lacks_rotation,
         f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
         f"{-gap['estimate']:.1f} points on average ({p(gap['p_value'])} if layers were "
         f"independent).{caveat(drope_attention_origins, 7)}",
-        otherwise="not supported" if is_unrotated_in_7 else "contradicted",
-        failure="control" if is_unrotated_in_7 else "",
+        otherwise="not supported" if lacks_rotation else "contradicted",
+        failure="control" if lacks_rotation else "",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
         **numbers_of(gap, "p_value", "ci"),

@@ -57,7 +57,7 @@ def c004_attention_by_hand(
     drope_first_sink_rates: pd.DataFrame,
     sink_rate_layers: pd.DataFrame,
 ) -> Verdict:
-    """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys."""
+    """The rotary model's sink rates, computed by hand from queries and keys, are the rates of its own attention."""
     encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
     listing = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
     first_run_mean = 100 * float(drope_first_sink_rates["value"].mean())

@@ -1,4 +1,4 @@
-"""A planted model and its language; a statement is true for the model if its subject and object are on one side."""
+"""A planted model and its language; the model believes statements whose subject and object are on the same side."""
 
 import random
 from collections.abc import Sequence

@@ -31,7 +31,7 @@ COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the anchors of all claims in the documents of a folder, print counts by kind, and return the exit code."""
+    """Write a table of claims' anchors in the documents of a folder, print counts by kind, and return the exit code."""
     root = places.project()
     if len(arguments) != 1:
         print("usage: python -m boundpaper.claims.anchor FOLDER", file=sys.stderr)

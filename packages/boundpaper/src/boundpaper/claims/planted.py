@@ -97,7 +97,7 @@ class ProjectInMemory:
         return descendants
 
     def _changed_verdict(self, claim: str, new_frames: Mapping[str, pd.DataFrame]) -> str:
-        """Return the first row of a claim whose verdict changes with these artifacts; empty if none changes."""
+        """Return the name of the claim's first row that gets another verdict, marked if refused; empty if none does."""
         function = self.claims[claim]
         if claim not in self._verdicts:
             verdicts = verdicts_by_key(function, self._frames_of(function, {}))

@@ -113,7 +113,7 @@ def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
     names = ("model_metrics", *(name for name in HEADLINES if name != "head_metrics"))
     for name in experiments:
         if name not in names:
-            raise click.UsageError(f"no experiment {name!r} has exhibits{or_known(name, names)}")
+            raise click.UsageError(f"{name!r} is not an experiment with exhibits{or_known(name, names)}")
     if not obj["root"]:
         raise click.UsageError("no paper in this folder or above it; go to a paper's folder, or start one: new FOLDER")
     for path in write_files(obj["root"], experiments):

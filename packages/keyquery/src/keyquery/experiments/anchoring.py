@@ -128,7 +128,7 @@ def measure(
     return [*rows, *probe_rows(data, pooled), *group_rows(data, pooled)]
 
 
-def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
+def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: str, pass_tokens: int) -> TestSamples:
     train = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in sample_split.train]
     test = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in sample_split.test]
     total = len(train) + 4 * len(test)
@@ -138,8 +138,8 @@ def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: 
         earlier = len(train) + (passes - 1) * len(test) if passes else 0
         return lambda count: subject.tell(f"{earlier + count} of {total} samples read")
 
-    train_states = states_at_end(subject.model, train, tokens=tokens, tell=tell(0))
-    before = states_at_end(subject.model, test, tokens=tokens, tell=tell(1))
+    train_states = states_at_end(subject.model, train, tokens=pass_tokens, tell=tell(0))
+    before = states_at_end(subject.model, test, tokens=pass_tokens, tell=tell(1))
 
     def knocked_out_states(field: str, passes: int) -> NDArray[np.float32]:
         """Return states after a knockout of the tokens in the field `field`; NaN for samples without such tokens."""
@@ -148,7 +148,7 @@ def _measure_seed(subject: Subject, sample_split: SampleSplit, seed: int, read: 
         if rows:
             affected = [test[row] for row in rows]
             states[rows] = states_at_end(
-                subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(passes)
+                subject.model, affected, lambda sample: getattr(sample, field), tokens=pass_tokens, tell=tell(passes)
             )
         return states
 

@@ -83,7 +83,7 @@ class EnglishBook:
         short, or the tokenizer cannot encode an answer.
         """
         if task not in self.tasks():
-            raise DataError(f"there is no task {task!r} in English; there is {', '.join(self.tasks())}")
+            raise DataError(f"there is no task {task!r} in English; the tasks are {', '.join(self.tasks())}")
         rng = random.Random(f"items/{seed}/{task}/{length}")
         if task in KEYED:
             items = _key_items(task, count, seed, tokenizer, length or LENGTH, depth, form, rng)

@@ -67,7 +67,7 @@ def attention_by_definition(call: Call, rows: Tensor, visible: Tensor) -> Tensor
 
 
 def largest_difference(call: Call, output: Tensor, rows: Tensor, visible: Tensor) -> float:
-    """Return the largest difference of a kernel's output from the definition, over the largest entry of `value`.
+    """Return a kernel's largest difference from the definition, divided by the largest absolute entry of `value`.
 
     It is NaN if an output is undefined. `call`, `rows` and `visible` are as in `attention_by_definition`; `output` (B,
     T, H, d_v) is the kernel's output.

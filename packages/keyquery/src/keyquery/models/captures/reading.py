@@ -188,8 +188,8 @@ class Capture:
         """
         if len(self.documents) < 2:
             raise DataError(
-                f"{self.root}: {len(self.documents)} documents cannot be halved; capture more, with a manifest that "
-                "lists them"
+                f"{self.root}: halves need two documents, but its manifest lists {len(self.documents)}; capture two "
+                "or more, with a manifest that lists them"
             )
         groups = min(GROUPS, 1 << (len(self.documents).bit_length() - 1))
         halves = []

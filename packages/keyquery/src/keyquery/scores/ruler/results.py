@@ -209,7 +209,7 @@ def _mean_of_any_reference(result_path: Path, name: str, length: int, share: flo
             shares.append(share_contained(answer, references))
             any_of.append(share_contained(answer, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
-            raise DataError(f"{where}: no sample of the harness ({error!r}); run the harness again") from None
+            raise DataError(f"{where}: not a sample of the harness ({error!r}); run the harness again") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         mean = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
