@@ -164,7 +164,7 @@ def changed(position, **fields):
         (lambda rows: [*rows, rows[7]], [], ":301: sample 't1.1-chinese-16k', run 1 is at"),
         (changed(2, mode="thinking"), [], ":3: mode 'thinking', but 'nonthinking' is the mode of"),
         (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking', but 'thinking' was asked for"),
-        (changed(1, mode="fast"), [], ":2: no mode 'fast'; it is one of nonthinking, thinking"),
+        (changed(1, mode="fast"), [], ":2: unknown mode 'fast'; the modes are nonthinking, thinking"),
         (lambda rows: [rows[0], '{"id": 3, "mode"', *rows[1:]], [], ":2: not JSON (Expecting ':' delimiter)"),
         (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list instead of an object"),
         (changed(3, prediction=None), [], ":4: no field prediction; it has id, run, mode"),
@@ -176,7 +176,7 @@ def changed(position, **fields):
         (lambda rows: [row for row in rows if "-256k" not in row], [], "no predictions of length 256k; give them"),
         (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for, in "),
         (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; give 8k, 16k"),
-        (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot be a name of measurements"),
+        (lambda rows: rows, ["--name", "No Name"], "'No Name' cannot name measurements"),
     ],
 )
 def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, change, options, message):

@@ -26,7 +26,7 @@ def test_spelled_numbers_are_read_from_text(text, number):
 def test_stated_number_prefers_the_text_and_refuses_other_words():
     assert stated_number(pd.Series({"printed": "11L", "as_number": 16.0})) == 11
     assert stated_number(pd.Series({"printed": "all", "as_number": 4.0})) == 4
-    with pytest.raises(DataError, match="is not a number in words"):
+    with pytest.raises(DataError, match="has no number; fill in"):
         stated_number(pd.Series({"printed": "all", "as_number": float("nan")}))
 
 

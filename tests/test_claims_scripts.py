@@ -97,7 +97,7 @@ def test_heads_of_cross_attention_layers_are_removed_from_the_draw() -> None:
     assert counts["common"] == 75
     assert counts["common_by_chance"] == pytest.approx(300 * 239 / 1024)
     kinds = artifact("nope_layer_kinds").assign(kind="self-attention")
-    with pytest.raises(DataError, match="layers without cross-attention"):
+    with pytest.raises(DataError, match="text layers"):
         twin_heads(artifact("capture_settings"), artifact("models"), kinds)
 
 

@@ -58,5 +58,5 @@ def test_invalid_covers_property_is_refused(project):
     schema.write_text(
         schema.read_text().replace("key: model, when: {subject: captured}, field: decile", "key: model", 1)
     )
-    with pytest.raises(DataError, match="reported_deciles: `covers` needs resource, key, when, field, values"):
+    with pytest.raises(DataError, match="reported_deciles: `covers` needs exactly the keys resource, key, when, field"):
         full_package(project)

@@ -120,7 +120,7 @@ def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
     with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
         tex(Figure(panels=[first, second], caption="A caption."), "t")
     repeated = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
-    with pytest.raises(SpecError, match="the legend's 'a' has two styles"):
+    with pytest.raises(SpecError, match="legend entry 'a' has two styles"):
         tex(panel(*repeated, Line(x=[0, 1], y=[1, 2], label="b")), "t")
 
 

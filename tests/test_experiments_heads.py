@@ -381,7 +381,7 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
         (["nowhere"], 1, "nowhere: no such folder"),
         (["CAPTURE", "--estimator", "bucket_ful"], 2, "'bucket_ful' is not one of"),
         (["CAPTURE", "--min-queries", "1"], 2, "min-queries"),
-        (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "cannot be a name of measurements"),
+        (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "cannot name measurements"),
     ],
 )
 def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, message):

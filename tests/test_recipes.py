@@ -232,7 +232,7 @@ def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
         ),
         ({"models": [{"name": "m", "id": "a/m", "quantize": "int4"}]}, r"models\[0\]: quantization 'int4' is unknown"),
         ({"models": [{"name": "m", "id": "a/m", "load_as": "llama"}]}, r"models\[0\]: load_as llama: .* say how"),
-        ({"models": [{"name": "M X", "id": "a/m"}]}, r"models\[0\]: 'M X' cannot be a name of measurements"),
+        ({"models": [{"name": "M X", "id": "a/m"}]}, r"models\[0\]: 'M X' cannot name measurements"),
         ({"models": [{"name": "m", "id": "a/m"}, {"name": "m", "id": "b/m"}]}, "two models are called m"),
         ({"models": [{"name": "m", "id": "a/m", "shape": {"type": "llama"}}]}, r"\.shape: the required key `layers`"),
         (

@@ -210,7 +210,7 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
     message = one_fault(
-        root, "artifacts/measurements/sinks/m.csv: a .parquet has the same name; to keep the one hashed in m.json"
+        root, "artifacts/measurements/sinks/m.csv: a .parquet file has the same name; to keep the file that m.json"
     )
     with pytest.raises(DataError) as error:
         read(root, "sinks")
@@ -224,7 +224,7 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     assert not check(root, "sinks")
     path.with_suffix(".csv").write_text("value\n1\n")
     path.with_suffix(".json").write_text(json.dumps({"command": "x"}))
-    with pytest.raises(DataError, match=r"sinks/m: artifacts/measurements/sinks/m.json seals neither"):
+    with pytest.raises(DataError, match=r"sinks/m: artifacts/measurements/sinks/m.json has the hash of neither"):
         convert_all(root)
 
 

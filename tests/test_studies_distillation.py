@@ -190,7 +190,7 @@ def test_distilled_keys_use_equal_prompts_and_are_judged_in_both_directions():
 
 
 def test_incomplete_distillation_tables_are_refused():
-    with pytest.raises(DataError, match="lists no student with the role own"):
+    with pytest.raises(DataError, match="has no student with the role own"):
         distillation.distillation_curves(losses_table(model="other_schedule"), SUBJECTS)
     no_common_step = losses_table()
     with pytest.raises(DataError, match="the arms of a pair have no common step"):

@@ -101,7 +101,7 @@ def test_second_training_may_replace_the_first_within_the_margin(divergence, ver
 
 
 def test_trainings_that_end_at_different_steps_are_an_error():
-    with pytest.raises(DataError, match="trainings must end at one step"):
+    with pytest.raises(DataError, match="trainings must end at equal steps"):
         distillation_again(curves(0.2, step=40), SUBJECTS)
 
 

@@ -232,7 +232,7 @@ def test_percentage_of_no_whole_count_is_refused() -> None:
     names = ("drope_context", "drope_errors", "drope_stated", "drope_formats", "drope_protocols", "models")
     frames = {name: artifact(name) for name in names}
     frames["drope_context"].loc[0, "value"] = 90.0  # of five trials
-    with pytest.raises(ValueError, match="not a whole number"):
+    with pytest.raises(ValueError, match="is no whole number"):
         drope_context.context_cells(**frames)
 
 

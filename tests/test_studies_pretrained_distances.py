@@ -33,7 +33,7 @@ def test_cells_with_few_pairs_and_other_models_are_excluded():
     assert set(actual["model"]) == {"mine"}
     assert actual["key_distance"].max() == 1280
     assert len(actual) == 7
-    with pytest.raises(DataError, match=r"head_pairs has no pretrained model; run: python build\.py heads"):
+    with pytest.raises(DataError, match=r"head_pairs has no pretrained model with enough pairs; run: python"):
         pretrained_map(pairs(model="other"), *NAMES)
 
 

@@ -64,7 +64,7 @@ def test_words_are_read_from_the_vocabulary(beans):
     assert [worded_number(text) for text in ("a twin pot", "ten pots", "no pot", "steepest")] == [2, 10, None, None]
     with pytest.raises(DataError, match=r"no words for the lamp 'nion': did you mean neon\? .*, words.lamp"):
         printed_word("lamp", "nion")
-    with pytest.raises(DataError, match=r"no words for the keys of 'lamps': .*; did you mean 'lamp'\?"):
+    with pytest.raises(DataError, match=r"no words for the keys of the kind 'lamps': .*; did you mean 'lamp'\?"):
         words("lamps")
 
 
@@ -145,7 +145,7 @@ def test_vocabulary_fault_is_reported_by_name(beans, old, new, message):
     ("table", "old", "new", "message"),
     [
         ("tags", "Second,sun", "Second,moon", "tags.csv: 'b2' has the look of 'moon', which is not an entity of"),
-        ("sorts", "pea,2", "pea,two", "sorts.csv: 'two' is not a whole number"),
+        ("sorts", "pea,2", "pea,two", "sorts.csv: the order 'two' is not a whole number"),
         ("plants", "plant,title", "plant,name", "plants.csv: no column 'title'; it has plant, name, sort"),
         ("sorts", "okgreen", "green", "sorts.csv: color of 'pea': 'green' is not a colour of the palette"),
         ("sorts", "okgreen,*", "okgreen,x", "sorts.csv: mark of 'pea': 'x' is not supported; it is one of *, o"),
@@ -196,7 +196,7 @@ def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
     ("content", "message"),
     [
         (b"metrics: {}\n", ": unknown key 'metrics'; did you mean 'numbers'?"),
-        (b"words:\n  lamp: {sun: gr\xfcn}\n", ":2: not UTF-8 (byte 23); save the file in UTF-8"),
+        (b"words:\n  lamp: {sun: gr\xfcn}\n", ":2: not UTF-8 (byte 23); save the file in that encoding"),
         (b"- words\n", ": ['words'] is not a mapping of keys to values"),
         (b"words: {lamp: {sun: a, sun: b}}\n", ": the key 'sun' is already at line 1; keep one of them"),
     ],

@@ -232,7 +232,7 @@ def test_error_bar_across_zero_on_a_logarithmic_axis_extends_to_the_edge():
     ],
 )
 def test_horizontal_bars_and_lines_across_zero_on_log_axes_are_not_converted(draw):
-    """Draw horizontal error bars and lines that leave a logarithmic axis, which PGFPlots would drop in part."""
+    """Refuse horizontal bars and lines that reach zero or less on a logarithmic axis; PGFPlots would omit a part."""
     note, _ = conversion(draw)
     assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", note)
 

@@ -78,7 +78,7 @@ def thesis_retrained_exchange(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Aligned plasticity does not depend on the width of its bins: planned in the amendment, at the primary base."""
+    """At the primary base, aligned plasticity does not depend on the width of its bins (planned in the amendment)."""
     return [
         judge_equal(row, item, statement, _seeds(row))
         for item, statement in WIDTHS.items()

@@ -187,7 +187,7 @@ def test_pairs_with_hardly_any_query_variance_are_left_out(factor, has_pairs):
     ("rotary", "position", "drift"), [(ROTARY, 3.0, 0.0), (ROTARY, -2.0, 0.0), (NO_ROTATION, 0.0, 0.03)]
 )
 def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, drift, width):
-    """Plasticity and sway follow from a planted cosine of the distance, a drift, and preferences of keys."""
+    """Plasticity and sway are those of planted scores: a cosine of the distance, a drift, and preferences of keys."""
     head = planted_head(rotary, width, position=position, content=0.7, drift=drift)
     keys = rotary.turned(head.keys, -head.key_positions)  # keys as planted, before rotation
     values: list[list[float]] = [[] for _ in range(BINS)]

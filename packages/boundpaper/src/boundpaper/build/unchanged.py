@@ -83,7 +83,7 @@ class FileStamps:
 
 
 def _project_paths(root: Path) -> Iterator[str]:
-    """Yield every file and folder below the project's top folders, except outputs of steps."""
+    """Yield the project's top folders and all files and folders below, without results and compiled modules."""
     queue = [folder for folder in PROJECT_FOLDERS if (root / folder).is_dir()]
     while queue:
         folder = queue.pop()

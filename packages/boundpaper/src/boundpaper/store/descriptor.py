@@ -89,8 +89,8 @@ def files(root: Path, name: str) -> list[str]:
     for path in tables:
         if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
             raise DataError(
-                f"{path.relative_to(root)}: a {PARQUET} has the same name; to keep the one hashed in {path.stem}.json, "
-                "run: python -m boundpaper.store.measurement"
+                f"{path.relative_to(root)}: a {PARQUET} file has the same name; to keep the file that "
+                f"{path.stem}.json describes, run: python -m boundpaper.store.measurement"
             )
     return [path.relative_to(root).as_posix() for path in tables]
 

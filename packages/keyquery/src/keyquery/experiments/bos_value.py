@@ -18,7 +18,7 @@ SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 
 
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    """Return rows of value norms, attention mass and their product, by head and layer over texts, and by text.
+    """Return rows of value norms, attention mass and their product: per head and layer over all texts, and per text.
 
     `value_first` is the norm of the value at position 0, and `value_content` the mean norm at later positions; both are
     given by key head (condition `key head`) and averaged over a layer's key heads. `value_ratio` is `value_first` over

@@ -208,7 +208,7 @@ def line_variances(
 def direct_variance(
     first_row: FloatArray, second_row: FloatArray, first_key: FloatArray, second_key: FloatArray, negligible: float
 ) -> tuple[float, int]:
-    """Return the squared distance of two rows, which is the variance, and a reason to exclude the keys (-1: none)."""
+    """Return the variance of two keys' score difference, and the code of a reason to exclude the keys (-1: none)."""
     variance, length = squared_distance(first_row, second_row), squared_distance(first_key, second_key)
     if length == 0.0:
         return variance, SAME_KEY

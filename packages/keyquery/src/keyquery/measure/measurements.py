@@ -48,7 +48,7 @@ def checked_name(model: str) -> str:
     Raises DataError if it is not.
     """
     if not NAME.fullmatch(model):
-        raise DataError(f"{model!r} cannot be a name of measurements; give small letters, digits, '.', '_' and '-'")
+        raise DataError(f"{model!r} cannot name measurements; use only lowercase letters, digits, '.', '_' and '-'")
     return model
 
 

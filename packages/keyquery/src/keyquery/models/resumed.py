@@ -91,7 +91,7 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
 
 
 def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: dict[str, Any]) -> StoredOutputs:
-    """Return the stored outputs of the model's blocks for a forward pass's inputs; the pass adds missing ones."""
+    """Return the dictionary of blocks' outputs for a forward pass's inputs; the pass fills in missing outputs."""
     by_inputs, torch = _stored.setdefault(model, {}), libraries.torch
     while by_inputs and sum(map(_bytes, by_inputs.values())) > _byte_limit(model):
         by_inputs.popitem()  # the newest, since callers that repeat a series of texts need the oldest next

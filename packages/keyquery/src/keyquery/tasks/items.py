@@ -83,7 +83,7 @@ class Book(Protocol):
         ...
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
-        """Return `count` texts of one kind, each of at least `tokens` tokens, with the beginning-of-sequence token.
+        """Return `count` texts of one kind, each of at least `tokens` tokens, of which the BOS token is one.
 
         Raises DataError when the kind is unknown.
         """

@@ -165,7 +165,7 @@ def _set_rotated_width(count: int, config: Any) -> bool:
 
 
 def _set_window(size: int, config: Any, settings: Mapping[str, Any]) -> bool:
-    """Return whether the class has a sliding window of this size, after setting it if possible, or needs none."""
+    """Set the sliding window to `size` if necessary; return False if the model class cannot have such a window."""
     window = getattr(config, "sliding_window", None)
     if size >= settings.get("context_length", math.inf) or _settings_equal(size, window):
         return True

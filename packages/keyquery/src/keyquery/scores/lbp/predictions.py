@@ -136,7 +136,7 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     if SEAL in row and (fault := hash_fault(row)):
         raise DataError(f"{where}: the prediction {fault}; restore it, or remove the line and run again")
     if row["mode"] not in MODES:
-        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
+        raise DataError(f"{where}: unknown mode {short(row['mode'])}; the modes are {', '.join(MODES)}")
     run = row.get("run", 1)
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
         raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
