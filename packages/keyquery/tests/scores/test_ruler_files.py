@@ -95,7 +95,7 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
     [
         ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096, but results_1.json has 0.5"),
         ([sample(8192, ["Paris"], "in Rome")], "its samples give nothing at 4096"),
-        (["{}"], "jsonl:1: no sample of the harness"),
+        (["{}"], "jsonl:1: not a sample of the harness"),
         (["{"], "jsonl:1: not JSON"),
     ],
 )
@@ -162,7 +162,7 @@ def test_missing_and_binary_result_files_and_wrong_usage_are_reported(lab, tmp_p
     for more, message in (
         (["--lengths", "many"], "is not a length"),
         (["--tasks", "needles"], "--tasks needs --run"),
-        (["--name", "Wrong Name"], "cannot be a name"),
+        (["--name", "Wrong Name"], "cannot name measurements"),
     ):
         result = bench("--results", REAL, *more)
         assert result.exit_code == 1
