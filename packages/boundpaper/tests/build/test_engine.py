@@ -230,6 +230,19 @@ def test_preparation_runs_once_before_a_first_build_and_leaves_its_error_to_the_
     assert prepared == [project.root]
 
 
+@pytest.mark.parametrize(("reserved", "first"), [(0, "table:long"), (1, "figure:short")])
+def test_steps_before_an_outside_program_come_first_if_a_job_is_reserved(project, reserved, first):
+    table, picture = (Kind(name, builder="", targets=(), in_thread=name == "picture") for name in ("table", "picture"))
+    steps = {key: Step(key=key, kind=table, name=key, file="") for key in ("table:long", "figure:short", "figure:long")}
+    for name in ("short", "long"):
+        key = f"picture:{name}"
+        steps[key] = Step(key=key, kind=picture, name=name, file="", needs=(f"figure:{name}",))
+    engine = Engine(project.root, Graph(steps, {}, ()), FactReader(project.root), lambda *words: None, 2, reserved)
+    engine.state.steps |= {"table:long": {"seconds": 9.0}, "figure:long": {"seconds": 2.0}}
+    seconds = engine._longest_chains(list(steps))
+    assert max(("table:long", "figure:short", "figure:long"), key=seconds.__getitem__) == first
+
+
 def test_error_that_names_a_result_also_names_its_sources(project):
     result, table = (Kind(name=name, builder="engine_builders:join", targets=()) for name in ("result", "table"))
     steps = {

@@ -60,7 +60,7 @@ class Engine:
     def __init__(
         self, root: Path, graph: Graph, reader: FactReader, report: Report, jobs: int = 0, reserved: int = 0
     ) -> None:
-        self.root, self.graph, self.reader, self.report = root, graph, reader, report
+        self.root, self.graph, self.reader, self.report, self.reserved = root, graph, reader, report, reserved
         self.jobs = jobs or os.cpu_count() or 1
         number = max(self.jobs - reserved, 1) if self.jobs > 1 else 0
         self.workers = ProcessWorkers(min(number, MOST_WORKERS))
@@ -153,7 +153,7 @@ class Engine:
         that the first programs begin early.
         """
         seconds = dict.fromkeys(order, 0.0)
-        hour = 3600.0 if self.workers.number < self.jobs else 0.0
+        hour = 3600.0 if self.reserved else 0.0
         for key in reversed(order):
             is_before = hour and seconds[key] > hour / 2
             seconds[key] += self._expected_seconds(key) * (-1 if is_before else 1)

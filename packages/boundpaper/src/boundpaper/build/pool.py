@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing import active_children, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
@@ -97,11 +98,11 @@ class ProcessWorkers:
             ) from None
 
     def call(self, call: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
-        """Begin a call; return a function that waits for its result, or makes the call if no worker has begun it."""
+        """Begin a call; return a function that waits for its result or, without workers, makes the call itself."""
         if self.number and not (self.begun or self.broken):
             self.begin()
         future = self.submit(call, *arguments) if self.begun else None
-        return lambda: call(*arguments) if future is None or future.cancel() else self.result(future)
+        return partial(self.result, future) if future else partial(call, *arguments)
 
     def kill_all(self) -> None:
         """End the processes at once, as after Ctrl-C, and start no more."""

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from markupsafe import Markup
@@ -23,10 +24,7 @@ from boundpaper.paper.site.search import search_files
 from boundpaper.store.files import write
 
 FOLDER = "out/site"
-SHARES = 40
-"""Number of calls that the pages of artifacts are divided into, so that no process ends much later than the others."""
 Files = Iterable[tuple[str, bytes]]
-_projects: dict[bytes, SiteProject] = {}  # the project in this process, with cached values, by its pickled form
 
 
 @dataclass
@@ -65,15 +63,16 @@ def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]
     unprinted = {key: label for key, label in labels.items() if not label and key.startswith("table:")}
     printed = {key: label for key, label in labels.items() if key not in unprinted}
     pickled = pickle.dumps(replace(project))  # without cached values
-    _projects[pickled] = project
+    _unpickled.cache_clear()  # of a site that this process wrote earlier
     ended_histories = workers.call(histories, project.root)
     ended_parts = [workers.call(_write_part, pickled, folder, exhibit_pages, (unprinted,), unprinted)]
     site.write(folder, page_assets().items())
     draw_pictures(project, workers.number + 1)
     cells = {name: sorted(positions) for name, positions in reading.printed.items()}
     makers, revisions = [node.key for node in project.nodes if node.makes], ended_histories()
-    for share in range(SHARES):
-        keys = makers[share * len(makers) // SHARES : (share + 1) * len(makers) // SHARES]
+    count = 2 * workers.number + 1  # this process, which makes the other pages, takes one share, and each worker two
+    shares = [makers[first::count] for first in range(count)]
+    for keys in shares[1:]:
         ended_parts.append(workers.call(_write_part, pickled, folder, artifact_pages, (keys, cells, revisions), ()))
     site.write(folder, overview_pages(project, reading))
     site.write(folder, ledger_pages(project))
@@ -82,7 +81,8 @@ def write_site(project: SiteProject, workers: ProcessWorkers) -> tuple[int, int]
     site.write(folder, code_pages(project))
     site.write(folder, graph_pages(project))
     site.write(folder, artifact_list(project))
-    for ended in reversed(ended_parts):  # so that the workers and this process approach each other
+    site.write(folder, artifact_pages(project, shares[0], cells, revisions))
+    for ended in ended_parts:
         site.add(ended())
     site.write(folder, exhibit_list(project, labels, site.captions))
     site.write(folder, search_files(project, reading, site.captions))
@@ -94,11 +94,16 @@ def _write_part(
     pickled: bytes, folder: Path, make_pages: Callable[..., Files], arguments: tuple[object, ...], keys: Iterable[str]
 ) -> Part:
     """Write pages that `make_pages` makes of a pickled project; return a `Part` with captions of exhibits `keys`."""
-    project = _projects.get(pickled) or _projects.setdefault(pickled, pickle.loads(pickled))
+    project = _unpickled(pickled)
     part = Part(used=project.used)
     part.write(folder, make_pages(project, *arguments))
-    part.captions = {key: short_caption(project, key) for key in keys}
-    return part
+    return replace(part, captions={key: short_caption(project, key) for key in keys})
+
+
+@lru_cache(1)
+def _unpickled(pickled: bytes) -> SiteProject:
+    """Return a project, which a worker keeps for later calls with the values that it caches."""
+    return pickle.loads(pickled)  # type: ignore[no-any-return]
 
 
 def write_files(folder: Path, files: Files) -> None:
